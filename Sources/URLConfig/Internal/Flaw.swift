@@ -1,0 +1,67 @@
+/// What is wrong with an input, in words that say what to do: the underlying reason of a ``RequestError``.
+struct Flaw: Error {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+extension Error {
+    /// One sentence about an error, of which no part is a value that was being encoded, decoded or sent.
+    var summary: String {
+        switch self {
+        case let flaw as Flaw: flaw.reason
+        case let error as EncodingError: error.summary
+        case let error as DecodingError: error.summary
+        case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
+        case let error as RequestError: error.reason
+        case let error as any LocalizedError: error.errorDescription ?? "\(type(of: self))"
+        default: String(describing: self)
+        }
+    }
+}
+
+extension EncodingError {
+    fileprivate var summary: String {
+        switch self {
+        case .invalidValue(_, let context): context.summary
+        @unknown default: localizedDescription
+        }
+    }
+}
+
+extension DecodingError {
+    fileprivate var summary: String {
+        switch self {
+        case .keyNotFound(let key, let context): "\((context.codingPath + [key]).joined) is missing"
+        case .valueNotFound(let type, let context): "\(context.codingPath.joined) is null, expected \(type)"
+        case .typeMismatch(let type, let context):
+            "\(context.codingPath.joined) is not \(type): \(context.debugDescription)"
+        case .dataCorrupted(let context): context.summary
+        @unknown default: localizedDescription
+        }
+    }
+}
+
+extension EncodingError.Context {
+    fileprivate var summary: String { codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)" }
+}
+
+extension DecodingError.Context {
+    fileprivate var summary: String { codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)" }
+}
+
+extension [any CodingKey] {
+    /// The path as Swift and JavaScript write it: `users[3].email`.
+    var joined: String {
+        guard !isEmpty else { return "the top level" }
+        return reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : "." + key.stringValue
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// One value behind one lock: every lock of the library is one of these.
+///
+/// Invariant that makes `@unchecked Sendable` right: `value` is touched only in `withLock`, while `lock` is held, and no
+/// reference to it leaves the closure. Never suspend, call out to user code or take a second box inside the closure.
+/// (`Synchronization.Mutex` would do the same without the promise, but needs a newer Apple OS than the package does.)
+final class LockBox<Value: Sendable>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&value)
+    }
+}

@@ -1,0 +1,174 @@
+/// JSON as text, masked and laid out in one pass over its bytes.
+///
+/// It works on what is no valid JSON too (cut, hostile, JavaScript, a line of an event stream), in linear time and without
+/// recursion, because it is run on whatever a server sends. `JSONSerialization` would refuse such text, and change numbers
+/// and the order of members besides.
+struct JSONText {
+    private let input: [UInt8]
+    private let isPretty: Bool
+    private let hides: (String) -> Bool
+    private var output: [UInt8] = []
+    private var position = 0
+    private var depth = 0
+
+    /// The text with the values of hidden members masked.
+    ///
+    /// - Parameters:
+    ///   - isPretty: Lays the text out over lines; otherwise all but hidden values stays byte for byte.
+    ///   - hides: Whether the value of a member is hidden.
+    static func masked(_ text: String, isPretty: Bool, hides: (String) -> Bool) -> String {
+        withoutActuallyEscaping(hides) { hides in
+            var json = JSONText(input: Array(text.utf8), isPretty: isPretty, hides: hides)
+            json.run()
+            return String(decoding: json.output, as: UTF8.self)
+        }
+    }
+
+    private init(input: [UInt8], isPretty: Bool, hides: @escaping (String) -> Bool) {
+        self.input = input
+        self.isPretty = isPretty
+        self.hides = hides
+        output.reserveCapacity(input.count * (isPretty ? 2 : 1))
+    }
+
+    private mutating func run() {
+        while position < input.count {
+            let byte = input[position]
+            switch byte {
+            case UInt8(ascii: "\""):
+                string()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                position += 1
+                output.append(byte)
+                depth += 1
+                let next = skippingSpace(from: position)
+                if isPretty, next < input.count, input[next] == UInt8(ascii: "}") || input[next] == UInt8(ascii: "]") {
+                    position = next + 1
+                    output.append(input[next])
+                    depth -= 1
+                } else {
+                    newLine()
+                }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                position += 1
+                depth = max(0, depth - 1)
+                newLine()
+                output.append(byte)
+            case UInt8(ascii: ","):
+                position += 1
+                output.append(byte)
+                newLine()
+            case _ where isPretty && byte.isSpace:
+                position += 1
+                // Between two values there is a comma, but between two documents, as in JSON lines, only space.
+                if depth == 0, !output.isEmpty, skippingSpace(from: position) < input.count { endDocument() }
+            default:
+                position += 1
+                output.append(byte)
+            }
+        }
+    }
+
+    private mutating func string() {
+        let end = endOfString(from: position)
+        let name = input[position..<end]
+        output += name
+        position = end
+        let colon = skippingSpace(from: end)
+        guard colon < input.count, input[colon] == UInt8(ascii: ":") else { return }
+        if isPretty {
+            output += " : ".utf8
+        } else {
+            output += input[end...colon]
+        }
+        position = colon + 1
+        guard hides(Self.unescaped(name)) else { return }
+        let value = skippingSpace(from: position)
+        if !isPretty { output += input[position..<value] }
+        output += "\"\(Redaction.mask)\"".utf8
+        position = endOfValue(from: value)
+    }
+
+    /// The position after a string's closing quote, or the end.
+    private func endOfString(from start: Int) -> Int {
+        var index = start + 1
+        while index < input.count {
+            switch input[index] {
+            case UInt8(ascii: "\\"): index += 2
+            case UInt8(ascii: "\""): return index + 1
+            default: index += 1
+            }
+        }
+        return input.count
+    }
+
+    private func endOfValue(from start: Int) -> Int {
+        var index = start
+        var depth = 0
+        while index < input.count {
+            switch input[index] {
+            case UInt8(ascii: "\""): index = endOfString(from: index)
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                index += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return index }
+                depth -= 1
+                index += 1
+            case UInt8(ascii: ",") where depth == 0: return index
+            case let byte where byte.isSpace && depth == 0: return index
+            default:
+                index += 1
+                continue
+            }
+            if depth == 0 { return index }
+        }
+        return input.count
+    }
+
+    private func skippingSpace(from start: Int) -> Int {
+        var index = start
+        while index < input.count, input[index].isSpace { index += 1 }
+        return index
+    }
+
+    private mutating func newLine() {
+        guard isPretty else { return }
+        output.append(UInt8(ascii: "\n"))
+        // Bounded, so that text which only nests deeper and deeper grows by a constant factor.
+        output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * min(depth, 16)))
+    }
+
+    private mutating func endDocument() {
+        if output.last != UInt8(ascii: "\n") { output.append(UInt8(ascii: "\n")) }
+    }
+
+    /// A member's name without its quotes and escapes.
+    private static func unescaped(_ name: ArraySlice<UInt8>) -> String {
+        var output: [UInt8] = []
+        var rest = name.dropFirst()
+        if rest.last == UInt8(ascii: "\"") { rest.removeLast() }
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), let escape = rest.popFirst() else {
+                output.append(byte)
+                continue
+            }
+            guard escape == UInt8(ascii: "u") else {
+                output.append(escape)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(4), as: UTF8.self)
+            rest = rest.dropFirst(4)
+            if let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) {
+                output += String(Character(scalar)).utf8
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isSpace: Bool {
+        self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r") || self == UInt8(ascii: "\t")
+    }
+}

@@ -1,0 +1,191 @@
+/// Which values are hidden wherever a request or a response is shown: logs, errors, cURL lines.
+///
+/// One set of names serves header fields, query and form items, and JSON members alike. Case and punctuation do not count,
+/// and a name is hidden too if it ends in one of the set that has five letters or more: `token` hides `access_token`,
+/// `X-Auth-Token` and `user[token]`, where `pin` leaves `spin` alone. User name and password in a URL are always hidden, but by ``none``.
+///
+/// ```swift
+/// URLSession.Config.default.redaction = .standard.adding("ssn", "X-Tenant-Key")
+/// ```
+public struct Redaction: Sendable, Hashable {
+    /// What stands for a hidden value.
+    static let mask = "***"
+
+    private var names: Set<String>
+    /// The length of the longest name: what is before it in a name that a server sends is not looked at.
+    private var longest: Int
+    private var isActive = true
+
+    /// Hides what is commonly secret: credentials, cookies, tokens, keys, passwords, signatures.
+    public static let standard = Self(names: [
+        "authorization", "cookie", "cookie2", "token", "apikey", "password", "passwd", "pwd", "passphrase", "passcode",
+        "secret", "credential", "credentials", "privatekey", "accesskey", "subscriptionkey", "functionskey", "sessionid",
+        "passwordconfirmation", "secretkey", "jwt", "assertion", "signature", "sig", "auth", "otp", "pin", "cvv", "cvc",
+        "appkey", "authkey", "authenticationinfo", "codeverifier",
+    ])
+
+    /// Hides nothing: for a look at one's own traffic.
+    public static let none = {
+        var redaction = Self(names: [])
+        redaction.isActive = false
+        return redaction
+    }()
+
+    private init(names: Set<String>) {
+        self.names = names
+        longest = names.map(\.count).max() ?? 0
+    }
+
+    /// This redaction, hiding more.
+    ///
+    /// - Parameter names: Names of header fields, query or form items, or JSON members.
+    public func adding(_ names: String...) -> Self {
+        var redaction = self
+        redaction.isActive = true
+        redaction.names.formUnion(names.map(Self.normalized).filter { !$0.isEmpty })
+        redaction.longest = redaction.names.map(\.count).max() ?? 0
+        return redaction
+    }
+
+    /// Whether the values under a name are hidden.
+    ///
+    /// - Parameter name: The name of a header field, a query or form item, or a JSON member.
+    public func hides(_ name: String) -> Bool {
+        guard isActive else { return false }
+        let name = Self.normalized(name)
+        if names.contains(name) { return true }
+        var end = name.suffix(longest)
+        while end.count >= 5 {
+            if names.contains(String(end)) { return true }
+            end.removeFirst()
+        }
+        return false
+    }
+
+    private static func normalized(_ name: String) -> String {
+        name.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+}
+
+extension Redaction {
+    /// A URL, or what was meant to be one: userinfo, and hidden items of the query and the fragment, masked.
+    func url(_ text: String) -> String {
+        guard isActive else { return text.escapingControls }
+        var text = text
+        if let start = text.range(of: "//")?.upperBound {
+            let authority = text[start...].prefix { !"/?#".contains($0) }
+            if let at = authority.lastIndex(of: "@") { text.replaceSubrange(start..<at, with: Self.mask) }
+        }
+        guard let start = text.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text.escapingControls }
+        return (text[..<start] + items(text[start...])).escapingControls
+    }
+
+    /// Items of a query, a fragment or a form: those that are hidden masked.
+    func items(_ text: Substring) -> String {
+        let separators: Set<Character> = ["&", "?", "#", ";"]
+        var output = ""
+        var rest = text
+        while !rest.isEmpty {
+            if separators.contains(rest[rest.startIndex]) { output.append(rest.removeFirst()) }
+            let item = rest.prefix { !separators.contains($0) }
+            rest = rest[item.endIndex...]
+            let name = item.prefix { $0 != "=" }
+            let decoded = String(name).replacing("+", with: " ").removingPercentEncoding ?? String(name)
+            output += name.endIndex < item.endIndex && hides(decoded) ? "\(name)=\(Self.mask)" : item
+        }
+        return output
+    }
+
+    /// The value of a header field, masked if it is hidden.
+    func value(_ value: String, of name: String) -> String {
+        hides(name) ? Self.mask : value.escapingControls
+    }
+
+    /// A body for the eye: pretty JSON, or text, or a summary of what is no text.
+    ///
+    /// - Parameter limit: The most bytes that are shown; the text says if there are more.
+    func body(_ data: Data, _ contentType: MediaType?, limit: Int = .max) -> String {
+        guard !data.isEmpty, limit > 0 else { return "" }
+        let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
+        guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
+        let shown: String
+        if contentType?.isForm == true {
+            shown = items(text[...])
+        } else {
+            let isJSON = text.utf8.first { $0 > 0x20 }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
+            shown = JSONText.masked(text, isPretty: isJSON, hides: hides)
+        }
+        return shown.escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
+    }
+
+    /// A body as it would be sent, but for what is hidden.
+    func sentBody(_ data: Data, _ contentType: MediaType?) -> Data {
+        guard isActive else { return data }
+        if let boundary = contentType?.parameters["boundary"], contentType?.isMultipart == true {
+            return multipart(data, boundary: boundary)
+        }
+        guard let text = String(data: data, encoding: .utf8) else { return data }
+        let masked = contentType?.isForm == true ? items(text[...]) : JSONText.masked(text, isPretty: false, hides: hides)
+        return Data(masked.utf8)
+    }
+
+    /// A multipart body, the content of hidden fields masked.
+    private func multipart(_ data: Data, boundary: String) -> Data {
+        let delimiter = Data("--\(boundary)".utf8)
+        let separator = Data("\r\n\r\n".utf8)
+        var output = Data()
+        var rest = data[...]
+        while let end = rest.range(of: delimiter)?.lowerBound ?? (rest.isEmpty ? nil : rest.endIndex) {
+            let part = rest[..<end]
+            if let content = part.range(of: separator)?.upperBound,
+                let name = String(decoding: part[..<content], as: UTF8.self).firstMatch(of: /name="([^"]*)"/)?.1,
+                hides(String(name))
+            {
+                output += part[..<content] + Data("\(Self.mask)\r\n".utf8)
+            } else {
+                output += part
+            }
+            guard end < rest.endIndex else { break }
+            output += delimiter
+            rest = rest[(end + delimiter.count)...]
+        }
+        return output
+    }
+}
+
+extension Data {
+    /// The text of a body that may be cut in the middle of a character; `nil` for what is no text.
+    fileprivate func shownText(_ contentType: MediaType?) -> String? {
+        let charset = contentType?.parameters["charset"]
+        for length in stride(from: count, through: Swift.max(count - 3, 0), by: -1) {
+            guard let text = prefix(length).text(charset: charset) else { continue }
+            return text.utf8.contains(0) ? nil : text
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// Without control and text-direction characters, which could rewrite a terminal or forge a line of a log; line feeds
+    /// and tabs stay.
+    var escapingControls: String {
+        guard unicodeScalars.contains(where: \.isHarmful) else { return self }
+        return unicodeScalars.reduce(into: "") { output, scalar in
+            if scalar.isHarmful {
+                output += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                output.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isHarmful: Bool {
+        switch value {
+        case 0x09, 0x0A: false
+        case 0...0x1F, 0x7F...0x9F, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,140 @@
+/// A form as `multipart/form-data` (RFC 7578), built in memory.
+///
+/// ```swift
+/// var form = MultipartForm()
+/// form.append("title", "Holiday")
+/// form.append(URLRequest.File(name: "photo", fileName: "beach.png", contentType: .png, data: png))
+/// $0.body = .multipart(form)
+/// ```
+///
+/// Names and file names are written as the WHATWG HTML standard says (§4.10.21.8): UTF-8, with `%22` for a quote, `%0D` for
+/// CR and `%0A` for LF, so that no name can end its header field.
+public struct MultipartForm: Sendable {
+    /// Separates the parts. It has 128 random bits, so no content holds it.
+    public let boundary: String
+    private var parts: [(header: String, content: Data)] = []
+
+    /// An empty form with a boundary of its own.
+    public init() {
+        boundary = "URLConfig-" + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined(separator: "-")
+    }
+
+    /// Adds a field.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - value: Its value, sent as UTF-8, byte for byte.
+    public mutating func append(_ name: String, _ value: String) {
+        parts.append(("form-data; name=\"\(name.formName)\"", Data(value.utf8)))
+    }
+
+    /// Adds a file.
+    ///
+    /// - Parameter file: The file with the name of its field.
+    public mutating func append(_ file: URLRequest.File) {
+        let disposition = "form-data; name=\"\(file.name.formName)\"; filename=\"\(file.fileName.escapedForHeader)\""
+        parts.append(("\(disposition)\r\nContent-Type: \(file.contentType)", file.data))
+    }
+
+    var contentType: MediaType { .init(stringLiteral: "multipart/form-data; boundary=\(boundary)") }
+
+    var data: Data {
+        var data = Data()
+        // 128 bytes cover a part's own delimiters.
+        data.reserveCapacity(parts.reduce(128) { $0 + $1.header.utf8.count + $1.content.count + 128 })
+        for part in parts {
+            data.append(contentsOf: "--\(boundary)\r\nContent-Disposition: \(part.header)\r\n\r\n".utf8)
+            data.append(part.content)
+            data.append(contentsOf: "\r\n".utf8)
+        }
+        data.append(contentsOf: "--\(boundary)--\r\n".utf8)
+        return data
+    }
+}
+
+extension URLRequest {
+    /// A file of a multipart form, held in memory.
+    public struct File: Sendable, Hashable {
+        /// The name of the form's field.
+        public var name: String
+        /// The name of the file that the server is told.
+        public var fileName: String
+        /// The media type of the file.
+        public var contentType: MediaType
+        /// The bytes of the file.
+        public var data: Data
+
+        /// A file of a form.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the form's field.
+        ///   - fileName: The name of the file that the server is told.
+        ///   - contentType: The media type of the file.
+        ///   - data: The bytes of the file.
+        public init(name: String, fileName: String, contentType: MediaType = .octetStream, data: Data) {
+            self.name = name
+            self.fileName = fileName
+            self.contentType = contentType
+            self.data = data
+        }
+    }
+
+    /// Makes a multipart form the body of a request that was made by hand.
+    ///
+    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays as it is: a `GET` cannot
+    /// carry a body.
+    ///
+    /// - Parameters:
+    ///   - parameters: Fields, sent in the order of their names.
+    ///   - files: Files, sent after the fields.
+    public mutating func setMultipartFormData(parameters: [String: String] = [:], files: [File] = []) {
+        var form = MultipartForm()
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+        for file in files { form.append(file) }
+        setValue(form.contentType.description, forHTTPHeaderField: "Content-Type")
+        httpBody = form.data
+    }
+
+    /// Makes items the body of a request that was made by hand, as `application/x-www-form-urlencoded` (WHATWG URL).
+    ///
+    /// `Content-Type` is set if there is none. The method stays as it is: a `GET` cannot carry a body.
+    ///
+    /// - Parameter items: The items, in order; a dictionary literal will do.
+    public mutating func setXWWWFormUrlencoded(_ items: Query) {
+        if value(forHTTPHeaderField: "Content-Type") == nil {
+            setValue(MediaType.form.description, forHTTPHeaderField: "Content-Type")
+        }
+        httpBody = Data(items.formEncoded.utf8)
+    }
+}
+
+extension RequestBody {
+    /// A form as `multipart/form-data` (RFC 7578).
+    ///
+    /// A `Content-Type` that the caller has set is refused, since the server could not find the boundary: the request cannot
+    /// be sent (``RequestError/Code/invalidBody``).
+    ///
+    /// - Parameter form: The form.
+    public static func multipart(_ form: MultipartForm) -> Self {
+        Self { fields, _ in
+            if let own = fields[.contentType], !own.contains(form.boundary) {
+                throw Flaw("Content-Type is set to '\(own)', but a multipart body needs its own; remove that field")
+            }
+            fields.setContentType(form.contentType)
+            return form.data
+        }
+    }
+}
+
+extension String {
+    fileprivate var escapedForHeader: String {
+        var output = ""
+        output.append(percentEncoding: self) { $0 != 0x22 && $0 != 0x0D && $0 != 0x0A }
+        return output
+    }
+
+    /// A field's name: its line breaks become CRLF first, which a file's name keeps as they are.
+    fileprivate var formName: String {
+        replacing("\r\n", with: "\n").replacing("\r", with: "\n").replacing("\n", with: "\r\n").escapedForHeader
+    }
+}

@@ -1,0 +1,159 @@
+extension URLRequest {
+    /// The path of a request, joined to the base path of ``Config/host``.
+    ///
+    /// ```swift
+    /// $0.path = "/users/\(userID)/article"
+    /// ```
+    ///
+    /// Literal text is the developer's own: its slashes stay, a valid `%XX` stays, a `?a=b` joins the query, and what a
+    /// path may not hold is percent-encoded (RFC 3986 §3.3). An interpolated value is always exactly one segment, or a
+    /// part of one: everything but RFC 3986's unreserved characters is percent-encoded.
+    ///
+    /// A segment that is `.` or `..`, raw or percent-encoded, and an interpolated value that leaves its segment empty are
+    /// refused: the request cannot be sent, and says so (``RequestError/Code/invalidURL``). Whatever a path holds, the
+    /// scheme, host and port are those of ``Config/host``.
+    public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
+        /// Percent-encoded, as it was written: with or without a leading slash.
+        var text = ""
+        /// Percent-encoded, without its `?`.
+        var query: String?
+        /// What is wrong with the path, for the error that building a request throws.
+        var flaw: String?
+
+        /// A path from text that is known at run time, treated as literal text: its slashes and its `?a=b` count.
+        ///
+        /// For a value that must stay one segment, interpolate it.
+        public init(_ text: String) {
+            self.init(stringLiteral: text)
+        }
+
+        /// A path from a literal.
+        public init(stringLiteral text: String) {
+            var interpolation = StringInterpolation(path: self)
+            interpolation.appendLiteral(text)
+            self = interpolation.finished()
+        }
+
+        /// A path from a literal with values.
+        public init(stringInterpolation: StringInterpolation) {
+            self = stringInterpolation.finished()
+        }
+
+        private init() {}
+
+        /// The path, percent-encoded, and its query if it has one.
+        public var description: String {
+            query.map { text + "?" + $0 } ?? text
+        }
+    }
+}
+
+extension URLRequest.Path {
+    /// Collects the literals and the values of a path.
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        private var path: URLRequest.Path
+        /// Where an empty value stands, as offsets in the UTF-8 of the text.
+        private var emptyValues: [Int] = []
+
+        fileprivate init(path: URLRequest.Path) {
+            self.path = path
+        }
+
+        /// Makes room for the literals and the values.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            path = URLRequest.Path()
+            path.text.reserveCapacity(literalCapacity + interpolationCount * 8)
+        }
+
+        /// Appends literal text.
+        public mutating func appendLiteral(_ literal: String) {
+            appendText(literal)
+        }
+
+        /// Appends a value as one segment, or a part of one.
+        public mutating func appendInterpolation(_ value: String) {
+            if path.query != nil {
+                path.query?.append(percentEncoding: value, allowed: Allowed.unreserved)
+            } else {
+                if value.isEmpty { emptyValues.append(path.text.utf8.count) }
+                path.text.append(percentEncoding: value, allowed: Allowed.unreserved)
+            }
+        }
+
+        /// Appends a value's description as one segment, or a part of one.
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            appendInterpolation(value.description)
+        }
+
+        /// Appends the raw value of an identifier or a case as one segment, or a part of one.
+        @_disfavoredOverload
+        public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
+        where Value.RawValue: CustomStringConvertible {
+            appendInterpolation(value.rawValue.description)
+        }
+
+        /// Appends text as if it were a part of the literal: it may hold slashes, `%XX` and a query.
+        ///
+        /// - Parameter text: Text that the caller vouches for. It cannot change the scheme, host or port either.
+        public mutating func appendInterpolation(raw text: String) {
+            appendText(text)
+        }
+
+        private mutating func appendText(_ text: String) {
+            if path.query != nil {
+                path.query?.append(percentEncoding: text, keepingEscapes: true, allowed: Allowed.query)
+            } else if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
+                path.text.append(percentEncoding: text[..<mark], keepingEscapes: true, allowed: Allowed.path)
+                path.query = ""
+                path.query?.append(
+                    percentEncoding: text[text.index(after: mark)...], keepingEscapes: true, allowed: Allowed.query)
+            } else {
+                path.text.append(percentEncoding: text, keepingEscapes: true, allowed: Allowed.path)
+            }
+        }
+
+        fileprivate func finished() -> URLRequest.Path {
+            var path = path
+            if let segment = path.text.firstDotSegment {
+                path.flaw = "holds the segment '\(segment)', which would lead to another path"
+            } else if emptyValues.contains(where: path.text.isEmptySegment(at:)) {
+                path.flaw = "has an interpolated value that is empty, which would lead to another path"
+            }
+            return path
+        }
+    }
+}
+
+extension String {
+    /// The first segment that is `.` or `..`, its dots plain or percent-encoded any number of times.
+    fileprivate var firstDotSegment: Substring? {
+        guard utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else { return nil }
+        return split(separator: "/").first(where: \.isDotSegment)
+    }
+
+    /// Whether there is nothing between the slashes, or ends, around `offset` in the UTF-8.
+    fileprivate func isEmptySegment(at offset: Int) -> Bool {
+        let position = utf8.index(utf8.startIndex, offsetBy: offset)
+        let startsSegment = position == utf8.startIndex || utf8[utf8.index(before: position)] == UInt8(ascii: "/")
+        let endsSegment = position == utf8.endIndex || utf8[position] == UInt8(ascii: "/")
+        return startsSegment && endsSegment
+    }
+}
+
+extension Substring {
+    fileprivate var isDotSegment: Bool {
+        var rest = utf8[...]
+        var dots = 0
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                while rest.starts(with: "25".utf8) { rest.removeFirst(2) }
+                guard rest.popFirst() == UInt8(ascii: "2"), let digit = rest.popFirst() else { return false }
+                guard digit == UInt8(ascii: "e") || digit == UInt8(ascii: "E") else { return false }
+            } else if byte != UInt8(ascii: ".") {
+                return false
+            }
+            dots += 1
+        }
+        return dots == 1 || dots == 2
+    }
+}

@@ -1,0 +1,149 @@
+extension URLRequest {
+    /// Query items, in order.
+    ///
+    /// ```swift
+    /// $0.query["query"] = "APL"
+    /// $0.query["page"] = 2
+    /// $0.query["ids"] = [1, 2]
+    /// $0.query["gone"] = nil
+    /// $0.query.append(contentsOf: Query(filter))        // any Encodable model
+    /// ```
+    ///
+    /// Names and values are percent-encoded strictly: everything but the unreserved characters of RFC 3986 §2.3, so that a
+    /// space is `%20` and a plus is `%2B`.
+    public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+        /// A value that a query item can take. `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values
+        /// conform; a type with such a raw value needs to declare its conformance only.
+        public protocol Value: Sendable {
+            /// The value as text.
+            var queryText: Text { get }
+        }
+
+        /// The text of a query item: one value or a list of them.
+        public enum Text: Sendable, Hashable {
+            /// One value, not yet encoded.
+            case one(String)
+            /// Several values under one name, not yet encoded; written as ``Query/arrayStyle`` says.
+            case list([String])
+        }
+
+        /// How several values under one name are written.
+        public enum ArrayStyle: Sendable, Hashable {
+            /// `ids=1&ids=2`
+            case repeatedKey
+            /// `ids[]=1&ids[]=2`, the brackets percent-encoded.
+            case brackets
+            /// `ids=1,2`
+            case comma
+        }
+
+        struct Item: Sendable, Hashable {
+            var name: String
+            var text: Text
+        }
+
+        var items: [Item] = []
+        /// What is wrong with the query, for the error that building a request throws.
+        var flaw: String?
+
+        /// How a list of values is written; ``ArrayStyle/repeatedKey`` at first.
+        public var arrayStyle = ArrayStyle.repeatedKey
+
+        /// Whether there are no items.
+        public var isEmpty: Bool { items.isEmpty }
+
+        /// An empty query.
+        public init() {}
+
+        /// Items in the order of the literal; one that is `nil` is left out.
+        public init(dictionaryLiteral elements: (String, (any Value)?)...) {
+            for case (let name, let value?) in elements { append(name, value) }
+        }
+
+        /// The first value under a name. Setting one replaces all under that name, in place; `nil` removes them.
+        public subscript(name: String) -> String? {
+            get {
+                switch items.first(where: { $0.name == name })?.text {
+                case .one(let text): text
+                case .list(let texts): texts.first
+                case nil: nil
+                }
+            }
+            set { set(name, newValue?.queryText) }
+        }
+
+        /// Sets a value of any kind under a name, in place of all that were there; `nil` removes them.
+        @_disfavoredOverload
+        public subscript(name: String) -> (any Value)? {
+            get { self[name] as String? }
+            set { set(name, newValue?.queryText) }
+        }
+
+        /// Adds a value, whether or not the name is there already.
+        public mutating func append(_ name: String, _ value: some Value) {
+            items.append(Item(name: name, text: value.queryText))
+        }
+
+        /// Adds the items of another query.
+        public mutating func append(contentsOf other: Query) {
+            items.append(contentsOf: other.items)
+            flaw = flaw ?? other.flaw
+        }
+
+        private mutating func set(_ name: String, _ text: Text?) {
+            guard let first = items.firstIndex(where: { $0.name == name }) else {
+                if let text { items.append(Item(name: name, text: text)) }
+                return
+            }
+            guard let text else { return items.removeAll { $0.name == name } }
+            items[first].text = text
+            guard let next = items[(first + 1)...].firstIndex(where: { $0.name == name }) else { return }
+            items[next...].removeAll { $0.name == name }
+        }
+    }
+}
+
+extension URLRequest.Query {
+    /// Appends the items as a URL's query: RFC 3986, unreserved characters only.
+    func write(to output: inout String) {
+        write(to: &output) { $0.append(percentEncoding: $1, allowed: Allowed.unreserved) }
+    }
+
+    /// The items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
+    var formEncoded: String {
+        var output = ""
+        write(to: &output) { $0.append(percentEncoding: $1, spaceAsPlus: true, allowed: Allowed.form) }
+        return output
+    }
+
+    @inline(__always)
+    private func write(to output: inout String, _ encode: (inout String, String) -> Void) {
+        var isFirst = true
+        func startItem(_ name: String) {
+            if !isFirst { output.append("&") }
+            isFirst = false
+            encode(&output, name)
+        }
+        for item in items {
+            switch (item.text, arrayStyle) {
+            case (.one(let text), _):
+                startItem(item.name)
+                output.append("=")
+                encode(&output, text)
+            case (.list(let texts), .comma):
+                guard !texts.isEmpty else { continue }
+                startItem(item.name)
+                for (index, text) in texts.enumerated() {
+                    output.append(index == 0 ? "=" : ",")
+                    encode(&output, text)
+                }
+            case (.list(let texts), .repeatedKey), (.list(let texts), .brackets):
+                for text in texts {
+                    startItem(arrayStyle == .brackets ? item.name + "[]" : item.name)
+                    output.append("=")
+                    encode(&output, text)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+extension RequestBody {
+    /// JSON written as a literal that may mix types and nest: what an array or dictionary of one `Encodable` type is not.
+    ///
+    /// ```swift
+    /// $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": nil]
+    /// ```
+    public enum Value: Sendable, Hashable {
+        /// `null`
+        case null
+        /// `true` or `false`
+        case bool(Bool)
+        /// A whole number.
+        case integer(Int)
+        /// A number.
+        case number(Double)
+        /// A string.
+        case string(String)
+        /// An array.
+        case array([Value])
+        /// An object.
+        case object([String: Value])
+    }
+}
+
+extension RequestBody.Value: Encodable {
+    /// Encodes the JSON as it was written.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}
+
+extension RequestBody.Value: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// `null`
+    public init(nilLiteral: ()) { self = .null }
+    /// `true` or `false`
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    /// A number.
+    public init(floatLiteral value: Double) { self = .number(value) }
+    /// A string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// An array.
+    public init(arrayLiteral elements: RequestBody.Value...) { self = .array(elements) }
+    /// An object; of two members with one name the last counts.
+    public init(dictionaryLiteral elements: (String, RequestBody.Value)...) {
+        self = .object(Dictionary(elements) { _, last in last })
+    }
+}

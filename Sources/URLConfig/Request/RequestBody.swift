@@ -1,0 +1,165 @@
+/// The content of a request: members of a JSON object set one by one, or a whole body.
+///
+/// ```swift
+/// $0.body["title"] = "some-title"                                // any Encodable & Sendable
+/// $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "none": nil]
+/// $0.body = .json(article)
+/// $0.body = .form(["grant_type": "password", "username": name])
+/// ```
+///
+/// An app adds its own kind as a static member that wraps a function:
+///
+/// ```swift
+/// extension RequestBody {
+///     static func propertyList(_ model: some Encodable & Sendable) -> Self {
+///         Self { fields, _ in
+///             fields[.contentType] = fields[.contentType] ?? "application/x-plist"
+///             return try PropertyListEncoder().encode(model)
+///         }
+///     }
+/// }
+/// ```
+///
+/// A `Content-Type` that the caller has set is never overwritten.
+public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
+    typealias Encode = @Sendable (inout HTTPFields, JSONEncoder) throws -> Data
+
+    private enum Content {
+        case empty
+        case members([String: any Encodable & Sendable])
+        case model(any Encodable & Sendable)
+        case encoded(Encode)
+        /// A member was set on a body that is whole already.
+        case conflict(member: String)
+    }
+
+    private var content = Content.empty
+
+    /// No body.
+    public init() {}
+
+    /// A whole body that a function makes when the request is built.
+    ///
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It gets
+    ///   ``Foundation/URLRequest/Config/encoder``. What it throws becomes the underlying error of a ``RequestError``.
+    public init(
+        _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data
+    ) {
+        content = .encoded(encode)
+    }
+
+    /// A JSON object.
+    public init(dictionaryLiteral elements: (String, Value)...) {
+        content = .members(Dictionary(elements.map { ($0, $1) }) { _, last in last })
+    }
+
+    /// A member of the JSON object that is the body; `nil` removes it. Its name is sent as it is written here, whatever the
+    /// encoder's strategy for keys.
+    ///
+    /// Setting a member on a whole body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
+    public subscript(member: String) -> (any Encodable & Sendable)? {
+        get {
+            if case .members(let members) = content { members[member] } else { nil }
+        }
+        set { set(member, newValue) }
+    }
+
+    /// A member from a nested literal that mixes types; a `nil` inside it is JSON's `null`.
+    @_disfavoredOverload
+    public subscript(member: String) -> Value? {
+        get { self[member] as (any Encodable & Sendable)? as? Value }
+        set { set(member, newValue) }
+    }
+
+    private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
+        switch content {
+        case .empty:
+            if let value { content = .members([member: value]) }
+        case .members(var members):
+            content = .empty
+            members[member] = value
+            content = members.isEmpty ? .empty : .members(members)
+        case .model, .encoded, .conflict:
+            content = .conflict(member: member)
+        }
+    }
+}
+
+extension RequestBody {
+    /// A model as JSON, encoded with ``Foundation/URLRequest/Config/encoder`` when the request is built.
+    public static func json(_ model: any Encodable & Sendable) -> Self {
+        var body = Self()
+        body.content = .model(model)
+        return body
+    }
+
+    /// Items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
+    public static func form(_ items: URLRequest.Query) -> Self {
+        Self { fields, _ in
+            if let flaw = items.flaw { throw Flaw(flaw) }
+            fields.setContentType(.form)
+            return Data(items.formEncoded.utf8)
+        }
+    }
+
+    /// Text, as UTF-8.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - contentType: Its media type.
+    public static func text(_ text: String, contentType: MediaType = .text) -> Self {
+        .data(Data(text.utf8), contentType: contentType)
+    }
+
+    /// Bytes as they are.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - contentType: Their media type.
+    public static func data(_ data: Data, contentType: MediaType = .octetStream) -> Self {
+        Self { fields, _ in
+            fields.setContentType(contentType)
+            return data
+        }
+    }
+
+    /// The model of a ``json(_:)`` body.
+    var model: (any Encodable & Sendable)? {
+        if case .model(let model) = content { model } else { nil }
+    }
+
+    /// The bytes, or `nil` for no body.
+    func data(fields: inout HTTPFields, encoder: JSONEncoder) throws -> Data? {
+        switch content {
+        case .empty:
+            return nil
+        case .members(let members):
+            fields.setContentType(.json)
+            return try encoder.encode(members.mapValues(AnyEncodable.init))
+        case .model(let model):
+            fields.setContentType(.json)
+            return try encoder.encode(model)
+        case .encoded(let encode):
+            return try encode(&fields, encoder)
+        case .conflict(let member):
+            throw Flaw("member '\(member)' is set on a body that is whole already; use members only, or one whole body")
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Sets `Content-Type` unless the caller has set one.
+    mutating func setContentType(_ contentType: MediaType) {
+        if !contains(.contentType) { self[.contentType] = contentType.description }
+    }
+}
+
+private struct AnyEncodable: Encodable {
+    let value: any Encodable
+
+    func encode(to encoder: any Encoder) throws {
+        // By way of a container, not `value.encode(to:)`: only so do the encoder's strategies for dates and data hold.
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}

@@ -1,0 +1,147 @@
+extension URLRequest {
+    /// Everything that makes a request: a plain value, to be kept as a preset and changed for each call.
+    ///
+    /// ```swift
+    /// extension URLRequest.Config {
+    ///     static let api = Self(host: "https://api.example.com/v2") {
+    ///         $0.headers[.accept] = "application/json"
+    ///         $0.timeout = .seconds(30)
+    ///     }
+    ///     static let admin = api.with { $0.query["as"] = "admin" }
+    /// }
+    /// ```
+    public struct Config: Sendable {
+        var base: BaseURL
+        var ownEncoder: JSONEncoder?
+
+        /// The path, joined to the base path of ``host`` with exactly one slash. See ``Foundation/URLRequest/Path``.
+        public var path: Path = ""
+        /// Query items, sent after those of ``host`` and of ``path``.
+        public var query = Query()
+        /// The method (RFC 9110 §9); `GET` at first.
+        public var method = HTTPRequest.Method.get
+        /// The header fields. `Content-Length` and `Transfer-Encoding` are refused: the session sets them from the body.
+        public var headers = HTTPFields()
+        /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
+        public var authorization: Authorization?
+        /// The content; refused for `GET`, `HEAD` and `TRACE`.
+        public var body = RequestBody()
+        /// The time for one attempt; `nil`, or one that is not more than zero, leaves it at 60 seconds.
+        public var timeout: Duration?
+        /// Where an answer may come from instead of the network.
+        public var cachePolicy = CachePolicy.useProtocolCachePolicy
+        /// What kind of traffic this is.
+        public var networkServiceType = NetworkServiceType.default
+        /// Whether the request may use a cellular connection.
+        public var allowsCellularAccess = true
+        /// Whether cookies of the session's storage are sent, and those of the answer stored.
+        public var handlesCookies = true
+        /// The last word over the finished request: nothing native is out of reach.
+        public var modify: (@Sendable (inout URLRequest) -> Void)?
+
+        /// A copy of ``default``.
+        public init() {
+            self = Self.default
+        }
+
+        /// A configuration for a host, all else as the library has it.
+        ///
+        /// Nothing of ``default`` is taken over but its encoder, so that credentials meant for one host never reach another.
+        ///
+        /// - Parameter host: See ``host``.
+        public init(host: String) {
+            base = BaseURL(host)
+        }
+
+        /// A configuration for a host, with changes.
+        ///
+        /// - Parameters:
+        ///   - host: See ``host``.
+        ///   - configurate: Makes the changes. What it throws is rethrown.
+        public init<Failure: Error>(
+            host: String, _ configurate: (inout Self) throws(Failure) -> Void
+        ) throws(Failure) {
+            self.init(host: host)
+            try configurate(&self)
+        }
+
+        /// A copy with changes.
+        ///
+        /// - Parameter configurate: Makes the changes. What it throws is rethrown.
+        public func with<Failure: Error>(
+            _ configurate: (inout Self) throws(Failure) -> Void
+        ) throws(Failure) -> Self {
+            var config = self
+            try configurate(&config)
+            return config
+        }
+    }
+}
+
+extension URLRequest.Config {
+    /// The base URL: scheme `http` or `https`, host, optional port, base path and base query.
+    ///
+    /// User name and password have no place here (RFC 9110 §4.2.4); see ``authorization``.
+    public var host: String {
+        get { base.text }
+        set { base = BaseURL(newValue) }
+    }
+
+    /// Encodes JSON bodies; at first ``defaultEncoder``.
+    ///
+    /// An encoder is a reference: assign a new one rather than change the properties of this one.
+    public var encoder: JSONEncoder {
+        get { ownEncoder ?? Self.defaultEncoder }
+        set { ownEncoder = newValue }
+    }
+
+    /// ``timeout`` in seconds.
+    public var timeoutInterval: TimeInterval? {
+        get { timeout.map { $0 / .seconds(1) } }
+        set { timeout = newValue.flatMap(Duration.init(timeoutInterval:)) }
+    }
+
+    /// A model to be sent as JSON: the same as `body = .json(model)`.
+    public var bodyModel: (any Encodable & Sendable)? {
+        get { body.model }
+        set { body = newValue.map(RequestBody.json) ?? RequestBody() }
+    }
+
+    /// Encodes a model as the JSON body at once, with ``encoder`` as it is now: for a model that is not `Sendable`.
+    ///
+    /// - Parameter model: The model.
+    /// - Throws: What the encoder throws.
+    public mutating func encode(_ model: some Encodable) throws {
+        body = .data(try encoder.encode(model), contentType: .json)
+    }
+}
+
+extension URLRequest.Config {
+    private static let defaults = LockBox(Self(host: ""))
+
+    /// What `Config()` starts from, and so `URLRequest.with { … }` without a preset. May be replaced at any time, from any
+    /// thread; requests and presets made before keep what they have.
+    public static var `default`: Self {
+        get { defaults.withLock { $0 } }
+        set { defaults.withLock { $0 = newValue } }
+    }
+
+    /// The host of ``default``.
+    public static var defaultHost: String {
+        get { defaults.withLock { $0.host } }
+        set { defaults.withLock { $0.host = newValue } }
+    }
+
+    /// Encodes the JSON bodies of every configuration that has no encoder of its own: at first one that sorts keys and leaves
+    /// slashes alone, so that equal bodies have equal bytes.
+    public static var defaultEncoder: JSONEncoder {
+        get { defaults.withLock { $0.ownEncoder } ?? standardEncoder }
+        set { defaults.withLock { $0.ownEncoder = newValue } }
+    }
+
+    private static let standardEncoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+}

@@ -1,0 +1,125 @@
+extension URLRequest {
+    /// A request from a preset and changes.
+    ///
+    /// ```swift
+    /// let request = URLRequest.with(.api) {
+    ///     $0.method = .post
+    ///     $0.path = "/users/\(userID)/article"
+    ///     $0.body["title"] = "some-title"
+    /// }
+    /// ```
+    ///
+    /// Never traps. What cannot be built comes back as a request that cannot be sent: `URLSession.response(for:)` throws the
+    /// ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL, without touching the
+    /// network. ``Config/request()`` throws the same error at once.
+    ///
+    /// - Parameters:
+    ///   - config: The preset; at first ``Config/default``.
+    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    public static func with<Failure: Error>(
+        _ config: Config = .init(), _ configurate: (inout Config) throws(Failure) -> Void
+    ) throws(Failure) -> URLRequest {
+        var config = config
+        try configurate(&config)
+        do {
+            return try config.request()
+        } catch {
+            return URLRequest(refused: error, method: config.method.rawValue)
+        }
+    }
+}
+
+extension URLRequest.Config {
+    /// The request that this configuration describes.
+    ///
+    /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that is no
+    ///   HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method has no place
+    ///   for, a header field that is the session's to set, credentials that cannot be written.
+    public func request() throws(RequestError) -> URLRequest {
+        if let flaw = base.flaw { throw .refused(.invalidURL, "host '\(shown(base.text))' \(flaw)") }
+        if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(shown(path.description))' \(flaw)") }
+        if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
+        var fields = headers
+        let data = try bodyData(&fields)
+        if let authorization {
+            do {
+                try authorization(&fields)
+            } catch {
+                throw .refused(.invalidHeaderField, "authorization: \(error.summary)", error)
+            }
+        }
+        let text = urlText
+        guard let url = URL(string: text) else {
+            throw .refused(.invalidURL, "'\(shown(text))' is not a URL that the system accepts")
+        }
+        var request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeout?.timeoutInterval ?? 60)
+        request.allHTTPHeaderFields = try fields.combined()
+        if method != .get { request.httpMethod = method.rawValue }
+        if let data { request.httpBody = data }
+        if networkServiceType != .default { request.networkServiceType = networkServiceType }
+        if !allowsCellularAccess { request.allowsCellularAccess = false }
+        if !handlesCookies { request.httpShouldHandleCookies = false }
+        modify?(&request)
+        return request
+    }
+
+    private func bodyData(_ fields: inout HTTPFields) throws(RequestError) -> Data? {
+        let data: Data?
+        do {
+            data = try body.data(fields: &fields, encoder: encoder)
+        } catch {
+            throw .refused(.invalidBody, "body: \(error.summary)", error)
+        }
+        if data != nil, method == .get || method == .head || method == .trace {
+            throw .refused(.invalidBody, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
+        }
+        return data
+    }
+
+    private func shown(_ text: String) -> String {
+        URLSession.Config.default.redaction.url(text)
+    }
+}
+
+extension HTTPFields {
+    /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
+    fileprivate func combined() throws(RequestError) -> [String: String] {
+        var values = [String: String](minimumCapacity: count)
+        for (index, field) in self.enumerated() {
+            let name = field.name
+            if name == .contentLength || name == .transferEncoding {
+                throw .refused(
+                    .invalidHeaderField, "header field \(name) is the session's to set, from the body; remove it")
+            }
+            if let first = self[..<index].first(where: { $0.name == name }) {
+                values[first.name.rawName]? += (name == .cookie ? "; " : ", ") + field.value
+            } else {
+                values[name.rawName] = field.value
+            }
+        }
+        return values
+    }
+}
+
+extension URLRequest {
+    private static let refusedScheme = "unsendable-request"
+
+    /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every copy
+    /// of it keeps, and no session loads such a scheme.
+    fileprivate init(refused error: RequestError, method: String) {
+        var text = "\(Self.refusedScheme):\(error.code.rawValue)?"
+        text.append(percentEncoding: error.reason, allowed: Allowed.unreserved)
+        self.init(url: URL(string: text) ?? URL(fileURLWithPath: "/"))
+        httpMethod = method
+    }
+
+    /// Why this request cannot be sent, if it came from a configuration that cannot be built.
+    var refusal: RequestError? {
+        guard let url, url.scheme == Self.refusedScheme else { return nil }
+        let parts = url.absoluteString.dropFirst(Self.refusedScheme.count + 1).split(separator: "?", maxSplits: 1)
+        var error = RequestError.refused(
+            .init(rawValue: String(parts.first ?? "")), parts.last?.removingPercentEncoding ?? "")
+        error.request = self
+        return error
+    }
+}

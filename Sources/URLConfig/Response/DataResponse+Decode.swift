@@ -1,0 +1,98 @@
+/// Reads a model from bytes: any decoder with Foundation's usual method.
+///
+/// ```swift
+/// extension XMLDecoder: @retroactive ResponseDecoder {}
+/// ```
+public protocol ResponseDecoder: Sendable {
+    /// A model from bytes.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model.
+    ///   - data: The bytes.
+    func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
+}
+
+extension JSONDecoder: ResponseDecoder {}
+extension PropertyListDecoder: ResponseDecoder {}
+
+extension DataResponse {
+    /// How a content is decoded.
+    public struct Config: Sendable {
+        /// The decoder; at first ``defaultDecoder``.
+        public var decoder: any ResponseDecoder
+
+        /// The defaults as they are now.
+        public init() {
+            decoder = Self.defaultDecoder
+        }
+
+        private static let defaults = LockBox<any ResponseDecoder>(JSONDecoder())
+
+        /// The decoder of every call that names none; at first a `JSONDecoder`. May be replaced at any time, from any thread.
+        public static var defaultDecoder: any ResponseDecoder {
+            get { defaults.withLock { $0 } }
+            set { defaults.withLock { $0 = newValue } }
+        }
+    }
+
+    /// A model from the content, whatever the status: check that first.
+    ///
+    /// ```swift
+    /// let article: Article = try response.decode()
+    /// ```
+    ///
+    /// - Parameter type: The type of the model; what the context expects if left out.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``: request, status, content type and coding path in
+    ///   words, the whole response, and the decoder's own error as ``RequestError/underlyingError``.
+    public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
+        try decode(type, with: Config.defaultDecoder)
+    }
+
+    /// A model from the content, with a JSON decoder.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model; what the context expects if left out.
+    ///   - decoder: The decoder, such as a static member of `JSONDecoder`.
+    /// - Throws: As ``decode(_:)``.
+    public func decode<Model: Decodable>(_ type: Model.Type = Model.self, decoder: JSONDecoder) throws -> Model {
+        try decode(type, with: decoder)
+    }
+
+    /// A model from the content, with any decoder.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model; what the context expects if left out.
+    ///   - decoder: The decoder.
+    /// - Throws: As ``decode(_:)``.
+    @_disfavoredOverload
+    public func decode<Model: Decodable>(
+        _ type: Model.Type = Model.self, decoder: some ResponseDecoder
+    ) throws -> Model {
+        try decode(type, with: decoder)
+    }
+
+    /// A model from the content, with changes to the defaults.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model; what the context expects if left out.
+    ///   - configurate: Makes the changes.
+    /// - Throws: As ``decode(_:)``.
+    public func decode<Model: Decodable>(
+        _ type: Model.Type = Model.self, _ configurate: (inout Config) -> Void
+    ) throws -> Model {
+        var config = Config()
+        configurate(&config)
+        return try decode(type, with: config.decoder)
+    }
+
+    private func decode<Model: Decodable>(_ type: Model.Type, with decoder: any ResponseDecoder) throws -> Model {
+        do {
+            return try decoder.decode(type, from: data)
+        } catch {
+            let content = "\(data.count) bytes of \(headerFields[.contentType] ?? "unnamed content type")"
+            throw RequestError(
+                .decoding, stage: .decoding, reason: "cannot read \(type) from \(content): \(error.summary)",
+                response: self, underlyingError: error)
+        }
+    }
+}

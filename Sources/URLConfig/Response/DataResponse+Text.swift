@@ -1,0 +1,56 @@
+extension DataResponse {
+    /// The content as text, in the character set that `Content-Type` names; UTF-8 if it names none.
+    ///
+    /// A byte order mark is dropped, and counts more than the named character set (WHATWG Encoding §6).
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character set,
+    ///   or the character set is unknown. An empty content is no error.
+    public func text() throws -> String {
+        let charset = contentType?.parameters["charset"]
+        guard let text = data.text(charset: charset) else {
+            throw RequestError(
+                .decoding, stage: .decoding,
+                reason: "the content is not text in the character set \(charset ?? "utf-8")", response: self)
+        }
+        return text
+    }
+}
+
+extension Data {
+    /// The text, or `nil` if the bytes are none in that character set or it is unknown.
+    func text(charset: String?) -> String? {
+        let marks: [(mark: [UInt8], encoding: String.Encoding)] = [
+            ([0xEF, 0xBB, 0xBF], .utf8), ([0xFE, 0xFF], .utf16BigEndian), ([0xFF, 0xFE], .utf16LittleEndian),
+        ]
+        if let (mark, encoding) = marks.first(where: { starts(with: $0.mark) }) {
+            return String(data: dropFirst(mark.count), encoding: encoding)
+        }
+        guard let charset else { return String(data: self, encoding: .utf8) }
+        return String.Encoding(charset: charset).flatMap { String(data: self, encoding: $0) }
+    }
+}
+
+extension String.Encoding {
+    /// The encoding that a `charset` parameter names (IANA character sets, WHATWG Encoding §4.2); `nil` if unknown.
+    fileprivate init?(charset: String) {
+        switch charset.lowercased() {
+        case "utf-8", "utf8": self = .utf8
+        case "us-ascii", "ascii", "iso-8859-1", "latin1", "iso_8859-1", "l1": self = .isoLatin1
+        case "windows-1252", "cp1252": self = .windowsCP1252
+        case "iso-8859-2", "latin2": self = .isoLatin2
+        case "windows-1250", "cp1250": self = .windowsCP1250
+        case "windows-1251", "cp1251": self = .windowsCP1251
+        case "windows-1253", "cp1253": self = .windowsCP1253
+        case "windows-1254", "cp1254": self = .windowsCP1254
+        case "utf-16": self = .utf16
+        case "utf-16be": self = .utf16BigEndian
+        case "utf-16le": self = .utf16LittleEndian
+        case "utf-32": self = .utf32
+        case "shift_jis", "sjis", "shift-jis": self = .shiftJIS
+        case "euc-jp": self = .japaneseEUC
+        case "iso-2022-jp": self = .iso2022JP
+        case "macintosh", "x-mac-roman": self = .macOSRoman
+        default: return nil
+        }
+    }
+}

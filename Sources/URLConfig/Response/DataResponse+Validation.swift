@@ -1,0 +1,46 @@
+extension DataResponse {
+    /// This response, if its status is 2xx.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
+    @discardableResult
+    public func validated() throws -> Self {
+        try validateStatusCode(in: 200..<300)
+    }
+
+    /// This response, if its status code is one of those given.
+    ///
+    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
+    @discardableResult
+    public func validateStatusCode(in codes: some Sequence<Int>) throws -> Self {
+        guard codes.contains(status.code) else {
+            throw RequestError(
+                .unacceptableStatus, stage: .validating, reason: "status \(status) is not one of those accepted",
+                response: self)
+        }
+        return self
+    }
+
+    /// This response, if its content type is of the kind given.
+    ///
+    /// - Parameter type: The kind, as for ``hasContentType(_:)``.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableContentType`` and the whole response.
+    @discardableResult
+    public func validateContentType(_ type: MediaType) throws -> Self {
+        guard hasContentType(type) else {
+            let found = contentType?.description ?? headerFields[.contentType] ?? "none"
+            throw RequestError(
+                .unacceptableContentType, stage: .validating, reason: "content type is \(found), expected \(type)",
+                response: self)
+        }
+        return self
+    }
+
+    /// Whether the content type is of a kind.
+    ///
+    /// - Parameter type: The kind, such as `.json`, `"image/*"`, or one with parameters that must be there too, such as
+    ///   `"text/html; charset=utf-8"`.
+    public func hasContentType(_ type: MediaType) -> Bool {
+        contentType.map(type.matches) ?? false
+    }
+}

@@ -1,0 +1,56 @@
+/// A whole answer: check first, decode when you decide to.
+///
+/// ```swift
+/// guard response.status == .created else { … }
+/// let article: Article = try response.decode()
+/// ```
+public struct DataResponse: Sendable {
+    /// The request as it was sent, credentials included.
+    public var request: URLRequest
+    /// Where the answer came from, after redirects.
+    public var url: URL?
+    /// The status (RFC 9110 §15).
+    public var status: HTTPResponse.Status
+    /// The header fields.
+    public var headerFields: HTTPFields
+    /// The content.
+    public var data: Data
+    /// From the call of `response(for:)` until the answer was complete, authorization and replays included.
+    public var duration: Duration
+    /// What ``bodyString`` hides.
+    var redaction: Redaction?
+
+    /// A response, such as a test, a validator or a fallback makes.
+    ///
+    /// - Parameters:
+    ///   - request: The request that it answers.
+    ///   - url: Where it comes from; at first the URL of the request.
+    ///   - status: Its status.
+    ///   - headerFields: Its header fields.
+    ///   - data: Its content.
+    ///   - duration: How long it took.
+    public init(
+        request: URLRequest, url: URL? = nil, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:],
+        data: Data = Data(), duration: Duration = .zero
+    ) {
+        self.request = request
+        self.url = url ?? request.url
+        self.status = status
+        self.headerFields = headerFields
+        self.data = data
+        self.duration = duration
+    }
+
+    /// Whether the status is 2xx.
+    public var isSuccess: Bool { status.kind == .successful }
+
+    /// The media type that `Content-Type` names; `nil` without one that is well formed.
+    public var contentType: MediaType? { headerFields[.contentType].flatMap { MediaType($0) } }
+
+    /// The content as it is shown in logs: pretty JSON, or text, or `<n bytes image/png>`; secrets are hidden.
+    ///
+    /// See ``text()`` for the content as it is.
+    public var bodyString: String {
+        (redaction ?? URLSession.Config.default.redaction).body(data, contentType)
+    }
+}

@@ -1,0 +1,109 @@
+/// What went wrong with a request: one that cannot be built, or an answer that is not what was asked for.
+///
+/// ```swift
+/// do {
+///     let user: User = try await URLSession.shared.response(for: request).validated().decode()
+/// } catch let error as RequestError where error.code == .unacceptableStatus {
+///     show(error.response?.status)
+/// }
+/// ```
+///
+/// Not of this type: transport failures, which stay `URLError`; the end of a cancelled task, which is always
+/// `CancellationError`; what the caller's own closures throw.
+public struct RequestError: Error, Sendable {
+    /// What kind of failure it is. Open: an app adds its own as static members.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name of the code.
+        public let rawValue: String
+
+        /// A code of an app's own.
+        ///
+        /// - Parameter rawValue: Its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The host, path or query gives no URL that may be requested.
+        public static let invalidURL = Self(rawValue: "invalidURL")
+        /// A header field, credentials included, cannot be sent.
+        public static let invalidHeaderField = Self(rawValue: "invalidHeaderField")
+        /// The body cannot be encoded, or the method has no place for it.
+        public static let invalidBody = Self(rawValue: "invalidBody")
+        /// The answer is no HTTP response.
+        public static let invalidResponse = Self(rawValue: "invalidResponse")
+        /// The server refused the credentials for good.
+        public static let unauthorized = Self(rawValue: "unauthorized")
+        /// The status is not one of those asked for.
+        public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
+        /// The content type is not one of those asked for.
+        public static let unacceptableContentType = Self(rawValue: "unacceptableContentType")
+        /// The content is not what was to be read from it.
+        public static let decoding = Self(rawValue: "decoding")
+    }
+
+    /// Where on its way a request failed.
+    public enum Stage: Sendable, Hashable {
+        /// While the request was put together; nothing was sent.
+        case building
+        /// While it was sent and answered.
+        case executing
+        /// While the answer was checked.
+        case validating
+        /// While the answer was read.
+        case decoding
+    }
+
+    /// What kind of failure it is.
+    public var code: Code
+    /// Where on its way the request failed.
+    public var stage: Stage
+    /// What is wrong and what to do about it, without secrets.
+    public var reason: String
+    /// The request, if there is one yet.
+    public var request: URLRequest?
+    /// The answer, body included, if there was one.
+    public var response: DataResponse?
+    /// The error that caused this one.
+    public var underlyingError: (any Error)?
+    /// What the description hides.
+    var redaction: Redaction?
+
+    /// An error, such as a validator of an app's own throws.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - stage: Where on its way the request failed.
+    ///   - reason: What is wrong and what to do about it. It is shown and logged as it is, so it must hold no secret.
+    ///   - request: The request; at first that of the response.
+    ///   - response: The answer.
+    ///   - underlyingError: The error that caused this one.
+    public init(
+        _ code: Code, stage: Stage, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
+        underlyingError: (any Error)? = nil
+    ) {
+        self.code = code
+        self.stage = stage
+        self.reason = reason
+        self.request = request ?? response?.request
+        self.response = response
+        self.underlyingError = underlyingError
+    }
+
+    static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
+        Self(code, stage: .building, reason: reason, underlyingError: underlyingError)
+    }
+}
+
+extension RequestError: CustomStringConvertible, LocalizedError {
+    /// One sentence: request, status, what is wrong and what to do. Secrets are hidden.
+    public var description: String {
+        let redaction = redaction ?? URLSession.Config.default.redaction
+        var text = "\(code.rawValue): "
+        if let request, stage != .building { text += request.summary(redaction) + " " }
+        if let response { text += "answered \(response.status.code): " }
+        return text + reason.escapingControls
+    }
+
+    /// The same as the description.
+    public var errorDescription: String? { description }
+}

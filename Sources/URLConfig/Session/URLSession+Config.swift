@@ -1,0 +1,97 @@
+import Logging
+
+extension URLSession {
+    /// How a request is sent and its answer taken: a plain value, to be kept as a preset and changed for each call.
+    ///
+    /// ```swift
+    /// extension URLSession.Config {
+    ///     static let api = Self().with {
+    ///         $0.authenticator = SessionAuthenticator.shared
+    ///         $0.validators = [.success]
+    ///     }
+    /// }
+    /// let response = try await URLSession.shared.response(for: request, config: .api) { $0.authorize = false }
+    /// ```
+    public struct Config: Sendable {
+        private var ownIsUnauthorized: (@Sendable (DataResponse) -> Bool)?
+
+        /// Whether this request goes out with the ``authenticator``'s credentials. `false` is for sign-in and public
+        /// endpoints: a refusal is then an answer like any other.
+        public var authorize = true
+        /// Puts credentials on the request.
+        public var authenticator: (any Authenticator)?
+        /// Called once when the credentials are refused for good, such as to sign the user out, before
+        /// ``RequestError/Code/unauthorized`` is thrown.
+        public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
+        /// Checks of the answer, in order.
+        public var validators: [ResponseValidator] = []
+        /// The last resort: a response, such as a stored one, in place of an error.
+        ///
+        /// It gets whatever the call would throw once sending has begun, but neither the end of a cancelled task nor a
+        /// request that cannot be sent. What it throws is thrown instead. No validator sees its response.
+        public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
+        /// Where traffic and failures are written; `nil` for nowhere.
+        public var logger: Logger? = .networking
+        /// The most bytes of a body that are logged; zero for none.
+        public var logBody = 4096
+        /// What is hidden in logs and errors.
+        public var redaction = Redaction.standard
+        /// The caller's own delegate of the task.
+        public var taskDelegate: (any URLSessionTaskDelegate)?
+
+        /// A copy of ``default``.
+        public init() {
+            self = Self.default
+        }
+
+        private init(standard: Void) {}
+
+        private static let defaults = LockBox(Self(standard: ()))
+
+        /// What each call starts from that names no preset, and what `Config()` copies. May be replaced at any time, from any
+        /// thread; calls under way keep what they began with.
+        public static var `default`: Self {
+            get { defaults.withLock { $0 } }
+            set { defaults.withLock { $0 = newValue } }
+        }
+    }
+}
+
+extension URLSession.Config {
+    /// Whether an answer means that the credentials were refused: at first, whether its status is 401. Some services answer
+    /// 403.
+    ///
+    /// Without ``authenticator``, ``onUnauthorized`` or a function set here, a 401 is an answer like any other.
+    public var isUnauthorized: @Sendable (DataResponse) -> Bool {
+        get { ownIsUnauthorized ?? { $0.status == .unauthorized } }
+        set { ownIsUnauthorized = newValue }
+    }
+
+    /// Whether a refusal of the credentials is an error of this call.
+    var throwsUnauthorized: Bool {
+        authorize && (authenticator != nil || onUnauthorized != nil || ownIsUnauthorized != nil)
+    }
+
+    /// The ``logger`` of ``default``: `nil` silences every call that names none.
+    public static var defaultLogger: Logger? {
+        get { defaults.withLock { $0.logger } }
+        set { defaults.withLock { $0.logger = newValue } }
+    }
+
+    /// The ``taskDelegate`` of ``default``.
+    public static var defaultTaskDelegate: (any URLSessionTaskDelegate)? {
+        get { defaults.withLock { $0.taskDelegate } }
+        set { defaults.withLock { $0.taskDelegate = newValue } }
+    }
+
+    /// A copy with changes.
+    ///
+    /// - Parameter configurate: Makes the changes. What it throws is rethrown.
+    public func with<Failure: Error>(
+        _ configurate: (inout Self) throws(Failure) -> Void
+    ) throws(Failure) -> Self {
+        var config = self
+        try configurate(&config)
+        return config
+    }
+}

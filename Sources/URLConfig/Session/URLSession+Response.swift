@@ -1,0 +1,152 @@
+extension URLSession {
+    /// Sends a request and returns the whole answer, whatever its status.
+    ///
+    /// ```swift
+    /// let response = try await URLSession.shared.response(for: request) { $0.authorize = false }
+    /// guard response.status == .ok else { … }
+    /// ```
+    ///
+    /// In this order:
+    /// 1. The ``Config/authenticator`` authorizes the request, if ``Config/authorize`` says so.
+    /// 2. The request is logged and sent.
+    /// 3. If ``Config/isUnauthorized`` says that the credentials were refused, the authenticator is asked for new ones, and
+    ///    the request goes back to step 1, once. Without new ones ``Config/onUnauthorized`` is called and
+    ///    ``RequestError/Code/unauthorized`` thrown.
+    /// 4. The ``Config/validators`` look at the answer, one after the other.
+    /// 5. The answer is logged and returned.
+    ///
+    /// If any step fails, the failure is logged and ``Config/fallback``, if there is one, may answer instead.
+    ///
+    /// - Parameters:
+    ///   - request: The request, made with `URLRequest.with` or by hand.
+    ///   - config: The preset; at first ``Config/default``.
+    ///   - isolation: The actor that the call is made from.
+    ///   - fileID: The file that the log names.
+    ///   - line: The line that the log names.
+    ///   - configurate: Makes changes for this call.
+    /// - Throws: ``RequestError`` if the request cannot be sent, the credentials are refused or the answer is no HTTP response;
+    ///   `URLError` if the transport fails; `CancellationError` if the task was cancelled, whatever else went wrong with it;
+    ///   and as it is, what an authenticator, a validator or a fallback throws. A status such as 404 or 500 is no error.
+    @discardableResult
+    public func response(
+        for request: URLRequest,
+        config: Config = .default,
+        isolation: isolated (any Actor)? = #isolation,
+        fileID: String = #fileID,
+        line: UInt = #line,
+        _ configurate: (inout Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        var config = config
+        configurate(&config)
+        return try await Call(session: self, config: config, fileID: fileID, line: line).response(for: request)
+    }
+}
+
+/// One call of `response(for:)`: the send loop.
+private struct Call {
+    let config: URLSession.Config
+    let wire: Wire
+    let log: RequestLog
+    let start = ContinuousClock.now
+
+    init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
+        self.config = config
+        wire = Wire(session: session, delegate: config.taskDelegate)
+        log = RequestLog(
+            logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
+    }
+
+    func response(for request: URLRequest) async throws -> DataResponse {
+        do {
+            try Task.checkCancellation()
+            try request.checkSendable()
+            return try await validated(authorizedResponse(for: request))
+        } catch {
+            let error = final(error)
+            log.failed(request, error, after: start.duration(to: .now))
+            guard let fallback = config.fallback, error.isAnswerable else { throw error }
+            do {
+                return try await fallback(error, request)
+            } catch {
+                throw final(error)
+            }
+        }
+    }
+
+    private func authorizedResponse(for original: URLRequest) async throws -> DataResponse {
+        var mayReplay = true
+        while true {
+            let response = try await sent(original)
+            guard config.throwsUnauthorized, config.isUnauthorized(response) else { return response }
+            if mayReplay, let authenticator = config.authenticator,
+                try await authenticator.reauthorize(after: response)
+            {
+                mayReplay = false
+                try Task.checkCancellation()
+                continue
+            }
+            try Task.checkCancellation()
+            await config.onUnauthorized?(response)
+            throw RequestError(
+                .unauthorized, stage: .executing,
+                reason: "the server refused the credentials" + (mayReplay ? "" : ", and the new ones too"),
+                response: response)
+        }
+    }
+
+    private func sent(_ original: URLRequest) async throws -> DataResponse {
+        var request = original
+        if config.authorize, let authenticator = config.authenticator {
+            try await authenticator.authorize(&request)
+            try Task.checkCancellation()
+        }
+        log.sent(request)
+        let (data, response) = try await wire.send(request)
+        var answer = DataResponse(
+            request: request, url: response.url, status: .init(code: response.statusCode),
+            headerFields: HTTPFields(response), data: data, duration: start.duration(to: .now))
+        answer.redaction = config.redaction
+        return answer
+    }
+
+    private func validated(_ answer: DataResponse) async throws -> DataResponse {
+        var response = answer
+        for validator in config.validators {
+            try await validator.validate(&response)
+            try Task.checkCancellation()
+        }
+        log.received(response)
+        return response
+    }
+
+    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, and an error of ours hides what
+    /// this call hides.
+    private func final(_ error: any Error) -> any Error {
+        if Task.isCancelled { return CancellationError() }
+        guard var error = error as? RequestError else { return error }
+        error.redaction = error.redaction ?? config.redaction
+        return error
+    }
+}
+
+extension Error {
+    /// Whether a fallback may answer instead: not for the end of a task, nor for a request that is wrong in itself.
+    fileprivate var isAnswerable: Bool {
+        !(self is CancellationError) && (self as? RequestError)?.stage != .building
+    }
+}
+
+extension URLRequest {
+    /// - Throws: ``RequestError`` if no session could send this request.
+    fileprivate func checkSendable() throws {
+        if let refusal { throw refusal }
+        if url == nil {
+            throw RequestError(.invalidURL, stage: .building, reason: "the request has no URL", request: self)
+        }
+        if httpBody != nil, ["GET", "HEAD", "TRACE"].contains(httpMethod ?? "GET") {
+            throw RequestError(
+                .invalidBody, stage: .building, reason: "\(httpMethod ?? "GET") has no place for a body (RFC 9110 §9.3)",
+                request: self)
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import Testing
+import URLConfig
+@Test func t() { #expect(URLRequest(url: URL(string: "http://a")!).httpMethod == "GET") }
