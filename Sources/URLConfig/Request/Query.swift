@@ -12,13 +12,6 @@ extension URLRequest {
     /// Names and values are percent-encoded strictly: everything but the unreserved characters of RFC 3986 §2.3, so that a
     /// space is `%20` and a plus is `%2B`.
     public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        /// A value that a query item can take. `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values
-        /// conform; a type with such a raw value needs to declare its conformance only.
-        public protocol Value: Sendable {
-            /// The value as text.
-            var queryText: Text { get }
-        }
-
         /// The text of a query item: one value or a list of them.
         public enum Text: Sendable, Hashable {
             /// One value, not yet encoded.
@@ -56,7 +49,7 @@ extension URLRequest {
         public init() {}
 
         /// Items in the order of the literal; one that is `nil` is left out.
-        public init(dictionaryLiteral elements: (String, (any Value)?)...) {
+        public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
             for case (let name, let value?) in elements { append(name, value) }
         }
 
@@ -74,13 +67,13 @@ extension URLRequest {
 
         /// Sets a value of any kind under a name, in place of all that were there; `nil` removes them.
         @_disfavoredOverload
-        public subscript(name: String) -> (any Value)? {
+        public subscript(name: String) -> (any QueryValue)? {
             get { self[name] as String? }
             set { set(name, newValue?.queryText) }
         }
 
         /// Adds a value, whether or not the name is there already.
-        public mutating func append(_ name: String, _ value: some Value) {
+        public mutating func append(_ name: String, _ value: some QueryValue) {
             items.append(Item(name: name, text: value.queryText))
         }
 

@@ -26,7 +26,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     private enum Content {
         case empty
-        case members([String: any Encodable & Sendable])
+        case members(Object)
         case model(any Encodable & Sendable)
         case encoded(Encode)
         /// A member was set on a body that is whole already.
@@ -48,9 +48,9 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
         content = .encoded(encode)
     }
 
-    /// A JSON object.
-    public init(dictionaryLiteral elements: (String, Value)...) {
-        content = .members(Dictionary(elements.map { ($0, $1) }) { _, last in last })
+    /// A JSON object; a `nil` in it is JSON's `null`.
+    public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
+        content = .members(Object(elements))
     }
 
     /// A member of the JSON object that is the body; `nil` removes it. Its name is sent as it is written here, whatever the
@@ -59,26 +59,33 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// Setting a member on a whole body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get {
-            if case .members(let members) = content { members[member] } else { nil }
+            if case .members(let object) = content { object.members[member] ?? nil } else { nil }
         }
         set { set(member, newValue) }
     }
 
-    /// A member from a nested literal that mixes types; a `nil` inside it is JSON's `null`.
+    /// A member from a literal that mixes types and nests; a `nil` inside it is JSON's `null`.
     @_disfavoredOverload
-    public subscript(member: String) -> Value? {
-        get { self[member] as (any Encodable & Sendable)? as? Value }
+    public subscript(member: String) -> JSON? {
+        get { self[member] as (any Encodable & Sendable)? as? JSON }
+        set { set(member, newValue) }
+    }
+
+    /// A member from a literal of variables of several types; a `nil` inside it is JSON's `null`.
+    @_disfavoredOverload
+    public subscript(member: String) -> Object? {
+        get { self[member] as (any Encodable & Sendable)? as? Object }
         set { set(member, newValue) }
     }
 
     private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
         switch content {
         case .empty:
-            if let value { content = .members([member: value]) }
-        case .members(var members):
+            if let value { content = .members(Object([(member, value)])) }
+        case .members(var object):
             content = .empty
-            members[member] = value
-            content = members.isEmpty ? .empty : .members(members)
+            object.members[member] = value.map(Optional.some)
+            content = object.members.isEmpty ? .empty : .members(object)
         case .model, .encoded, .conflict:
             content = .conflict(member: member)
         }
@@ -133,9 +140,9 @@ extension RequestBody {
         switch content {
         case .empty:
             return nil
-        case .members(let members):
+        case .members(let object):
             fields.setContentType(.json)
-            return try encoder.encode(members.mapValues(AnyEncodable.init))
+            return try encoder.encode(object)
         case .model(let model):
             fields.setContentType(.json)
             return try encoder.encode(model)
@@ -151,15 +158,5 @@ extension HTTPFields {
     /// Sets `Content-Type` unless the caller has set one.
     mutating func setContentType(_ contentType: MediaType) {
         if !contains(.contentType) { self[.contentType] = contentType.description }
-    }
-}
-
-private struct AnyEncodable: Encodable {
-    let value: any Encodable
-
-    func encode(to encoder: any Encoder) throws {
-        // By way of a container, not `value.encode(to:)`: only so do the encoder's strategies for dates and data hold.
-        var container = encoder.singleValueContainer()
-        try container.encode(value)
     }
 }

@@ -4,7 +4,7 @@ extension RequestBody {
     /// ```swift
     /// $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": nil]
     /// ```
-    public enum Value: Sendable, Hashable {
+    public enum JSON: Sendable, Hashable {
         /// `null`
         case null
         /// `true` or `false`
@@ -16,13 +16,13 @@ extension RequestBody {
         /// A string.
         case string(String)
         /// An array.
-        case array([Value])
+        case array([JSON])
         /// An object.
-        case object([String: Value])
+        case object([String: JSON])
     }
 }
 
-extension RequestBody.Value: Encodable {
+extension RequestBody.JSON: Encodable {
     /// Encodes the JSON as it was written.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -38,7 +38,7 @@ extension RequestBody.Value: Encodable {
     }
 }
 
-extension RequestBody.Value: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+extension RequestBody.JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// `null`
@@ -52,9 +52,45 @@ extension RequestBody.Value: ExpressibleByNilLiteral, ExpressibleByBooleanLitera
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
     /// An array.
-    public init(arrayLiteral elements: RequestBody.Value...) { self = .array(elements) }
+    public init(arrayLiteral elements: RequestBody.JSON...) { self = .array(elements) }
     /// An object; of two members with one name the last counts.
-    public init(dictionaryLiteral elements: (String, RequestBody.Value)...) {
+    public init(dictionaryLiteral elements: (String, RequestBody.JSON)...) {
         self = .object(Dictionary(elements) { _, last in last })
+    }
+}
+
+extension RequestBody {
+    /// A JSON object of members of any type; a `nil` is JSON's `null`.
+    ///
+    /// ```swift
+    /// $0.body["page"] = ["number": number, "title": title]
+    /// ```
+    public struct Object: Encodable, Sendable, ExpressibleByDictionaryLiteral {
+        var members: [String: (any Encodable & Sendable)?]
+
+        init(_ members: [(String, (any Encodable & Sendable)?)]) {
+            self.members = Dictionary(members) { _, last in last }
+        }
+
+        /// An object; of two members with one name the last counts.
+        public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
+            self.init(elements)
+        }
+
+        /// Encodes the members under their names as they are: an encoder's strategy for keys leaves a dictionary alone.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(members.mapValues { $0.map(AnyEncodable.init) })
+        }
+    }
+
+    private struct AnyEncodable: Encodable {
+        let value: any Encodable
+
+        func encode(to encoder: any Encoder) throws {
+            // By way of a container, not `value.encode(to:)`: only so do the encoder's strategies for dates and data hold.
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
     }
 }

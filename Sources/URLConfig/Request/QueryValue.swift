@@ -1,0 +1,61 @@
+/// A value that a query item can take. `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values conform; a
+/// type with such a raw value, or with a description that will do, needs to declare its conformance only.
+///
+/// ```swift
+/// enum Sorting: String, QueryValue { case newest, oldest }
+/// $0.query["sort"] = Sorting.newest
+/// ```
+public protocol QueryValue: Sendable {
+    /// The value as text, not yet percent-encoded.
+    var queryText: URLRequest.Query.Text { get }
+}
+
+extension QueryValue where Self: CustomStringConvertible {
+    /// The description, as one value.
+    public var queryText: URLRequest.Query.Text { .one(description) }
+}
+
+extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
+    /// The raw value.
+    public var queryText: URLRequest.Query.Text { rawValue.queryText }
+}
+
+extension String: QueryValue {
+    /// The text itself.
+    public var queryText: URLRequest.Query.Text { .one(self) }
+}
+
+extension URL: QueryValue {
+    /// The absolute URL.
+    public var queryText: URLRequest.Query.Text { .one(absoluteString) }
+}
+
+extension Array: QueryValue where Element: QueryValue {
+    /// The values of the elements, one after the other.
+    public var queryText: URLRequest.Query.Text {
+        .list(
+            flatMap { element in
+                switch element.queryText {
+                case .one(let text): [text]
+                case .list(let texts): texts
+                }
+            })
+    }
+}
+
+extension Substring: QueryValue {}
+extension Bool: QueryValue {}
+extension Int: QueryValue {}
+extension Int8: QueryValue {}
+extension Int16: QueryValue {}
+extension Int32: QueryValue {}
+extension Int64: QueryValue {}
+extension UInt: QueryValue {}
+extension UInt8: QueryValue {}
+extension UInt16: QueryValue {}
+extension UInt32: QueryValue {}
+extension UInt64: QueryValue {}
+extension Double: QueryValue {}
+extension Float: QueryValue {}
+extension Decimal: QueryValue {}
+extension UUID: QueryValue {}
