@@ -21,7 +21,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        .testTarget(name: "URLConfigTests", dependencies: ["URLConfig", .product(name: "FlyingFox", package: "FlyingFox")]),
+        .testTarget(
+            name: "URLConfigTests", dependencies: ["URLConfig", .product(name: "FlyingFox", package: "FlyingFox")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -45,11 +45,15 @@ extension DecodingError {
 }
 
 extension EncodingError.Context {
-    fileprivate var summary: String { codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)" }
+    fileprivate var summary: String {
+        codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)"
+    }
 }
 
 extension DecodingError.Context {
-    fileprivate var summary: String { codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)" }
+    fileprivate var summary: String {
+        codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)"
+    }
 }
 
 extension [any CodingKey] {

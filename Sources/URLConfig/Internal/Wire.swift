@@ -33,8 +33,10 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-    /// The fields of a response. A name that is none, and what exceeds the number of fields that this type can hold, is left
-    /// out rather than trapped on.
+    /// The fields of a response.
+    ///
+    /// A name that is none, and what exceeds the number of fields that this type can hold, is left out rather than
+    /// trapped on.
     init(_ response: HTTPURLResponse) {
         self.init()
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {

@@ -169,6 +169,7 @@ struct JSONText {
 
 extension UInt8 {
     fileprivate var isSpace: Bool {
-        self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r") || self == UInt8(ascii: "\t")
+        self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r")
+            || self == UInt8(ascii: "\t")
     }
 }

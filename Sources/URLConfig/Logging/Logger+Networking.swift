@@ -21,7 +21,9 @@ extension Logging.Logger {
 }
 
 #if canImport(os)
-/// Hands what is logged to the unified log, which decides by level what is kept. Messages are redacted already.
+/// Hands what is logged to the unified log, which decides by level what is kept.
+///
+/// Messages are redacted already.
 private struct UnifiedLogHandler: LogHandler {
     private let log: os.Logger
     var logLevel = Logging.Logger.Level.debug

@@ -19,7 +19,8 @@ public struct Redaction: Sendable, Hashable {
     /// Hides what is commonly secret: credentials, cookies, tokens, keys, passwords, signatures.
     public static let standard = Self(names: [
         "authorization", "cookie", "cookie2", "token", "apikey", "password", "passwd", "pwd", "passphrase", "passcode",
-        "secret", "credential", "credentials", "privatekey", "accesskey", "subscriptionkey", "functionskey", "sessionid",
+        "secret", "credential", "credentials", "privatekey", "accesskey", "subscriptionkey", "functionskey",
+        "sessionid",
         "passwordconfirmation", "secretkey", "jwt", "assertion", "signature", "sig", "auth", "otp", "pin", "cvv", "cvc",
         "appkey", "authkey", "authenticationinfo", "codeverifier",
     ])
@@ -112,7 +113,8 @@ extension Redaction {
         if contentType?.isForm == true {
             shown = items(text[...])
         } else {
-            let isJSON = text.utf8.first { $0 > 0x20 }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
+            let isJSON =
+                text.utf8.first { $0 > 0x20 }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
             shown = JSONText.masked(text, isPretty: isJSON, hides: hides)
         }
         return shown.escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
@@ -125,7 +127,8 @@ extension Redaction {
             return multipart(data, boundary: boundary)
         }
         guard let text = String(data: data, encoding: .utf8) else { return data }
-        let masked = contentType?.isForm == true ? items(text[...]) : JSONText.masked(text, isPretty: false, hides: hides)
+        let masked =
+            contentType?.isForm == true ? items(text[...]) : JSONText.masked(text, isPretty: false, hides: hides)
         return Data(masked.utf8)
     }
 

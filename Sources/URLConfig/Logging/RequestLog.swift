@@ -1,6 +1,8 @@
 import Logging
 
-/// What one call of `response(for:)` writes to its logger. A message is built only when its level is on.
+/// What one call of `response(for:)` writes to its logger.
+///
+/// A message is built only when its level is on.
 struct RequestLog {
     let logger: Logger?
     let redaction: Redaction
@@ -10,8 +12,12 @@ struct RequestLog {
     let line: UInt
 
     func sent(_ request: URLRequest) {
-        log(.debug, metadata: { fields(of: request) }) {
-            lines("🛫 " + request.summary(redaction), request.shownBody(redaction, limit: bodyLimit), "📄 \(fileID):\(line)")
+        log(.debug) {
+            fields(of: request)
+        } message: {
+            lines(
+                "🛫 " + request.summary(redaction), request.shownBody(redaction, limit: bodyLimit), "📄 \(fileID):\(line)"
+            )
         }
     }
 

@@ -16,7 +16,9 @@ public struct MediaType: Sendable, Hashable {
     public init?(_ text: String) {
         var scanner = Scanner(rest: text.utf8[...])
         scanner.skipSpace()
-        guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token() else { return nil }
+        guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token() else {
+            return nil
+        }
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }) else { return nil }
         scanner.skipSpace()
         guard scanner.isAtEnd || scanner.rest.first == UInt8(ascii: ";") else { return nil }
@@ -46,24 +48,26 @@ public struct MediaType: Sendable, Hashable {
 }
 
 extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
-    /// A media type from a literal. One that is not well formed is taken as `application/octet-stream`.
+    /// A media type from a literal.
+    ///
+    /// One that is not well formed is taken as `application/octet-stream`.
     public init(stringLiteral text: String) {
         self = Self(text) ?? .octetStream
     }
 
-    /// `application/json` (RFC 8259 §11)
+    /// `application/json` (RFC 8259 §11).
     public static let json = Self(type: "application", subtype: "json")
-    /// `application/x-www-form-urlencoded` (WHATWG URL)
+    /// `application/x-www-form-urlencoded` (WHATWG URL).
     public static let form = Self(type: "application", subtype: "x-www-form-urlencoded")
-    /// `application/octet-stream` (RFC 2046 §4.5.1)
+    /// `application/octet-stream` (RFC 2046 §4.5.1).
     public static let octetStream = Self(type: "application", subtype: "octet-stream")
-    /// `text/plain; charset=utf-8`
+    /// `text/plain; charset=utf-8`.
     public static let text = Self(type: "text", subtype: "plain", parameters: ["charset": "utf-8"])
-    /// `text/html`
+    /// `text/html`.
     public static let html = Self(type: "text", subtype: "html")
-    /// `image/png`
+    /// `image/png`.
     public static let png = Self(type: "image", subtype: "png")
-    /// `image/jpeg`
+    /// `image/jpeg`.
     public static let jpeg = Self(type: "image", subtype: "jpeg")
 
     private init(type: String, subtype: String, parameters: [String: String] = [:]) {

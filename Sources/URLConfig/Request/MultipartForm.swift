@@ -10,13 +10,17 @@
 /// Names and file names are written as the WHATWG HTML standard says (§4.10.21.8): UTF-8, with `%22` for a quote, `%0D` for
 /// CR and `%0A` for LF, so that no name can end its header field.
 public struct MultipartForm: Sendable {
-    /// Separates the parts. It has 128 random bits, so no content holds it.
+    /// Separates the parts.
+    ///
+    /// It has 128 random bits, so no content holds it.
     public let boundary: String
     private var parts: [(header: String, content: Data)] = []
 
     /// An empty form with a boundary of its own.
     public init() {
-        boundary = "URLConfig-" + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined(separator: "-")
+        boundary =
+            "URLConfig-"
+            + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined(separator: "-")
     }
 
     /// Adds a field.
@@ -128,9 +132,7 @@ extension RequestBody {
 
 extension String {
     fileprivate var escapedForHeader: String {
-        var output = ""
-        output.append(percentEncoding: self) { $0 != 0x22 && $0 != 0x0D && $0 != 0x0A }
-        return output
+        percentEncoded { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
     }
 
     /// A field's name: its line breaks become CRLF first, which a file's name keeps as they are.

@@ -72,12 +72,8 @@ extension URLRequest.Path {
 
         /// Appends a value as one segment, or a part of one.
         public mutating func appendInterpolation(_ value: String) {
-            if path.query != nil {
-                path.query?.append(percentEncoding: value, allowed: Allowed.unreserved)
-            } else {
-                if value.isEmpty { emptyValues.append(path.text.utf8.count) }
-                path.text.append(percentEncoding: value, allowed: Allowed.unreserved)
-            }
+            if value.isEmpty, path.query == nil { emptyValues.append(path.text.utf8.count) }
+            append(value.percentEncoded(allowed: Allowed.unreserved))
         }
 
         /// Appends a value's description as one segment, or a part of one.
@@ -100,20 +96,32 @@ extension URLRequest.Path {
         }
 
         private mutating func appendText(_ text: String) {
-            if path.query != nil {
-                path.query?.append(percentEncoding: text, keepingEscapes: true, allowed: Allowed.query)
-            } else if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-                path.text.append(percentEncoding: text[..<mark], keepingEscapes: true, allowed: Allowed.path)
+            let allowed = path.query == nil ? Allowed.path : Allowed.query
+            if text.consists(of: allowed) {
+                append(text)
+            } else if path.query == nil, let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
+                append(String(text[..<mark]).percentEncoded(keepingEscapes: true, allowed: Allowed.path))
                 path.query = ""
-                path.query?.append(
-                    percentEncoding: text[text.index(after: mark)...], keepingEscapes: true, allowed: Allowed.query)
+                appendText(String(text[text.utf8.index(after: mark)...]))
             } else {
-                path.text.append(percentEncoding: text, keepingEscapes: true, allowed: Allowed.path)
+                append(text.percentEncoded(keepingEscapes: true, allowed: allowed))
+            }
+        }
+
+        private mutating func append(_ encoded: String) {
+            if path.query == nil {
+                path.text += encoded
+            } else {
+                path.query? += encoded
             }
         }
 
         fileprivate func finished() -> URLRequest.Path {
             var path = path
+            if path.text.utf8.starts(with: "//".utf8) {
+                // Exactly one slash goes between base path and path; more would also start an authority.
+                path.text = "/" + path.text.drop { $0 == "/" }
+            }
             if let segment = path.text.firstDotSegment {
                 path.flaw = "holds the segment '\(segment)', which would lead to another path"
             } else if emptyValues.contains(where: path.text.isEmptySegment(at:)) {
@@ -127,8 +135,13 @@ extension URLRequest.Path {
 extension String {
     /// The first segment that is `.` or `..`, its dots plain or percent-encoded any number of times.
     fileprivate var firstDotSegment: Substring? {
-        guard utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else { return nil }
+        guard mayHoldDotSegment else { return nil }
         return split(separator: "/").first(where: \.isDotSegment)
+    }
+
+    private var mayHoldDotSegment: Bool {
+        utf8.withContiguousStorageIfAvailable { $0.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") } }
+            ?? true
     }
 
     /// Whether there is nothing between the slashes, or ends, around `offset` in the UTF-8.

@@ -53,7 +53,9 @@ extension URLRequest {
             for case (let name, let value?) in elements { append(name, value) }
         }
 
-        /// The first value under a name. Setting one replaces all under that name, in place; `nil` removes them.
+        /// The first value under a name.
+        ///
+        /// Setting one replaces all under that name, in place; `nil` removes them.
         public subscript(name: String) -> String? {
             get {
                 switch items.first(where: { $0.name == name })?.text {
@@ -85,8 +87,9 @@ extension URLRequest {
 
         private mutating func set(_ name: String, _ text: Text?) {
             guard let first = items.firstIndex(where: { $0.name == name }) else {
-                if let text { items.append(Item(name: name, text: text)) }
-                return
+                guard let text else { return }
+                if items.isEmpty { items.reserveCapacity(4) }
+                return items.append(Item(name: name, text: text))
             }
             guard let text else { return items.removeAll { $0.name == name } }
             items[first].text = text
@@ -97,44 +100,48 @@ extension URLRequest {
 }
 
 extension URLRequest.Query {
-    /// Appends the items as a URL's query: RFC 3986, unreserved characters only.
-    func write(to output: inout String) {
-        write(to: &output) { $0.append(percentEncoding: $1, allowed: Allowed.unreserved) }
+    /// Writes the items as a URL's query: RFC 3986, unreserved characters only.
+    func write(to writer: inout ByteWriter) {
+        write(to: &writer) { $0.write(encoding: $1, allowed: Allowed.unreserved) }
     }
 
     /// The items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
     var formEncoded: String {
-        var output = ""
-        write(to: &output) { $0.append(percentEncoding: $1, spaceAsPlus: true, allowed: Allowed.form) }
-        return output
+        ByteWriter.text(capacity: capacity) { writer in
+            write(to: &writer) { $0.write(encoding: $1, spaceAsPlus: true, allowed: Allowed.form) }
+        }
+    }
+
+    /// The most bytes that the items take, encoded: three for one, and the delimiters.
+    var capacity: Int {
+        items.reduce(0) { total, item in
+            switch item.text {
+            case .one(let text): total + 3 * (item.name.utf8.count + text.utf8.count) + 2
+            case .list(let texts): texts.reduce(total) { $0 + 3 * (item.name.utf8.count + $1.utf8.count) + 8 }
+            }
+        }
     }
 
     @inline(__always)
-    private func write(to output: inout String, _ encode: (inout String, String) -> Void) {
-        var isFirst = true
-        func startItem(_ name: String) {
-            if !isFirst { output.append("&") }
-            isFirst = false
-            encode(&output, name)
-        }
+    private func write(to writer: inout ByteWriter, _ encode: (inout ByteWriter, String) -> Void) {
+        let start = writer.count
         for item in items {
-            switch (item.text, arrayStyle) {
-            case (.one(let text), _):
-                startItem(item.name)
-                output.append("=")
-                encode(&output, text)
-            case (.list(let texts), .comma):
-                guard !texts.isEmpty else { continue }
-                startItem(item.name)
+            switch item.text {
+            case .one(let text):
+                if writer.count > start { writer.write(UInt8(ascii: "&")) }
+                encode(&writer, item.name)
+                writer.write(UInt8(ascii: "="))
+                encode(&writer, text)
+            case .list(let texts):
                 for (index, text) in texts.enumerated() {
-                    output.append(index == 0 ? "=" : ",")
-                    encode(&output, text)
-                }
-            case (.list(let texts), .repeatedKey), (.list(let texts), .brackets):
-                for text in texts {
-                    startItem(arrayStyle == .brackets ? item.name + "[]" : item.name)
-                    output.append("=")
-                    encode(&output, text)
+                    if arrayStyle == .comma, index > 0 {
+                        writer.write(UInt8(ascii: ","))
+                    } else {
+                        if writer.count > start { writer.write(UInt8(ascii: "&")) }
+                        encode(&writer, arrayStyle == .brackets ? item.name + "[]" : item.name)
+                        writer.write(UInt8(ascii: "="))
+                    }
+                    encode(&writer, text)
                 }
             }
         }

@@ -1,5 +1,7 @@
-/// A value that a query item can take. `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values conform; a
-/// type with such a raw value, or with a description that will do, needs to declare its conformance only.
+/// A value that a query item can take.
+///
+/// `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values conform; a type with such a raw value, or
+/// with a description that will do, needs to declare its conformance only.
 ///
 /// ```swift
 /// enum Sorting: String, QueryValue { case newest, oldest }

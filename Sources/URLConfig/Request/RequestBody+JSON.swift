@@ -39,11 +39,12 @@ extension RequestBody.JSON: Encodable {
 }
 
 extension RequestBody.JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
 {
-    /// `null`
+    /// `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// `true` or `false`
+    /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A whole number.
     public init(integerLiteral value: Int) { self = .integer(value) }

@@ -53,8 +53,9 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
         content = .members(Object(elements))
     }
 
-    /// A member of the JSON object that is the body; `nil` removes it. Its name is sent as it is written here, whatever the
-    /// encoder's strategy for keys.
+    /// A member of the JSON object that is the body; `nil` removes it.
+    ///
+    /// Its name is sent as it is written here, whatever the encoder's strategy for keys.
     ///
     /// Setting a member on a whole body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
@@ -136,18 +137,18 @@ extension RequestBody {
     }
 
     /// The bytes, or `nil` for no body.
-    func data(fields: inout HTTPFields, encoder: JSONEncoder) throws -> Data? {
+    func data(fields: inout HTTPFields, encoder: @autoclosure () -> JSONEncoder) throws -> Data? {
         switch content {
         case .empty:
             return nil
         case .members(let object):
             fields.setContentType(.json)
-            return try encoder.encode(object)
+            return try encoder().encode(object)
         case .model(let model):
             fields.setContentType(.json)
-            return try encoder.encode(model)
+            return try encoder().encode(model)
         case .encoded(let encode):
-            return try encode(&fields, encoder)
+            return try encode(&fields, encoder())
         case .conflict(let member):
             throw Flaw("member '\(member)' is set on a body that is whole already; use members only, or one whole body")
         }

@@ -1,41 +1,43 @@
 /// A configuration's host, taken apart once, when it is set: joining a path to it is then one pass over the text.
-struct BaseURL: Sendable {
+///
+/// A class, so that copying a configuration counts one reference here, not five.
+final class BaseURL: Sendable {
     /// As it was written.
     let text: String
     /// Scheme, host, port and base path, without a slash at the end.
-    private(set) var prefix = ""
-    private(set) var endsInSlash = false
-    private(set) var query: String?
+    let prefix: String
+    let endsInSlash: Bool
+    let query: String?
     /// What is wrong with it, and what to do.
-    private(set) var flaw: String?
+    let flaw: String?
 
     init(_ text: String) {
         self.text = text
+        var prefix = ""
+        var path = URLRequest.Path("")
+        var flaw: String?
         do {
-            try parse()
+            (prefix, path) = try Self.parse(text)
         } catch {
             flaw = error.summary
         }
+        query = path.query
+        endsInSlash = path.text.utf8.last == UInt8(ascii: "/")
+        let end = path.text.utf8.lastIndex { $0 != UInt8(ascii: "/") }
+        self.prefix = prefix + (end.map { path.text[...$0] } ?? "")
+        self.flaw = flaw ?? path.flaw
     }
 
-    private mutating func parse() throws {
+    private static func parse(_ text: String) throws -> (origin: String, path: URLRequest.Path) {
         guard !text.isEmpty else { throw Flaw("is empty; set it, or URLRequest.Config.defaultHost") }
         guard let separator = text.range(of: "://") else { throw Flaw("has no scheme; start it with https://") }
         let scheme = text[..<separator.lowerBound].lowercased()
         guard scheme == "https" || scheme == "http" else { throw Flaw("has a scheme other than http and https") }
         let rest = text[separator.upperBound...]
         let authority = rest.prefix { !"/?#\\".contains($0) }
-        prefix = try "\(scheme)://" + Self.authority(authority)
+        let origin = try "\(scheme)://" + Self.authority(authority)
         guard !rest.contains("#") else { throw Flaw("has a fragment, which a request cannot send; remove it") }
-
-        let path = URLRequest.Path(String(rest[authority.endIndex...]))
-        if let flaw = path.flaw { throw Flaw(flaw) }
-        prefix += path.text
-        while prefix.utf8.last == UInt8(ascii: "/") {
-            prefix.removeLast()
-            endsInSlash = true
-        }
-        query = path.query
+        return (origin, URLRequest.Path(String(rest[authority.endIndex...])))
     }
 
     private static func authority(_ text: Substring) throws -> String {
@@ -76,30 +78,29 @@ struct BaseURL: Sendable {
 extension URLRequest.Config {
     /// Base, path and query joined: percent-encoded throughout, written in one pass.
     var urlText: String {
-        var output = ""
-        output.reserveCapacity(base.prefix.utf8.count + path.text.utf8.count + 24 * query.items.count + 16)
-        output += base.prefix
-        if !path.text.isEmpty {
-            output += "/"
-            if path.text.utf8.first == UInt8(ascii: "/") {
-                output += Substring(path.text.utf8.drop { $0 == UInt8(ascii: "/") })
-            } else {
-                output += path.text
+        let literalQueries = [base.query, path.query]
+        let capacity = literalQueries.reduce(base.prefix.utf8.count + path.text.utf8.count + 4) {
+            $0 + ($1?.utf8.count ?? 0)
+        }
+        return ByteWriter.text(capacity: capacity + query.capacity) { writer in
+            writer.write(base.prefix)
+            if !path.text.isEmpty {
+                if path.text.utf8.first != UInt8(ascii: "/") { writer.write(UInt8(ascii: "/")) }
+                writer.write(path.text)
+            } else if base.endsInSlash {
+                writer.write(UInt8(ascii: "/"))
             }
-        } else if base.endsInSlash {
-            output += "/"
+            var separator = UInt8(ascii: "?")
+            for query in literalQueries {
+                guard let query, !query.isEmpty else { continue }
+                writer.write(separator)
+                writer.write(query)
+                separator = UInt8(ascii: "&")
+            }
+            if !query.isEmpty {
+                writer.write(separator)
+                query.write(to: &writer)
+            }
         }
-        var separator = "?"
-        for query in [base.query, path.query] {
-            guard let query, !query.isEmpty else { continue }
-            output += separator
-            output += query
-            separator = "&"
-        }
-        if !query.isEmpty {
-            output += separator
-            query.write(to: &output)
-        }
-        return output
     }
 }

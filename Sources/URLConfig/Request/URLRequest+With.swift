@@ -71,7 +71,8 @@ extension URLRequest.Config {
             throw .refused(.invalidBody, "body: \(error.summary)", error)
         }
         if data != nil, method == .get || method == .head || method == .trace {
-            throw .refused(.invalidBody, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
+            throw .refused(
+                .invalidBody, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
         }
         return data
     }
@@ -85,19 +86,26 @@ extension HTTPFields {
     /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
     fileprivate func combined() throws(RequestError) -> [String: String] {
         var values = [String: String](minimumCapacity: count)
-        for (index, field) in self.enumerated() {
+        for (index, field) in zip(indices, self) {
             let name = field.name
-            if name == .contentLength || name == .transferEncoding {
+            if name.isSame(as: .contentLength) || name.isSame(as: .transferEncoding) {
                 throw .refused(
                     .invalidHeaderField, "header field \(name) is the session's to set, from the body; remove it")
             }
-            if let first = self[..<index].first(where: { $0.name == name }) {
-                values[first.name.rawName]? += (name == .cookie ? "; " : ", ") + field.value
+            if let first = indices[..<index].first(where: { self[$0].name.isSame(as: name) }) {
+                values[self[first].name.rawName]? += (name == .cookie ? "; " : ", ") + field.value
             } else {
                 values[name.rawName] = field.value
             }
         }
         return values
+    }
+}
+
+extension HTTPField.Name {
+    /// The same as `==`, without comparing texts whose lengths differ, which most do.
+    fileprivate func isSame(as other: Self) -> Bool {
+        canonicalName.utf8.count == other.canonicalName.utf8.count && self == other
     }
 }
 
@@ -107,9 +115,9 @@ extension URLRequest {
     /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every copy
     /// of it keeps, and no session loads such a scheme.
     fileprivate init(refused error: RequestError, method: String) {
-        var text = "\(Self.refusedScheme):\(error.code.rawValue)?"
-        text.append(percentEncoding: error.reason, allowed: Allowed.unreserved)
-        self.init(url: URL(string: text) ?? URL(fileURLWithPath: "/"))
+        let reason = error.reason.percentEncoded(allowed: Allowed.unreserved)
+        let url = URL(string: "\(Self.refusedScheme):\(error.code.rawValue)?\(reason)")
+        self.init(url: url ?? URL(fileURLWithPath: "/"))
         httpMethod = method
     }
 

@@ -28,7 +28,9 @@ extension DataResponse {
 
         private static let defaults = LockBox<any ResponseDecoder>(JSONDecoder())
 
-        /// The decoder of every call that names none; at first a `JSONDecoder`. May be replaced at any time, from any thread.
+        /// The decoder of every call that names none; at first a `JSONDecoder`.
+        ///
+        /// May be replaced at any time, from any thread.
         public static var defaultDecoder: any ResponseDecoder {
             get { defaults.withLock { $0 } }
             set { defaults.withLock { $0 = newValue } }

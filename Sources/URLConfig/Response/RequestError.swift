@@ -11,7 +11,9 @@
 /// Not of this type: transport failures, which stay `URLError`; the end of a cancelled task, which is always
 /// `CancellationError`; what the caller's own closures throw.
 public struct RequestError: Error, Sendable {
-    /// What kind of failure it is. Open: an app adds its own as static members.
+    /// What kind of failure it is.
+    ///
+    /// Open: an app adds its own as static members.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
         public let rawValue: String
@@ -95,7 +97,9 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible, LocalizedError {
-    /// One sentence: request, status, what is wrong and what to do. Secrets are hidden.
+    /// One sentence: request, status, what is wrong and what to do.
+    ///
+    /// Secrets are hidden.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
         var text = "\(code.rawValue): "

@@ -15,8 +15,9 @@ extension URLSession {
     public struct Config: Sendable {
         private var ownIsUnauthorized: (@Sendable (DataResponse) -> Bool)?
 
-        /// Whether this request goes out with the ``authenticator``'s credentials. `false` is for sign-in and public
-        /// endpoints: a refusal is then an answer like any other.
+        /// Whether this request goes out with the ``authenticator``'s credentials.
+        ///
+        /// `false` is for sign-in and public endpoints: a refusal is then an answer like any other.
         public var authorize = true
         /// Puts credentials on the request.
         public var authenticator: (any Authenticator)?
@@ -48,8 +49,9 @@ extension URLSession {
 
         private static let defaults = LockBox(Self(standard: ()))
 
-        /// What each call starts from that names no preset, and what `Config()` copies. May be replaced at any time, from any
-        /// thread; calls under way keep what they began with.
+        /// What each call starts from that names no preset, and what `Config()` copies.
+        ///
+        /// May be replaced at any time, from any thread; calls under way keep what they began with.
         public static var `default`: Self {
             get { defaults.withLock { $0 } }
             set { defaults.withLock { $0 = newValue } }
@@ -58,8 +60,9 @@ extension URLSession {
 }
 
 extension URLSession.Config {
-    /// Whether an answer means that the credentials were refused: at first, whether its status is 401. Some services answer
-    /// 403.
+    /// Whether an answer means that the credentials were refused: at first, whether its status is 401.
+    ///
+    /// Some services answer 403.
     ///
     /// Without ``authenticator``, ``onUnauthorized`` or a function set here, a 401 is an answer like any other.
     public var isUnauthorized: @Sendable (DataResponse) -> Bool {

@@ -145,7 +145,8 @@ extension URLRequest {
         }
         if httpBody != nil, ["GET", "HEAD", "TRACE"].contains(httpMethod ?? "GET") {
             throw RequestError(
-                .invalidBody, stage: .building, reason: "\(httpMethod ?? "GET") has no place for a body (RFC 9110 §9.3)",
+                .invalidBody, stage: .building,
+                reason: "\(httpMethod ?? "GET") has no place for a body (RFC 9110 §9.3)",
                 request: self)
         }
     }
