@@ -1,35 +1,35 @@
+import FlyingFox
 import Testing
 import URLConfig
 
-/// The call sites that the README promises, as they are written there.
+/// The call sites that users are promised, character for character.
 @Suite struct CallSiteTests {
-    @Test func `header field from a list`() {
+    private struct Article: Codable, Equatable {
+        var title: String
+    }
+
+    private let userID = 7
+
+    @Test func `a header field from a list`() {
         let request = URLRequest.with(.dogapi) {
             $0.headers[.acceptLanguage] = ["en-US", "zh-Hans-CN"]
         }
         #expect(request.value(forHTTPHeaderField: "Accept-Language") == "en-US, zh-Hans-CN")
     }
 
-    @Test func `body members of any type`() {
-        let flag = true
-        let name = "n"
+    @Test func `a body from members`() throws {
         let request = URLRequest.with(.dogapi) {
             $0.method = .post
             $0.body["title"] = "some-title"
             $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": nil]
-            $0.body["same"] = ["a": 1, "b": 2]
-            $0.body["list"] = [1, "a", nil]
-            $0.body["deep"] = ["a": ["b": 1, "c": "x"], "d": [["e": nil]]]
-            $0.body["vars"] = ["a": flag, "b": name]
-            $0.body["gone"] = nil
-            $0.body["int"] = 1
-            $0.body["date"] = Date(timeIntervalSince1970: 0)
         }
-        #expect(request.httpBody.map { String(decoding: $0, as: UTF8.self) } == "")
+        let body = try #require(request.httpBody)
+        let expected = #"{"meta":{"draft":true,"none":null,"ratio":1.5,"tags":["a","b"]},"title":"some-title"}"#
+        #expect(String(decoding: body, as: UTF8.self) == expected)
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/json")
     }
 
-    @Test func `path with a value`() {
-        let userID = 7
+    @Test func `a path with a value`() {
         let request = URLRequest.with(.dogapi) {
             $0.path = "/users/\(userID)/article"
         }
@@ -37,23 +37,62 @@ import URLConfig
     }
 
     @Test func `typed query items`() {
-        let page = 3
-        let maybe: Int? = nil
         let request = URLRequest.with(.dogapi) {
+            $0.path = "/search"
+            $0.query["gone"] = "here"
             $0.query["query"] = "APL"
             $0.query["page"] = 2
             $0.query["ids"] = [1, 2]
             $0.query["gone"] = nil
-            $0.query["p"] = page
-            $0.query["m"] = maybe
-            $0.query["t"] = true
-            let x = $0.query["page"]
-            #expect(x == "2")
         }
-        #expect(request.url?.absoluteString == "https://dogapi.dog?query=APL&page=2&ids=1&ids=2&p=3&t=true")
+        #expect(request.url?.absoluteString == "https://dogapi.dog/search?query=APL&page=2&ids=1&ids=2")
+    }
+
+    @Test func `a computed preset`() {
+        let request = URLRequest.with(.signedIn) {
+            $0.host = "https://dogapi.dog"
+            $0.path = "/me"
+        }
+        #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer abc")
+        #expect(request.url?.absoluteString == "https://dogapi.dog/me")
+    }
+
+    @Test func `three stages, with a status that means unauthorized`() async throws {
+        try await Loopback.serving { request in
+            request.path == "/secret" ? .status(.forbidden) : .json(#"{"title":"some-title"}"#)
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.path = "/article" }
+            let response = try await server.session.response(for: request) {
+                $0.isUnauthorized = { $0.status == .forbidden }
+            }
+            #expect(response.status == .ok)
+            let article: Article = try response.decode()
+            #expect(article == Article(title: "some-title"))
+            #expect(try response.decode(Article.self) == article)
+            #expect(try response.decode(decoder: .custom) == article)
+            #expect(try response.decode { $0.decoder = JSONDecoder() } == article)
+
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: URLRequest.with(server.config) { $0.path = "/secret" }) {
+                    $0.logger = nil
+                    $0.isUnauthorized = { $0.status == .forbidden }
+                }
+            }
+            #expect(error?.code == .unauthorized)
+        }
     }
 }
 
 extension URLRequest.Config {
-    static let dogapi = Self(host: "https://dogapi.dog")
+    fileprivate static let dogapi = Self(host: "https://dogapi.dog")
+
+    fileprivate static var signedIn: Self {
+        var config = Self()
+        config.headers[.authorization] = "Bearer abc"
+        return config
+    }
+}
+
+extension JSONDecoder {
+    fileprivate static let custom = JSONDecoder()
 }

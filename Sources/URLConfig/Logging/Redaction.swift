@@ -113,8 +113,8 @@ extension Redaction {
         if contentType?.isForm == true {
             shown = items(text[...])
         } else {
-            let isJSON =
-                text.utf8.first { $0 > 0x20 }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
+            let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+            let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
             shown = JSONText.masked(text, isPretty: isJSON, hides: hides)
         }
         return shown.escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")

@@ -1,0 +1,81 @@
+import FlyingFox
+import Logging
+import Testing
+import URLConfig
+
+/// Swapping what is global, each time in a process of its own: no other test can see it.
+@Suite struct GlobalsTests {
+    @Test func `the default decoder`() async {
+        await #expect(processExitsWith: .success) {
+            struct Dog: Decodable { var coatColor: String }
+            let response = DataResponse(
+                request: URLRequest.with(.init(host: "https://dogapi.dog")) { _ in },
+                data: Data(#"{"coat_color":"red"}"#.utf8))
+            #expect(throws: RequestError.self) { try response.decode(Dog.self) }
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            DataResponse.Config.defaultDecoder = decoder
+            let dog: Dog = try response.decode()
+            #expect(dog.coatColor == "red")
+        }
+    }
+
+    @Test func `the default logger, replaced and silenced`() async {
+        await #expect(processExitsWith: .success) {
+            let (logger, storage) = LogRecorder.logger()
+            try await Loopback.serving { _ in .json("{}") } _: { server in
+                let request = URLRequest.with(server.config) { _ in }
+                URLSession.Config.defaultLogger = logger
+                try await server.session.response(for: request)
+                #expect(storage.events.count == 2)
+                URLSession.Config.defaultLogger = nil
+                try await server.session.response(for: request)
+                #expect(storage.events.count == 2)
+            }
+        }
+    }
+
+    @Test func `the default host, encoder and configuration`() async {
+        await #expect(processExitsWith: .success) {
+            let old = URLRequest.Config(host: "https://old.example")
+            URLRequest.Config.defaultHost = "https://api.example.com/v2"
+            #expect(URLRequest.with { $0.path = "/users" }.url?.absoluteString == "https://api.example.com/v2/users")
+
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            URLRequest.Config.defaultEncoder = encoder
+            for preset in [URLRequest.Config(), old] {
+                let request = URLRequest.with(preset) {
+                    $0.method = .post
+                    $0.bodyModel = Dog(coatColor: "red")
+                }
+                #expect(request.httpBody == Data(#"{"coat_color":"red"}"#.utf8))
+            }
+
+            URLRequest.Config.default = old.with { $0.authorization = .bearer("abc") }
+            let request = URLRequest.with { _ in }
+            #expect(request.url?.host() == "old.example")
+            #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer abc")
+            let other = URLRequest.with(.init(host: "https://other.example")) { _ in }
+            #expect(other.value(forHTTPHeaderField: "Authorization") == nil)
+        }
+    }
+
+    @Test func `the default session configuration and redaction`() async {
+        await #expect(processExitsWith: .success) {
+            URLSession.Config.default.redaction = .standard.adding("dog")
+            URLSession.Config.default.validators = [.success]
+            let request = URLRequest.with(.init(host: "https://dogapi.dog")) { $0.query["dog"] = "Rex" }
+            #expect(request.urlString == "GET https://dogapi.dog?dog=***")
+            try await Loopback.serving { _ in .status(.notFound) } _: { server in
+                await #expect(throws: RequestError.self) {
+                    try await server.session.response(for: URLRequest.with(server.config) { _ in })
+                }
+            }
+        }
+    }
+}
+
+private struct Dog: Encodable, Sendable {
+    var coatColor: String
+}

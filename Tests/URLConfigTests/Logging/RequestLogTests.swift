@@ -1,0 +1,93 @@
+import FlyingFox
+import Logging
+import Testing
+import URLConfig
+
+@Suite struct RequestLogTests {
+    private func log(
+        level: Logger.Level = .debug, serving response: Loopback.Response = .json(#"{"token":"t0psecret","a":1}"#),
+        _ configurate: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> LogRecorder.Storage {
+        let (logger, storage) = LogRecorder.logger(level: level)
+        try await Loopback.serving { _ in response } _: { server in
+            let request = URLRequest.with(server.config) {
+                $0.method = .post
+                $0.path = "/users/7"
+                $0.query["access_token"] = "t0psecret"
+                $0.authorization = .bearer("t0psecret")
+                $0.body["password"] = "t0psecret"
+                $0.body["title"] = "some-title"
+            }
+            _ = try? await server.session.response(for: request, fileID: "App/Users.swift", line: 42) {
+                $0.logger = logger
+                configurate(&$0)
+            }
+        }
+        return storage
+    }
+
+    @Test func `traffic is logged with the call site and without secrets`() async throws {
+        let storage = try await log()
+        let (sent, received) = (storage.events[0], storage.events[1])
+        #expect(storage.events.count == 2)
+        let sentLines = sent.message.description.split(separator: "\n")
+        #expect(sentLines.first?.hasPrefix("🛫 POST http://127.0.0.1:") == true)
+        #expect(sentLines.first?.hasSuffix("/users/7?access_token=***") == true)
+        #expect(sentLines.last == "📄 App/Users.swift:42")
+        #expect(sent.message.description.contains(#""title" : "some-title""#))
+        #expect(received.message.description.hasPrefix("🛬 200 POST http://127.0.0.1:"))
+        #expect(received.message.description.contains(/\ (\d+ ms|\d+\.\d+ s) 27 B\n/))
+        #expect(storage.events.allSatisfy { $0.level == .debug && $0.file == "App/Users.swift" && $0.line == 42 })
+        #expect(!storage.text.contains("t0psecret"))
+        #expect(!storage.events.contains { "\($0.metadata ?? [:])".contains("t0psecret") })
+    }
+
+    @Test func `metadata carries the same as fields`() async throws {
+        let metadata = try #require(try await log().events[1].metadata)
+        #expect(metadata["method"] == "POST")
+        #expect(metadata["status"] == "200")
+        #expect(metadata["bytes"] == "27")
+        #expect(metadata["source"] == "App/Users.swift:42")
+        #expect(metadata["url"]?.description.hasSuffix("/users/7?access_token=***") == true)
+        #expect(metadata["duration"] != nil)
+    }
+
+    @Test func `nothing is written below the logger's level`() async throws {
+        #expect(try await log(level: .info).events.isEmpty)
+    }
+
+    @Test func `a failure is an error, with the call site`() async throws {
+        let storage = try await log(level: .info, serving: .status(.notFound)) { $0.validators = [.success] }
+        #expect(storage.events.map(\.level) == [.error])
+        #expect(storage.text.contains("💥 POST"))
+        #expect(storage.text.contains("404"))
+        #expect(storage.text.contains("📄 App/Users.swift:42"))
+        #expect(!storage.text.contains("t0psecret"))
+    }
+
+    @Test func `silence is one assignment`() async throws {
+        #expect(try await log { $0.logger = nil }.events.isEmpty)
+    }
+
+    @Test func `bodies are cut, left out and summarised`() async throws {
+        let long = String(repeating: "x", count: 10_000)
+        let cut = try await log(serving: .status(.ok, long)).events[1].message.description
+        #expect(cut.contains(String(repeating: "x", count: 4096) + "… (10000 bytes in all)"))
+        let none = try await log(serving: .status(.ok, long)) { $0.logBody = 0 }.events[1].message.description
+        #expect(!none.contains("x"))
+        let binary = Loopback.Response(
+            statusCode: .ok, headers: HTTPHeaders([.contentType: "image/png"]), body: Data([0, 1, 2, 255]))
+        #expect(try await log(serving: binary).events[1].message.description.contains("<4 bytes image/png>"))
+    }
+
+    @Test func `a server cannot forge a terminal's output`() async throws {
+        let text = try await log(serving: .status(.ok, "\u{1B}[2Jgone\u{7}\u{202E}")).events[1].message.description
+        #expect(text.contains(#"\u{1b}[2Jgone\u{7}\u{202e}"#))
+        #expect(!text.contains("\u{1B}"))
+    }
+
+    @Test func `redaction can be widened and switched off for a call`() async throws {
+        #expect(try await log { $0.redaction = .standard.adding("title") }.text.contains("some-title") == false)
+        #expect(try await log { $0.redaction = .none }.text.contains("t0psecret"))
+    }
+}

@@ -1,0 +1,50 @@
+import Testing
+import URLConfig
+
+@Suite struct DataResponseDecodeTests {
+    private struct User: Codable, Equatable {
+        var email: String
+        var age: Int
+    }
+
+    private func response(_ text: String) -> DataResponse {
+        DataResponseTests.response(text.utf8, contentType: "application/json")
+    }
+
+    @Test func `any decoder fits`() throws {
+        struct Fixed: ResponseDecoder {
+            func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+                try JSONDecoder().decode(type, from: Data(#"{"email":"fixed","age":1}"#.utf8))
+            }
+        }
+        let user = User(email: "a@b.c", age: 3)
+        let list = try PropertyListEncoder().encode(user)
+        let response = DataResponseTests.response(list)
+        #expect(try response.decode(decoder: PropertyListDecoder()) == user)
+        #expect(try response.decode(decoder: Fixed()) == User(email: "fixed", age: 1))
+        #expect(try response.decode { $0.decoder = PropertyListDecoder() } == user)
+    }
+
+    @Test(arguments: [
+        (#"{"users":[{"email":"a","age":1},{"email":"b","age":"x"}]}"#, "users[1].age"),
+        (#"{"users":[{"email":"a"}]}"#, "users[0].age"),
+        (#"{"users":[{"email":null,"age":1}]}"#, "users[0].email"),
+        (#"{}"#, "users"),
+        (#"["#, "JSON"),
+        ("", ""),
+        ("<html>", "JSON"),
+    ])
+    func `a decoding failure names request, status, type and coding path`(json: String, path: String) {
+        struct Users: Decodable { var users: [User] }
+        let error = #expect(throws: RequestError.self) { try response(json).decode(Users.self) }
+        #expect(error?.code == .decoding)
+        #expect(error?.stage == .decoding)
+        #expect(error?.response?.data == Data(json.utf8))
+        #expect(error?.underlyingError is DecodingError)
+        let text = "\(error as Any)"
+        for part in ["GET https://api.example.com/users", "200", "Users", "application/json", path] {
+            #expect(text.contains(part) || part.isEmpty, "\(part) is missing from: \(text)")
+        }
+        #expect(!text.contains("t0psecret"))
+    }
+}

@@ -1,0 +1,92 @@
+import FlyingFox
+import Logging
+import Testing
+
+@testable import URLConfig
+
+@Suite struct CancellationTests {
+    enum Step: CaseIterable {
+        case authorize
+        case server
+        case reauthorize
+        case onUnauthorized
+        case validator
+        case fallback
+    }
+
+    @Test func `cancelled before it starts`() async throws {
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in })
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test(arguments: Step.allCases)
+    func `cancelled within a step`(step: Step) async throws {
+        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+        /// Waits for the end of the task, if this is the step in question.
+        @Sendable func pass(_ current: Step) async throws {
+            guard current == step else { return }
+            signal.yield()
+            try await Task.sleep(for: .seconds(600))
+        }
+        try await Loopback.serving { _ in
+            if step == .server { signal.yield() }
+            if step == .server { try await Task.sleep(for: .seconds(600)) }
+            return step == .reauthorize || step == .onUnauthorized ? .status(.unauthorized) : .json("{}")
+        } _: { server in
+            let task = Task {
+                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.authenticator = Passing(pass: pass)
+                    $0.onUnauthorized = { _ in try? await pass(.onUnauthorized) }
+                    $0.validators = [
+                        ResponseValidator { _ in
+                            try await pass(.validator)
+                            if step == .fallback { throw URLError(.badServerResponse) }
+                        }
+                    ]
+                    $0.fallback = { error, request in
+                        #expect(step == .fallback, "a fallback is for no cancelled task")
+                        try await pass(.fallback)
+                        return DataResponse(request: request)
+                    }
+                }
+            }
+            for await _ in entered { break }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `cancelling is told from a transport failure in the log`() async throws {
+        let (logger, storage) = LogRecorder.logger()
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in }) {
+                $0.logger = logger
+            }
+        }
+        _ = await task.result
+        #expect(storage.events.map(\.level) == [.debug])
+        #expect(storage.text.contains("cancelled"))
+    }
+}
+
+private struct Passing: Authenticator {
+    let pass: @Sendable (CancellationTests.Step) async throws -> Void
+
+    func authorize(_ request: inout URLRequest) async throws {
+        try await pass(.authorize)
+    }
+
+    func reauthorize(after response: DataResponse) async throws -> Bool {
+        try await pass(.reauthorize)
+        return false
+    }
+}

@@ -1,0 +1,161 @@
+import FlyingFox
+import Logging
+import Testing
+
+@testable import URLConfig
+
+@Suite struct URLSessionResponseTests {
+    @Test func `three stages over a real socket`() async throws {
+        struct Article: Decodable, Equatable {
+            var id: Int
+            var title: String
+        }
+        try await Loopback.serving { request in
+            let body = try await request.bodyData
+            #expect(request.method == .POST)
+            #expect(request.path == "/users/7/article")
+            #expect(body == Data(#"{"title":"some-title"}"#.utf8))
+            return .json(#"{"id":1,"title":"some-title"}"#, status: .created)
+        } _: { server in
+            let userID = 7
+            let request = URLRequest.with(server.config) {
+                $0.method = .post
+                $0.path = "/users/\(userID)/article"
+                $0.body["title"] = "some-title"
+            }
+            let response = try await server.session.response(for: request) {
+                $0.authorize = false
+            }
+            #expect(response.status == .created)
+            #expect(response.headerFields[.contentType] == "application/json")
+            #expect(response.duration > .zero)
+            #expect(response.url == request.url)
+            let article: Article = try response.decode()
+            #expect(article == Article(id: 1, title: "some-title"))
+        }
+    }
+
+    @Test(arguments: [200, 204, 301, 400, 401, 403, 404, 418, 500, 503, 599])
+    func `a status is an answer, not an error`(code: Int) async throws {
+        try await Loopback.serving { _ in
+            .init(statusCode: .init(code, phrase: "Some"), body: Data("text".utf8))
+        } _: { server in
+            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in })
+            #expect(response.status.code == code)
+            #expect(response.isSuccess == (200..<300 ~= code))
+        }
+    }
+
+    @Test func `a large body arrives whole`() async throws {
+        let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        try await Loopback.serving { request in
+            .init(statusCode: .ok, body: try await request.bodyData)
+        } _: { server in
+            let request = URLRequest.with(server.config) {
+                $0.method = .put
+                $0.body = .data(body)
+            }
+            let response = try await server.session.response(for: request)
+            #expect(response.data == body)
+        }
+    }
+
+    @Test func `steps come in the documented order`() async throws {
+        let journal = Journal()
+        let (logger, storage) = LogRecorder.logger()
+        try await Loopback.serving { request in
+            await journal.note("served \(request.headers[.authorization] ?? "-")")
+            return request.headers[.authorization] == "second" ? .json("{}") : .status(.forbidden)
+        } _: { server in
+            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                $0.logger = logger
+                $0.authenticator = Steps(journal: journal, credentials: ["first", "second"])
+                $0.isUnauthorized = { $0.status == .forbidden }
+                $0.validators = [
+                    ResponseValidator { _ in await journal.note("first validator") },
+                    ResponseValidator { _ in await journal.note("second validator") },
+                ]
+            }
+            #expect(response.isSuccess)
+            let entries = await journal.entries
+            #expect(
+                entries == [
+                    "authorize", "served first", "reauthorize 403", "authorize", "served second",
+                    "first validator", "second validator",
+                ])
+            #expect(storage.events.map { $0.message.description.prefix(1) } == ["🛫", "🛫", "🛬"])
+        }
+    }
+
+    @Test func `a transport failure stays a URLError`() async throws {
+        let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        let error = await #expect(throws: URLError.self) { try await session.response(for: request) }
+        #expect(error?.code == .cannotConnectToHost)
+    }
+
+    @Test func `the caller's closure may touch the caller's actor`() async throws {
+        @MainActor final class Model {
+            var authorize = false
+            func load(_ server: Loopback) async throws -> DataResponse {
+                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                    $0.authorize = authorize
+                }
+            }
+        }
+        try await Loopback.serving { _ in .status(.unauthorized) } _: { server in
+            let response = try await Model().load(server)
+            #expect(response.status == .unauthorized)
+        }
+    }
+
+    @Test func `a task delegate of the caller's is called`() async throws {
+        // Which callbacks there are is the platform's: on Linux those of the data, on Apple platforms those of the task.
+        final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+            let calls = LockBox(0)
+            func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+                calls.withLock { $0 += 1 }
+            }
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) {
+                calls.withLock { $0 += 1 }
+                completionHandler(request)
+            }
+        }
+        let delegate = Delegate()
+        try await Loopback.serving { request in
+            guard request.path == "/" else { return .json("{}") }
+            let location = "http://\(request.headers[.host] ?? "")/elsewhere"
+            return .init(statusCode: .found, headers: HTTPHeaders([.location: location]))
+        } _: { server in
+            _ = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                $0.taskDelegate = delegate
+            }
+        }
+        #expect(delegate.calls.withLock { $0 } > 0)
+    }
+}
+
+private actor Steps: Authenticator {
+    let journal: Journal
+    var credentials: [String]
+
+    init(journal: Journal, credentials: [String]) {
+        self.journal = journal
+        self.credentials = credentials
+    }
+
+    func authorize(_ request: inout URLRequest) async throws {
+        await journal.note("authorize")
+        request.setValue(credentials.first, forHTTPHeaderField: "Authorization")
+    }
+
+    func reauthorize(after response: DataResponse) async throws -> Bool {
+        await journal.note("reauthorize \(response.status.code)")
+        credentials.removeFirst()
+        return !credentials.isEmpty
+    }
+}

@@ -1,0 +1,50 @@
+import FlyingFox
+import FlyingSocks
+import URLConfig
+
+/// A real HTTP server on a free loopback port, with a session of its own: one for each test.
+struct Loopback: Sendable {
+    typealias Request = FlyingFox.HTTPRequest
+    typealias Response = FlyingFox.HTTPResponse
+
+    let host: String
+    let session: URLSession
+
+    /// The preset for the server's host.
+    var config: URLRequest.Config { .init(host: host) }
+
+    /// Serves requests with `handler` while `body` runs.
+    static func serving(
+        _ handler: @escaping @Sendable (Request) async throws -> Response,
+        _ body: (Loopback) async throws -> Void
+    ) async throws {
+        let server = try HTTPServer(
+            address: .inet(ip4: "127.0.0.1", port: 0), logger: .disabled, handler: ClosureHTTPHandler(handler))
+        let running = Task { try await server.run() }
+        defer { running.cancel() }
+        try await server.waitUntilListening()
+        guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        try await body(Loopback(host: "http://127.0.0.1:\(port)", session: session))
+    }
+}
+
+extension FlyingFox.HTTPResponse {
+    static func json(_ text: String, status: HTTPStatusCode = .ok) -> Self {
+        Self(statusCode: status, headers: HTTPHeaders([.contentType: "application/json"]), body: Data(text.utf8))
+    }
+
+    static func status(_ status: HTTPStatusCode, _ text: String = "") -> Self {
+        Self(statusCode: status, headers: HTTPHeaders([.contentType: "text/plain"]), body: Data(text.utf8))
+    }
+}
+
+/// Counts and records what happens in closures that run anywhere.
+actor Journal {
+    private(set) var entries: [String] = []
+
+    func note(_ entry: String) {
+        entries.append(entry)
+    }
+}
