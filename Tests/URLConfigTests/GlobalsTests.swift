@@ -35,28 +35,36 @@ import URLConfig
         }
     }
 
-    @Test func `the default host, encoder and configuration`() async {
+    @Test func `the default host`() async {
         await #expect(processExitsWith: .success) {
-            let old = URLRequest.Config(host: "https://old.example")
             URLRequest.Config.defaultHost = "https://api.example.com/v2"
-            #expect(URLRequest.with { $0.path = "/users" }.url?.absoluteString == "https://api.example.com/v2/users")
+            let request = URLRequest.with { $0.path = "/users" }
+            #expect(request.url?.absoluteString == "https://api.example.com/v2/users")
+            #expect(URLRequest.Config.default.host == "https://api.example.com/v2")
+        }
+    }
 
+    @Test func `the default encoder, of presets made before too`() async {
+        await #expect(processExitsWith: .success) {
+            let preset = URLRequest.Config(host: "https://api.example.com")
             let encoder = JSONEncoder()
             encoder.keyEncodingStrategy = .convertToSnakeCase
             URLRequest.Config.defaultEncoder = encoder
-            for preset in [URLRequest.Config(), old] {
-                let request = URLRequest.with(preset) {
-                    $0.method = .post
-                    $0.bodyModel = Dog(coatColor: "red")
-                }
-                #expect(request.httpBody == Data(#"{"coat_color":"red"}"#.utf8))
+            let request = URLRequest.with(preset) {
+                $0.method = .post
+                $0.bodyModel = Dog(coatColor: "red")
             }
+            #expect(request.httpBody == Data(#"{"coat_color":"red"}"#.utf8))
+        }
+    }
 
-            URLRequest.Config.default = old.with { $0.authorization = .bearer("abc") }
-            let request = URLRequest.with { _ in }
-            #expect(request.url?.host() == "old.example")
+    @Test func `the default request configuration, whose credentials stay with its host`() async {
+        await #expect(processExitsWith: .success) {
+            URLRequest.Config.default = .init(host: "https://api.example.com") { $0.authorization = .bearer("abc") }
+            let request = URLRequest.with { $0.path = "/me" }
+            #expect(request.url?.absoluteString == "https://api.example.com/me")
             #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer abc")
-            let other = URLRequest.with(.init(host: "https://other.example")) { _ in }
+            let other = URLRequest.with(.init(host: "https://other.example")) { $0.path = "/me" }
             #expect(other.value(forHTTPHeaderField: "Authorization") == nil)
         }
     }
