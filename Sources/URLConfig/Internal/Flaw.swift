@@ -8,7 +8,8 @@ struct Flaw: Error {
 }
 
 extension Error {
-    /// One sentence about an error, of which no part is a value that was being encoded, decoded or sent.
+    /// One sentence about an error, fit for a log: of an error that does not describe itself only the name is shown, because
+    /// what it carries may be a secret.
     var summary: String {
         switch self {
         case let flaw as Flaw: flaw.reason
@@ -17,7 +18,9 @@ extension Error {
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
         case let error as RequestError: error.reason
         case let error as any LocalizedError: error.errorDescription ?? "\(type(of: self))"
-        default: String(describing: self)
+        case let error as any CustomStringConvertible: error.description
+        case _ where Mirror(reflecting: self).children.isEmpty: "\(type(of: self)).\(self)"
+        default: "\(type(of: self))"
         }
     }
 }
