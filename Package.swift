@@ -23,6 +23,17 @@ let package = Package(
         ),
         .testTarget(
             name: "URLConfigTests", dependencies: ["URLConfig", .product(name: "FlyingFox", package: "FlyingFox")]),
+        .executableTarget(
+            name: "tour",
+            dependencies: [
+                "URLConfig",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Examples/Tour"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
