@@ -34,6 +34,15 @@ let package = Package(
             ],
             path: "Examples/Tour"
         ),
+        .executableTarget(
+            name: "dogs",
+            dependencies: [
+                "URLConfig",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            path: "Examples/Dogs"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
