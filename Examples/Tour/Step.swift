@@ -60,6 +60,18 @@ func expect<Value: Equatable>(
         place: "\(file):\(line)")
 }
 
+/// Throws unless a text shows and hides what it should.
+func expect(
+    _ subject: String, _ text: String, shows shown: [String], hides hidden: [String], file: String = #fileID,
+    line: Int = #line
+) throws {
+    let wrong =
+        shown.first { !text.contains($0) }.map { "\($0) is shown" }
+        ?? hidden.first(where: text.contains).map { "\($0) is hidden" }
+    guard let wrong else { return }
+    throw Mismatch(subject: subject, expected: wrong, found: text, place: "\(file):\(line)")
+}
+
 /// What is not as it should be.
 struct Mismatch: Error, CustomStringConvertible {
     let subject: String
