@@ -35,7 +35,7 @@ extension Step {
         try expect("sent", sent?.summary, equals: "POST /v2/articles without credentials")
         try expect("Content-Type", sent?.fields["content-type"], equals: "application/json")
         try expect(
-            "body", sent?.body,
+            "body", sent?.body ?? "",
             equals: #"{"meta":{"draft":true,"none":null,"ratio":1.5,"tags":["a","b"]},"title":"some-title"}"#)
     }
 
