@@ -27,8 +27,30 @@ let package = Package(
                 "URLConfig",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ]
+        ),
+        .executableTarget(
+            name: "tour",
+            dependencies: [
+                "URLConfig",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Examples/Tour"
+        ),
+        .executableTarget(
+            name: "dogs",
+            dependencies: [
+                "URLConfig",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            path: "Examples/Dogs"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
