@@ -1,4 +1,5 @@
 import FlyingFox
+import InMemoryLogging
 import Logging
 import Testing
 import URLConfig
@@ -22,15 +23,17 @@ import URLConfig
 
     @Test func `the default logger, replaced and silenced`() async {
         await #expect(processExitsWith: .success) {
-            let (logger, storage) = LogRecorder.logger()
-            try await Loopback.serving { _ in .json("{}") } _: { server in
+            let (logger, log) = Logger.recording()
+            try await Loopback.serving { _ in
+                .json("{}")
+            } _: { server in
                 let request = URLRequest.with(server.config) { _ in }
                 URLSession.Config.defaultLogger = logger
                 try await server.session.response(for: request)
-                #expect(storage.events.count == 2)
+                #expect(log.entries.count == 2)
                 URLSession.Config.defaultLogger = nil
                 try await server.session.response(for: request)
-                #expect(storage.events.count == 2)
+                #expect(log.entries.count == 2)
             }
         }
     }
@@ -75,7 +78,9 @@ import URLConfig
             URLSession.Config.default.validators = [.success]
             let request = URLRequest.with(.init(host: "https://dogapi.dog")) { $0.query["dog"] = "Rex" }
             #expect(request.urlString == "GET https://dogapi.dog?dog=***")
-            try await Loopback.serving { _ in .status(.notFound) } _: { server in
+            try await Loopback.serving { _ in
+                .status(.notFound)
+            } _: { server in
                 await #expect(throws: RequestError.self) {
                     try await server.session.response(for: URLRequest.with(server.config) { _ in })
                 }

@@ -1,8 +1,8 @@
 extension RequestBody {
-    /// JSON written as a literal that may mix types and nest: what an array or dictionary of one `Encodable` type is not.
+    /// JSON written as a literal that mixes types at every depth, which no array or dictionary of one type can.
     ///
     /// ```swift
-    /// $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": nil]
+    /// $0.body["meta"] = ["draft": true, "author": ["name": "Ann", "age": 30, "tags": ["a", 1, nil]]]
     /// ```
     public enum JSON: Sendable, Hashable {
         /// `null`

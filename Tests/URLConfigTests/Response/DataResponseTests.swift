@@ -14,25 +14,27 @@ import URLConfig
         return DataResponse(request: request, status: status, headerFields: fields, data: Data(data))
     }
 
-    @Test(arguments: [
-        ("plain UTF-8: ä€😀", [UInt8]("plain UTF-8: ä€😀".utf8), nil),
-        ("ä", [0xE4], "text/plain; charset=ISO-8859-1"),
-        ("€", [0x80], "text/html; charset=\"windows-1252\""),
-        ("ä", [0xC3, 0xA4], "text/plain; charset=utf-8"),
-        ("Aä", [0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-16le"),
-        ("Aä", [0xFF, 0xFE, 0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-8"),
-        ("ä", [0xEF, 0xBB, 0xBF, 0xC3, 0xA4], "text/plain; charset=ISO-8859-1"),
-        ("あ", [0x82, 0xA0], "text/plain; charset=Shift_JIS"),
-        ("", [], "text/plain; charset=utf-8"),
-    ] as [(String, [UInt8], String?)])
+    @Test(
+        arguments: [
+            ("plain UTF-8: ä€😀", [UInt8]("plain UTF-8: ä€😀".utf8), nil),
+            ("ä", [0xE4], "text/plain; charset=ISO-8859-1"),
+            ("€", [0x80], "text/html; charset=\"windows-1252\""),
+            ("ä", [0xC3, 0xA4], "text/plain; charset=utf-8"),
+            ("Aä", [0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-16le"),
+            ("Aä", [0xFF, 0xFE, 0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-8"),
+            ("ä", [0xEF, 0xBB, 0xBF, 0xC3, 0xA4], "text/plain; charset=ISO-8859-1"),
+            ("あ", [0x82, 0xA0], "text/plain; charset=Shift_JIS"),
+            ("", [], "text/plain; charset=utf-8"),
+        ] as [(String, [UInt8], String?)])
     func `text is read in its character set`(text: String, bytes: [UInt8], contentType: String?) throws {
         #expect(try Self.response(bytes, contentType: contentType).text() == text)
     }
 
-    @Test(arguments: [
-        ([0xC3], nil), ([0xC3, 0x28], "text/plain; charset=utf-8"),
-        ([0x41], "text/plain; charset=klingon"),
-    ] as [([UInt8], String?)])
+    @Test(
+        arguments: [
+            ([0xC3], nil), ([0xC3, 0x28], "text/plain; charset=utf-8"),
+            ([0x41], "text/plain; charset=klingon"),
+        ] as [([UInt8], String?)])
     func `what is no text says so`(bytes: [UInt8], contentType: String?) {
         let response = Self.response(bytes, contentType: contentType)
         let error = #expect(throws: RequestError.self) { try response.text() }
@@ -51,15 +53,16 @@ import URLConfig
         #expect(error?.response?.data == Data("{}".utf8))
     }
 
-    @Test(arguments: [
-        ("application/json", "application/json; charset=utf-8", true),
-        ("application/json; charset=utf-8", "application/json;charset=UTF-8", true),
-        ("application/json; charset=utf-8", "application/json", false),
-        ("application/json", "application/problem+json", false),
-        ("text/*", "text/html", true),
-        ("image/*", "text/html", false),
-        ("Application/JSON", "application/json", true),
-    ] as [(MediaType, String, Bool)])
+    @Test(
+        arguments: [
+            ("application/json", "application/json; charset=utf-8", true),
+            ("application/json; charset=utf-8", "application/json;charset=UTF-8", true),
+            ("application/json; charset=utf-8", "application/json", false),
+            ("application/json", "application/problem+json", false),
+            ("text/*", "text/html", true),
+            ("image/*", "text/html", false),
+            ("Application/JSON", "application/json", true),
+        ] as [(MediaType, String, Bool)])
     func `content types match with and without parameters`(type: MediaType, found: String, matches: Bool) {
         #expect(Self.response([], contentType: found).hasContentType(type) == matches)
     }

@@ -1,4 +1,5 @@
 import FlyingFox
+import InMemoryLogging
 import Logging
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func `cancelling is told from a transport failure in the log`() async throws {
-        let (logger, storage) = LogRecorder.logger()
+        let (logger, log) = Logger.recording()
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         let task = Task {
@@ -73,8 +74,8 @@ import Testing
             }
         }
         _ = await task.result
-        #expect(storage.events.map(\.level) == [.debug])
-        #expect(storage.text.contains("cancelled"))
+        #expect(log.entries.map(\.level) == [.debug])
+        #expect(log.text.contains("cancelled"))
     }
 }
 

@@ -1,4 +1,5 @@
 import FlyingFox
+import InMemoryLogging
 import Logging
 import Testing
 
@@ -42,6 +43,7 @@ import Testing
         } _: { server in
             let response = try await server.session.response(for: URLRequest.with(server.config) { _ in })
             #expect(response.status.code == code)
+            #expect(response.status == HTTPResponse.Status(integerLiteral: code))
             #expect(response.isSuccess == (200..<300 ~= code))
         }
     }
@@ -62,7 +64,7 @@ import Testing
 
     @Test func `steps come in the documented order`() async throws {
         let journal = Journal()
-        let (logger, storage) = LogRecorder.logger()
+        let (logger, log) = Logger.recording()
         try await Loopback.serving { request in
             await journal.note("served \(request.headers[.authorization] ?? "-")")
             return request.headers[.authorization] == "second" ? .json("{}") : .status(.forbidden)
@@ -83,7 +85,7 @@ import Testing
                     "authorize", "served first", "reauthorize 403", "authorize", "served second",
                     "first validator", "second validator",
                 ])
-            #expect(storage.events.map { $0.message.description.prefix(1) } == ["🛫", "🛫", "🛬"])
+            #expect(log.entries.map { $0.message.description.prefix(1) } == ["🛫", "🛫", "🛬"])
         }
     }
 
@@ -91,8 +93,22 @@ import Testing
         let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in }
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
-        let error = await #expect(throws: URLError.self) { try await session.response(for: request) }
+        let error = await #expect(throws: URLError.self) {
+            try await session.response(for: request) { $0.logger = nil }
+        }
         #expect(error?.code == .cannotConnectToHost)
+    }
+
+    @Test func `a transport failure shows no secret of the URL`() async throws {
+        let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { $0.query["token"] = "t0psecret" }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        let error = await #expect(throws: URLError.self) {
+            try await session.response(for: request) { $0.logger = nil }
+        }
+        #expect(error?.code == .cannotConnectToHost)
+        #expect(error?.failingURL?.absoluteString == "http://127.0.0.1:1?token=***")
+        #expect(!String(reflecting: error).contains("t0psecret"))
     }
 
     @Test func `the caller's closure may touch the caller's actor`() async throws {
@@ -104,7 +120,9 @@ import Testing
                 }
             }
         }
-        try await Loopback.serving { _ in .status(.unauthorized) } _: { server in
+        try await Loopback.serving { _ in
+            .status(.unauthorized)
+        } _: { server in
             let response = try await Model().load(server)
             #expect(response.status == .unauthorized)
         }
