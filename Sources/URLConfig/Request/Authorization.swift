@@ -49,7 +49,11 @@ public struct Authorization: Sendable {
         }
     }
 
-    func callAsFunction(_ fields: inout HTTPFields) throws {
-        try apply(&fields)
+    func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
+        do {
+            try apply(&fields)
+        } catch {
+            throw .refused(.invalidHeaderField, "authorization: \(error.summary)", error)
+        }
     }
 }

@@ -41,13 +41,7 @@ extension URLRequest.Config {
         if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
         var fields = headers
         let data = try bodyData(&fields)
-        if let authorization {
-            do {
-                try authorization(&fields)
-            } catch {
-                throw .refused(.invalidHeaderField, "authorization: \(error.summary)", error)
-            }
-        }
+        try authorization?(&fields)
         let text = urlText
         guard let url = URL(string: text) else {
             throw .refused(.invalidURL, "'\(shown(text))' is not a URL that the system accepts")

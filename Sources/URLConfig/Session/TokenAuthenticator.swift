@@ -1,0 +1,198 @@
+/// Tokens of one service: loaded once, refreshed once, sent to its own hosts only.
+///
+/// ```swift
+/// let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+///     try keychain.token()
+/// } refresh: { refused in
+///     try await signIn.refresh(refused)
+/// }
+/// let response = try await URLSession.shared.response(for: request) { $0.authenticator = authenticator }
+/// ```
+///
+/// - A request to any other host leaves without the token, and a refusal by one is none of its business.
+/// - However many requests are refused at once, one refresh is under way, and all wait for it. A refusal that comes late, of
+///   a token that has been replaced since, causes none.
+/// - A token that knows its expiry is refreshed shortly before.
+/// - A refresh that fails fails every request that waits for it with the same error; the next request may try again.
+/// - A request that is cancelled while it waits ends at once, and the refresh goes on for the others.
+/// - A request made within `load` or `refresh` does not wait for itself: it leaves without the token.
+public actor TokenAuthenticator: Authenticator {
+    /// A token and, if it is known, the end of its life.
+    public struct Token: Sendable, Hashable {
+        /// The token.
+        public var value: String
+        /// When it expires; `nil` if only the server knows.
+        public var expiry: Date?
+
+        /// A token.
+        ///
+        /// - Parameters:
+        ///   - value: The token.
+        ///   - expiry: When it expires; `nil` if only the server knows.
+        public init(_ value: String, expiry: Date? = nil) {
+            self.value = value
+            self.expiry = expiry
+        }
+    }
+
+    private enum State {
+        case initial
+        case known(Token?)
+    }
+
+    private let hosts: Set<String>
+    private let leeway: Duration
+    private let authorization: @Sendable (String) -> Authorization
+    private let load: @Sendable () async throws -> Token?
+    private let refresh: @Sendable (Token) async throws -> Token
+    private let now: @Sendable () -> Date
+
+    private var state = State.initial
+    /// Which of the token's changes this is: a result that was asked for before the last one counts no more.
+    private var generation = 0
+    private var isRenewing = false
+    private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
+    private var nextWaiter = 0
+
+    /// The authenticators whose `load` or `refresh` this task is part of.
+    @TaskLocal private static var renewing: [ObjectIdentifier] = []
+
+    /// An authenticator for the hosts of one service.
+    ///
+    /// - Parameters:
+    ///   - hosts: The names of the hosts, without scheme and port, that the token is for. No other host ever sees it.
+    ///   - leeway: How long before its expiry a token is refreshed.
+    ///   - authorization: How the token is written; at first as a bearer token.
+    ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
+    ///     without one. Called once, before the first request. What it throws, that request throws.
+    ///   - refresh: A new token in place of one that was refused or is about to expire. Store it where `load` finds it.
+    public init(
+        hosts: Set<String>, leeway: Duration = .seconds(30),
+        authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
+        load: @escaping @Sendable () async throws -> Token?,
+        refresh: @escaping @Sendable (_ refused: Token) async throws -> Token
+    ) {
+        self.init(
+            hosts: hosts, leeway: leeway, authorization: authorization, now: { Date() }, load: load, refresh: refresh)
+    }
+
+    init(
+        hosts: Set<String>, leeway: Duration = .seconds(30),
+        authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
+        now: @escaping @Sendable () -> Date,
+        load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token
+    ) {
+        self.hosts = Set(hosts.map { $0.lowercased() })
+        self.leeway = leeway
+        self.authorization = authorization
+        self.now = now
+        self.load = load
+        self.refresh = refresh
+    }
+
+    /// Replaces the token, such as after signing in or, with `nil`, out.
+    ///
+    /// - Parameter token: The token that requests carry from now on. A refresh that is under way is let finish, and what it
+    ///   brings is dropped.
+    public func setToken(_ token: Token?) {
+        generation += 1
+        state = .known(token)
+    }
+
+    /// Puts the token on a request to one of the hosts, loading or refreshing it first if need be.
+    public func authorize(_ request: inout URLRequest) async throws {
+        guard serves(request), let token = try await currentToken() else { return }
+        for field in try fields(for: token) {
+            request.setValue(field.value, forHTTPHeaderField: field.name.rawName)
+        }
+    }
+
+    /// Refreshes the token that a request carried, unless that has happened since.
+    public func reauthorize(after response: DataResponse) async throws -> Bool {
+        guard serves(response.request), case .known(let token?) = state else { return false }
+        let wasRefused = try fields(for: token).allSatisfy {
+            response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
+        }
+        if wasRefused { try await renew(token) }
+        return true
+    }
+}
+
+extension TokenAuthenticator {
+    private func serves(_ request: URLRequest) -> Bool {
+        guard let host = request.url?.host()?.lowercased(), hosts.contains(host) else { return false }
+        return !Self.renewing.contains(ObjectIdentifier(self))
+    }
+
+    private func fields(for token: Token) throws -> HTTPFields {
+        var fields = HTTPFields()
+        try authorization(token.value)(&fields)
+        return fields
+    }
+
+    private func currentToken() async throws -> Token? {
+        if isRenewing {
+            try await renewal()
+        } else if case .initial = state {
+            try await renew(nil)
+        }
+        guard case .known(let token?) = state else { return nil }
+        guard let expiry = token.expiry, expiry <= now() + (leeway / .seconds(1)) else { return token }
+        // Once: a service that hands out tokens which have expired already must not be asked for ever.
+        try await renew(token)
+        guard case .known(let renewed) = state else { return nil }
+        return renewed
+    }
+
+    /// Replaces the token by what `refresh` brings, or `load` if there is none yet; joins a renewal that is under way.
+    private func renew(_ token: Token?) async throws {
+        if !isRenewing {
+            isRenewing = true
+            // A task of its own, so that no caller's cancellation ends what others wait for.
+            Task { await runRenewal(of: token, generation: generation) }
+        }
+        try await renewal()
+    }
+
+    /// The end of the renewal that is under way, or of the task that waits for it.
+    private func renewal() async throws {
+        nextWaiter += 1
+        let waiter = nextWaiter
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                if Task.isCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    waiters[waiter] = continuation
+                }
+            }
+        } onCancel: {
+            Task { await abandon(waiter) }
+        }
+    }
+
+    private func runRenewal(of token: Token?, generation start: Int) async {
+        let result: Result<Token?, any Error>
+        do {
+            let new = try await Self.$renewing.withValue(Self.renewing + [ObjectIdentifier(self)]) {
+                guard let token else { return try await load() }
+                return try await refresh(token)
+            }
+            result = .success(new)
+        } catch {
+            result = .failure(error)
+        }
+        isRenewing = false
+        if case .success(let new) = result, generation == start { setToken(new) }
+        let waiting = waiters
+        waiters = [:]
+        for continuation in waiting.values { continuation.resume(with: result.map { _ in }) }
+    }
+
+    /// How many tasks wait for the renewal that is under way.
+    var waiting: Int { waiters.count }
+
+    private func abandon(_ waiter: Int) {
+        waiters.removeValue(forKey: waiter)?.resume(throwing: CancellationError())
+    }
+}

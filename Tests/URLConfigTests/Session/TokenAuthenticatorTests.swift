@@ -1,0 +1,211 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+@Suite struct TokenAuthenticatorTests {
+    private typealias Token = TokenAuthenticator.Token
+    private struct Unreachable: Error {}
+
+    private let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
+
+    /// The answer to a request that carried a token.
+    private func refusal(of token: String) -> DataResponse {
+        var request = request
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        return DataResponse(request: request, status: .unauthorized)
+    }
+
+    private func sentToken(_ authenticator: TokenAuthenticator, host: String = "https://api.example.com") async throws
+        -> String?
+    {
+        var request = URLRequest.with(.init(host: host)) { _ in }
+        try await authenticator.authorize(&request)
+        return request.value(forHTTPHeaderField: "Authorization")
+    }
+
+    @Test func `the token goes to its hosts only`() async throws {
+        let authenticator = TokenAuthenticator(hosts: ["API.example.com"]) {
+            Token("secret")
+        } refresh: { _ in
+            Issue.record("another host's refusal is none of its business")
+            return Token("other")
+        }
+        #expect(try await sentToken(authenticator) == "Bearer secret")
+        for host in ["https://example.com", "https://api.example.com.evil.com", "https://evil.com", "http://127.0.0.1"]
+        {
+            #expect(try await sentToken(authenticator, host: host) == nil)
+            let other = DataResponse(request: URLRequest.with(.init(host: host)) { _ in }, status: .unauthorized)
+            #expect(try await authenticator.reauthorize(after: other) == false)
+        }
+    }
+
+    @Test func `ten thousand refusals at once cause one refresh`() async throws {
+        let refreshes = LockBox(0)
+        let loads = LockBox(0)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            loads.withLock { $0 += 1 }
+            return Token("old")
+        } refresh: { refused in
+            #expect(refused == Token("old"))
+            await Task.yield()
+            refreshes.withLock { $0 += 1 }
+            return Token("new")
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<10_000 {
+                group.addTask {
+                    let token = try await sentToken(authenticator)
+                    guard token == "Bearer old" else { return }
+                    #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
+                    #expect(try await sentToken(authenticator) == "Bearer new")
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(loads.withLock { $0 } == 1)
+        #expect(refreshes.withLock { $0 } == 1)
+    }
+
+    @Test func `a late refusal of the old token causes no refresh`() async throws {
+        let refreshes = LockBox(0)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token("old")
+        } refresh: { _ in
+            refreshes.withLock { $0 += 1 }
+            return Token("new-\(refreshes.withLock { $0 })")
+        }
+        _ = try await sentToken(authenticator)
+        #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
+        #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
+        #expect(refreshes.withLock { $0 } == 1)
+    }
+
+    @Test func `a token is refreshed shortly before it expires, and once only`() async throws {
+        let now = LockBox(Date(timeIntervalSince1970: 1000))
+        let refreshes = LockBox(0)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
+            now.withLock { $0 }
+        } load: {
+            Token("first", expiry: Date(timeIntervalSince1970: 1100))
+        } refresh: { _ in
+            refreshes.withLock { $0 += 1 }
+            return Token("second", expiry: Date(timeIntervalSince1970: 900))
+        }
+        #expect(try await sentToken(authenticator) == "Bearer first")
+        now.withLock { $0 = Date(timeIntervalSince1970: 1069) }
+        #expect(try await sentToken(authenticator) == "Bearer first")
+        now.withLock { $0 = Date(timeIntervalSince1970: 1070) }
+        #expect(try await sentToken(authenticator) == "Bearer second")
+        #expect(refreshes.withLock { $0 } == 1)
+    }
+
+    @Test func `a failed refresh fails all who wait, and the next may try again`() async throws {
+        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+        let (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let refreshes = LockBox(0)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token("old")
+        } refresh: { _ in
+            if refreshes.withLock({ count in
+                count += 1
+                return count
+            }) == 1 {
+                signal.yield()
+                for await _ in opened { break }
+                throw Unreachable()
+            }
+            return Token("new")
+        }
+        _ = try await sentToken(authenticator)
+        let first = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        for await _ in entered { break }
+        let others = (0..<100).map { _ in Task { try await authenticator.reauthorize(after: refusal(of: "old")) } }
+        while await authenticator.waiting < 101 { await Task.yield() }
+        open.yield()
+        for task in [first] + others {
+            await #expect(throws: Unreachable.self) { try await task.value }
+        }
+        #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
+        #expect(try await sentToken(authenticator) == "Bearer new")
+        #expect(refreshes.withLock { $0 } == 2)
+    }
+
+    @Test func `a cancelled waiter ends at once, and the refresh goes on`() async throws {
+        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+        let (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token("old")
+        } refresh: { _ in
+            signal.yield()
+            for await _ in opened { break }
+            try Task.checkCancellation()
+            return Token("new")
+        }
+        _ = try await sentToken(authenticator)
+        let starter = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        for await _ in entered { break }
+        let waiter = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        while await authenticator.waiting < 2 { await Task.yield() }
+        starter.cancel()
+        await #expect(throws: CancellationError.self) { try await starter.value }
+        open.yield()
+        #expect(try await waiter.value)
+        #expect(try await sentToken(authenticator) == "Bearer new")
+    }
+
+    @Test func `a request within refresh does not wait for itself`() async throws {
+        try await Loopback.serving { request in
+            switch (request.path, request.headers[.authorization]) {
+            case ("/token", nil): .json(#"{"token":"new"}"#)
+            case ("/me", "Bearer new"): .json("{}")
+            default: .status(.unauthorized)
+            }
+        } _: { server in
+            let config = LockBox(URLSession.Config().with { $0.logger = nil })
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                Token("old")
+            } refresh: { _ in
+                let request = URLRequest.with(server.config) { $0.path = "/token" }
+                let answer: [String: String] = try await server.session
+                    .response(for: request, config: config.withLock { $0 }).validated().decode()
+                return Token(answer["token"] ?? "")
+            }
+            config.withLock { $0.authenticator = authenticator }
+            let response = try await server.session.response(
+                for: URLRequest.with(server.config) { $0.path = "/me" }, config: config.withLock { $0 })
+            #expect(response.isSuccess)
+        }
+    }
+
+    @Test func `a token that is set counts more than a refresh that was under way`() async throws {
+        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+        let (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token("old")
+        } refresh: { _ in
+            signal.yield()
+            for await _ in opened { break }
+            return Token("of-the-user-before")
+        }
+        _ = try await sentToken(authenticator)
+        let replay = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        for await _ in entered { break }
+        await authenticator.setToken(Token("of-the-next-user"))
+        open.yield()
+        #expect(try await replay.value)
+        #expect(try await sentToken(authenticator) == "Bearer of-the-next-user")
+    }
+
+    @Test func `signed out means without a token`() async throws {
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            nil
+        } refresh: { _ in
+            Issue.record("there is nothing to refresh")
+            return Token("")
+        }
+        #expect(try await sentToken(authenticator) == nil)
+        #expect(
+            try await authenticator.reauthorize(after: DataResponse(request: request, status: .unauthorized)) == false)
+    }
+}
