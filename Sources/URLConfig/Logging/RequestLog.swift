@@ -52,7 +52,7 @@ struct RequestLog {
     private func fields(of request: URLRequest) -> Logger.Metadata {
         [
             "method": "\(request.httpMethod ?? "GET")",
-            "url": "\(redaction.url(request.url?.absoluteString ?? ""))",
+            "url": "\(request.refusal == nil ? redaction.url(request.url?.absoluteString ?? "") : "")",
             "source": "\(fileID):\(line)",
         ]
     }

@@ -24,13 +24,14 @@ extension URLRequest {
         public var method = HTTPRequest.Method.get
         /// The header fields.
         ///
-        /// `Content-Length` and `Transfer-Encoding` are refused: the session sets them from the body.
+        /// `Content-Length` and `Transfer-Encoding` are refused: the session sets them from the body. A line break in a value
+        /// becomes a space, as `HTTPField` has it (RFC 9110 §5.5).
         public var headers = HTTPFields()
         /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
         public var authorization: Authorization?
         /// The content; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody()
-        /// The time for one attempt; `nil`, or one that is not more than zero, leaves it at 60 seconds.
+        /// The time for one attempt; `nil`, or one that is not more than zero, leaves it to the session.
         public var timeout: Duration?
         /// Where an answer may come from instead of the network.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
@@ -41,6 +42,8 @@ extension URLRequest {
         /// Whether cookies of the session's storage are sent, and those of the answer stored.
         public var handlesCookies = true
         /// The last word over the finished request: nothing native is out of reach.
+        ///
+        /// Assigning a function replaces the one that a preset has.
         public var modify: (@Sendable (inout URLRequest) -> Void)?
 
         /// A copy of ``default`` as it is now.

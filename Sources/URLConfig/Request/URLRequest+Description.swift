@@ -9,7 +9,7 @@ extension URLRequest {
     public var cURL: String { cURL(redaction: URLSession.Config.default.redaction) }
 
     func summary(_ redaction: Redaction) -> String {
-        "\(httpMethod ?? "GET") \(redaction.url(url?.absoluteString ?? "<no URL>"))"
+        "\(httpMethod ?? "GET") \(refusal == nil ? redaction.url(url?.absoluteString ?? "<no URL>") : "<cannot be sent>")"
     }
 
     func shownBody(_ redaction: Redaction, limit: Int = .max) -> String {
@@ -32,6 +32,7 @@ extension URLRequest {
     ///
     /// - Parameter redaction: What is hidden; with ``Redaction/none`` the command sends what the request would.
     public func cURL(redaction: Redaction) -> String {
+        if let refusal { return "# \(refusal)" }
         var words = ["curl"]
         let target = redaction.url(url?.absoluteString ?? "")
         if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }

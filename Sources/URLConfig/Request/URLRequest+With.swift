@@ -46,10 +46,13 @@ extension URLRequest.Config {
         guard let url = URL(string: text) else {
             throw .refused(.invalidURL, "'\(shown(text))' is not a URL that the system accepts")
         }
-        var request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeout?.timeoutInterval ?? 60)
+        var request = URLRequest(url: url)
         request.allHTTPHeaderFields = try fields.combined()
         if method != .get { request.httpMethod = method.rawValue }
         if let data { request.httpBody = data }
+        // By its property: on Linux, a time limit that is given to URLRequest's initializer is ignored.
+        if let limit = timeout?.timeoutInterval { request.timeoutInterval = limit }
+        if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
         if networkServiceType != .default { request.networkServiceType = networkServiceType }
         if !allowsCellularAccess { request.allowsCellularAccess = false }
         if !handlesCookies { request.httpShouldHandleCookies = false }

@@ -1,7 +1,12 @@
 /// Reads a model from bytes: any decoder with Foundation's usual method.
 ///
 /// ```swift
-/// extension XMLDecoder: @retroactive ResponseDecoder {}
+/// struct XMLResponseDecoder: ResponseDecoder {
+///     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+///         try XMLDecoder().decode(type, from: data)
+///     }
+/// }
+/// let user: User = try response.decode(decoder: XMLResponseDecoder())
 /// ```
 public protocol ResponseDecoder: Sendable {
     /// A model from bytes.
@@ -85,6 +90,13 @@ extension DataResponse {
         var config = Config()
         configurate(&config)
         return try decode(type, with: config.decoder)
+    }
+
+    /// Not for use: says what is missing where the compiler could not.
+    @available(*, unavailable, message: "say which type: `let user: User = try …decode()` or `decode(User.self)`")
+    @_disfavoredOverload
+    public func decode() throws -> Never {
+        throw Flaw("no type")
     }
 
     private func decode<Model: Decodable>(_ type: Model.Type, with decoder: any ResponseDecoder) throws -> Model {

@@ -4,7 +4,7 @@
 /// guard response.status == .created else { … }
 /// let article: Article = try response.decode()
 /// ```
-public struct DataResponse: Sendable {
+public struct DataResponse: Sendable, CustomStringConvertible {
     /// The request as it was sent, credentials included.
     public var request: URLRequest
     /// Where the answer came from, after redirects.
@@ -39,6 +39,14 @@ public struct DataResponse: Sendable {
         self.headerFields = headerFields
         self.data = data
         self.duration = duration
+    }
+
+    /// Status, request and size, such as `200 GET https://api.example.com/users, 1.2 kB of application/json`; secrets are
+    /// hidden.
+    public var description: String {
+        let redaction = redaction ?? URLSession.Config.default.redaction
+        let content = data.count.shownAsBytes + (contentType.map { " of \($0.essence)" } ?? "")
+        return "\(status.code) \(request.summary(redaction)), \(content)"
     }
 
     /// Whether the status is 2xx.

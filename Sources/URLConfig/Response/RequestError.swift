@@ -89,6 +89,7 @@ public struct RequestError: Error, Sendable {
         self.request = request ?? response?.request
         self.response = response
         self.underlyingError = underlyingError
+        redaction = response?.redaction
     }
 
     static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {

@@ -68,6 +68,19 @@ import URLConfig
         #expect(!log.text.contains("t0psecret"))
     }
 
+    @Test func `a request that cannot be sent is logged with the reason, once`() async throws {
+        let (logger, handler) = Logger.recording()
+        let request = URLRequest.with(.init(host: "ftp://example.com")) { _ in }
+        await #expect(throws: RequestError.self) {
+            try await URLSession.shared.response(for: request) { $0.logger = logger }
+        }
+        #expect(handler.entries.map(\.level) == [.error])
+        let lines = handler.text.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("error: 💥 GET <cannot be sent>") == true)
+        #expect(lines.dropFirst().first == "host 'ftp://example.com' has a scheme other than http and https")
+        #expect(request.cURL == "# invalidURL: host 'ftp://example.com' has a scheme other than http and https")
+    }
+
     @Test func `silence is one assignment`() async throws {
         #expect(try await log { $0.logger = nil }.entries.isEmpty)
     }

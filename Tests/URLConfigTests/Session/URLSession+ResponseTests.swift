@@ -99,6 +99,33 @@ import Testing
         #expect(error?.code == .cannotConnectToHost)
     }
 
+    @Test(arguments: [Duration.milliseconds(300), .seconds(1)])
+    func `a time limit ends an attempt`(limit: Duration) async throws {
+        try await Loopback.serving { _ in
+            try await Task.sleep(for: .seconds(60))
+            return .json("{}")
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.timeout = limit }
+            let start = ContinuousClock.now
+            let error = await #expect(throws: URLError.self) {
+                try await server.session.response(for: request) { $0.logger = nil }
+            }
+            #expect(error?.code == .timedOut)
+            #expect(start.duration(to: .now) < .seconds(30))
+        }
+    }
+
+    @Test(arguments: [TimeInterval.infinity, .nan, 0, -1, .greatestFiniteMagnitude])
+    func `a time limit without sense neither traps nor fires`(limit: TimeInterval) async throws {
+        try await Loopback.serving { _ in
+            .json("{}")
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.timeoutInterval = limit }
+            let response = try await server.session.response(for: request)
+            #expect(response.isSuccess)
+        }
+    }
+
     @Test func `a transport failure shows no secret of the URL`() async throws {
         let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { $0.query["token"] = "t0psecret" }
         let session = URLSession(configuration: .ephemeral)
