@@ -111,7 +111,7 @@ extension URLRequest.Config {
                 writer.write(query)
                 separator = UInt8(ascii: "&")
             }
-            if !query.isEmpty {
+            if query.hasText {
                 writer.write(separator)
                 query.write(to: &writer)
             }
