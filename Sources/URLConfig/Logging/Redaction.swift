@@ -73,26 +73,49 @@ extension Redaction {
     func url(_ text: String) -> String {
         guard isActive else { return text.escapingControls }
         var text = text
-        if let start = text.range(of: "//")?.upperBound {
-            let authority = text[start...].prefix { !"/?#".contains($0) }
-            if let at = authority.lastIndex(of: "@") { text.replaceSubrange(start..<at, with: Self.mask) }
+        let slashes = text.utf8.firstRange(of: "//".utf8)
+        let hasAuthority = slashes.map { !text.utf8[..<$0.lowerBound].contains(UInt8(ascii: "@")) } ?? false
+        if hasAuthority || text.utf8.first != UInt8(ascii: "/") {
+            let start = hasAuthority ? slashes?.upperBound ?? text.startIndex : text.startIndex
+            let delimiters = hasAuthority ? "/?#" : "?#"
+            let authority = text.utf8[start...].prefix { !delimiters.utf8.contains($0) }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) { text.replaceSubrange(start..<at, with: Self.mask) }
         }
-        guard let start = text.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text.escapingControls }
-        return (text[..<start] + items(text[start...])).escapingControls
+        guard let start = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+            return text.escapingControls
+        }
+        return (text[..<start] + items(text[start...], isURL: true)).escapingControls
+    }
+
+    /// A base URL that was refused: all before the last `@` is masked, since a password that should have been
+    /// percent-encoded may hold any delimiter.
+    func host(_ text: String) -> String {
+        guard isActive, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return url(text) }
+        let start = text.utf8.firstRange(of: "://".utf8)?.upperBound
+        return url(text[..<(start.map { min($0, at) } ?? text.startIndex)] + Self.mask + text[at...])
     }
 
     /// Items of a query, a fragment or a form: those that are hidden masked.
-    func items(_ text: Substring) -> String {
-        let separators: Set<Character> = ["&", "?", "#", ";"]
+    ///
+    /// More delimiters count for where a name may start than for where a hidden value ends: `;` and `?` may be part of it.
+    ///
+    /// By scalars, not characters: a delimiter and a combining accent after it are one character.
+    func items(_ text: Substring, isURL: Bool) -> String {
+        let delimiters: Set<Unicode.Scalar> = ["&", "?", "#", ";"]
         var output = ""
-        var rest = text
-        while !rest.isEmpty {
-            if separators.contains(rest[rest.startIndex]) { output.append(rest.removeFirst()) }
-            let item = rest.prefix { !separators.contains($0) }
-            rest = rest[item.endIndex...]
-            let name = item.prefix { $0 != "=" }
-            let decoded = String(name).replacing("+", with: " ").removingPercentEncoding ?? String(name)
-            output += name.endIndex < item.endIndex && hides(decoded) ? "\(name)=\(Self.mask)" : item
+        var rest = text.unicodeScalars
+        while let first = rest.first {
+            if delimiters.contains(first) { output.unicodeScalars.append(rest.removeFirst()) }
+            let item = rest.prefix { !delimiters.contains($0) }
+            let name = String(Substring(item.prefix { $0 != "=" }))
+            let decoded = name.replacing("+", with: " ").removingPercentEncoding ?? name
+            if name.unicodeScalars.count < item.count, hides(decoded) {
+                output += "\(name)=\(Self.mask)"
+                rest = rest.drop { $0 != "&" && !(isURL && $0 == "#") }
+            } else {
+                output += Substring(item)
+                rest = rest[item.endIndex...]
+            }
         }
         return output
     }
@@ -111,7 +134,7 @@ extension Redaction {
         guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
         let shown: String
         if contentType?.isForm == true {
-            shown = items(text[...])
+            shown = items(text[...], isURL: false)
         } else {
             let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
             let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
@@ -128,7 +151,8 @@ extension Redaction {
         }
         guard let text = String(data: data, encoding: .utf8) else { return data }
         let masked =
-            contentType?.isForm == true ? items(text[...]) : JSONText.masked(text, isPretty: false, hides: hides)
+            contentType?.isForm == true
+            ? items(text[...], isURL: false) : JSONText.masked(text, isPretty: false, hides: hides)
         return Data(masked.utf8)
     }
 
