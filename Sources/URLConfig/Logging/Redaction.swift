@@ -132,14 +132,7 @@ extension Redaction {
         guard !data.isEmpty, limit > 0 else { return "" }
         let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
         guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
-        let shown: String
-        if contentType?.isForm == true {
-            shown = items(text[...], isURL: false)
-        } else {
-            let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-            let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
-            shown = JSONText.masked(text, isPretty: isJSON, hides: hides)
-        }
+        let shown = masked(text, contentType, isPretty: true)
         return shown.escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
     }
 
@@ -149,11 +142,21 @@ extension Redaction {
         if let boundary = contentType?.parameters["boundary"], contentType?.isMultipart == true {
             return multipart(data, boundary: boundary)
         }
-        guard let text = String(data: data, encoding: .utf8) else { return data }
-        let masked =
-            contentType?.isForm == true
-            ? items(text[...], isURL: false) : JSONText.masked(text, isPretty: false, hides: hides)
-        return Data(masked.utf8)
+        if let text = String(data: data, encoding: .utf8) {
+            return Data(masked(text, contentType, isPretty: false).utf8)
+        }
+        // Latin-1 has a character for every byte, so that what is not masked comes out as it went in.
+        guard contentType?.isText ?? true, let text = String(data: data, encoding: .isoLatin1) else { return data }
+        return masked(text, contentType, isPretty: false).data(using: .isoLatin1) ?? Data()
+    }
+
+    private func masked(_ text: String, _ contentType: MediaType?, isPretty: Bool) -> String {
+        if contentType?.isForm == true { return items(text[...], isURL: false) }
+        let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
+        let masked = JSONText.masked(text, isPretty: isPretty && isJSON, hides: hides)
+        // A body that names no content type is sent as a form.
+        return contentType == nil && !isJSON ? items(masked[...], isURL: false) : masked
     }
 
     /// A multipart body, the content of hidden fields masked.
@@ -164,11 +167,8 @@ extension Redaction {
         var rest = data[...]
         while let end = rest.range(of: delimiter)?.lowerBound ?? (rest.isEmpty ? nil : rest.endIndex) {
             let part = rest[..<end]
-            if let content = part.range(of: separator)?.upperBound,
-                let name = String(decoding: part[..<content], as: UTF8.self).firstMatch(of: /name="([^"]*)"/)?.1,
-                hides(String(name))
-            {
-                output += part[..<content] + Data("\(Self.mask)\r\n".utf8)
+            if let content = part.range(of: separator)?.upperBound {
+                output += part[..<content] + multipartContent(part[content...], header: part[..<content])
             } else {
                 output += part
             }
@@ -178,6 +178,14 @@ extension Redaction {
         }
         return output
     }
+
+    private func multipartContent(_ content: Data, header: Data) -> Data {
+        let header = String(decoding: header, as: UTF8.self)
+        let name = header.firstMatch(of: /(?i)[;\s]name=(?:"([^"]*)"|([^;\s]*))/).flatMap { $0.1 ?? $0.2 }
+        if let name, hides(String(name)) { return Data("\(Self.mask)\r\n".utf8) }
+        let type = header.firstMatch(of: /(?i)content-type:([^\r\n]*)/).flatMap { MediaType(String($0.1)) } ?? .text
+        return type.isMultipart ? content : sentBody(content, type)
+    }
 }
 
 extension Data {
@@ -185,7 +193,7 @@ extension Data {
     fileprivate func shownText(_ contentType: MediaType?) -> String? {
         let charset = contentType?.parameters["charset"]
         for length in stride(from: count, through: Swift.max(count - 3, 0), by: -1) {
-            guard let text = prefix(length).text(charset: charset) else { continue }
+            guard let text = prefix(length).text(charset: charset), !text.isEmpty else { continue }
             return text.utf8.contains(0) ? nil : text
         }
         return nil
@@ -211,7 +219,7 @@ extension Unicode.Scalar {
     fileprivate var isHarmful: Bool {
         switch value {
         case 0x09, 0x0A: false
-        case 0...0x1F, 0x7F...0x9F, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+        case 0...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
     }
