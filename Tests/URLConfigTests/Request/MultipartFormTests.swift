@@ -64,7 +64,7 @@ import URLConfig
         #expect(text(form).map { Data($0.utf8) } == Data(expected.utf8))
     }
 
-    /// RFC 2046 §5.1.1: at most 70 characters. These are from those that need no quotes in a parameter.
+    /// RFC 2046 §5.1.1 allows at most 70 characters, of which these need no quotes in a parameter.
     @Test func `no two forms have one boundary, and each is a token with 128 random bits`() {
         let boundaries = (0..<2000).map { _ in MultipartForm().boundary }
         #expect(Set(boundaries).count == boundaries.count)
