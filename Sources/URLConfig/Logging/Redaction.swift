@@ -142,6 +142,11 @@ extension Redaction {
         if let boundary = contentType?.parameters["boundary"], contentType?.isMultipart == true {
             return multipart(data, boundary: boundary)
         }
+        // First, since UTF-16 may well be valid UTF-8, with a NUL after each letter.
+        if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
+            let masked = masked(text, contentType, isPretty: false)
+            return masked == text ? data : Data(masked.utf8)
+        }
         if let text = String(data: data, encoding: .utf8) {
             return Data(masked(text, contentType, isPretty: false).utf8)
         }
