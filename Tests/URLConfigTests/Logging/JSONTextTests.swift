@@ -88,4 +88,11 @@ import Testing
         // Milliseconds where the time grows with the length, minutes where it grows with its square.
         #expect(time < .seconds(10))
     }
+
+    @Test func `a hundred thousand levels do not overflow a stack`() {
+        let text =
+            String(repeating: "[", count: 100_000) + "{\"token\":" + String(repeating: "{\"a\":[", count: 100_000)
+        #expect(masked(text) == String(repeating: "[", count: 100_000) + #"{"token":"***""#)
+        #expect(pretty(text).hasSuffix(#""token" : "***""#))
+    }
 }

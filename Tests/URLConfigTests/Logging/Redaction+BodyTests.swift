@@ -100,4 +100,14 @@ import Testing
         let image = Data(#""token":"s""#.utf8) + [0xFF]
         #expect(Redaction.standard.sentBody(image, .png) == image)
     }
+
+    @Test func `a text in the character set that is named is masked too`() throws {
+        let json = try #require(#"{"a":1,"token":"s3cret"}"#.data(using: .utf16LittleEndian))
+        let shown = Redaction.standard.sentBody(json, "application/json; charset=utf-16le")
+        #expect(shown == Data(#"{"a":1,"token":"***"}"#.utf8))
+        let plain = try #require(#"{"a":"\u{E9}"}"#.data(using: .utf16LittleEndian))
+        #expect(Redaction.standard.sentBody(plain, "application/json; charset=utf-16le") == plain)
+        let marked = Data([0xEF, 0xBB, 0xBF]) + Data(#"{"a":1}"#.utf8)
+        #expect(Redaction.standard.sentBody(marked, "application/json; charset=utf-8") == marked)
+    }
 }

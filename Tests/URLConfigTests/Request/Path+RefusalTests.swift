@@ -84,4 +84,10 @@ import URLConfig
         #expect(refusal("/users/\("..")/x")?.reason.contains("/users/../x") == true)
         #expect(refusal("/users/\("")/x")?.reason.contains("empty") == true)
     }
+
+    @Test func `the error hides secrets of the query`() {
+        let error = refusal("/a/../b?token=s3cret")
+        #expect(error?.code == .invalidURL)
+        #expect(error?.description.contains("s3cret") == false)
+    }
 }
