@@ -59,9 +59,10 @@ struct JSONText {
                 output.append(byte)
                 newLine()
             case _ where isPretty && byte.isSpace:
-                position += 1
+                // The whole of it at once: looking past what follows each single one takes time that grows with the square.
+                position = skippingSpace(from: position)
                 // Between two values there is a comma, but between two documents, as in JSON lines, only space.
-                if depth == 0, !output.isEmpty, skippingSpace(from: position) < input.count { endDocument() }
+                if depth == 0, !output.isEmpty, position < input.count { endDocument() }
             default:
                 position += 1
                 output.append(byte)
@@ -102,6 +103,9 @@ struct JSONText {
         return input.count
     }
 
+    /// The position after a value.
+    ///
+    /// One that is no JSON, such as words without quotes, ends with its line at the latest.
     private func endOfValue(from start: Int) -> Int {
         var index = start
         var depth = 0
@@ -112,11 +116,13 @@ struct JSONText {
                 depth += 1
                 index += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 0 { return index }
+                if depth == 0 { return trimmingSpace(from: start, to: index) }
                 depth -= 1
                 index += 1
-            case UInt8(ascii: ",") where depth == 0: return index
-            case let byte where byte.isSpace && depth == 0: return index
+            case UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                if depth == 0 { return trimmingSpace(from: start, to: index) }
+                index += 1
+                continue
             default:
                 index += 1
                 continue
@@ -130,6 +136,12 @@ struct JSONText {
         var index = start
         while index < input.count, input[index].isSpace { index += 1 }
         return index
+    }
+
+    private func trimmingSpace(from start: Int, to end: Int) -> Int {
+        var end = end
+        while end > start, input[end - 1].isSpace { end -= 1 }
+        return end
     }
 
     private mutating func newLine() {
@@ -154,7 +166,8 @@ struct JSONText {
                 continue
             }
             guard escape == UInt8(ascii: "u") else {
-                output.append(escape)
+                // Of the others, those with a letter stand for control characters, which count for no name.
+                if !"bfnrt".utf8.contains(escape) { output.append(escape) }
                 continue
             }
             let digits = String(decoding: rest.prefix(4), as: UTF8.self)

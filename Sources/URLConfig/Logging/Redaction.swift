@@ -73,26 +73,49 @@ extension Redaction {
     func url(_ text: String) -> String {
         guard isActive else { return text.escapingControls }
         var text = text
-        if let start = text.range(of: "//")?.upperBound {
-            let authority = text[start...].prefix { !"/?#".contains($0) }
-            if let at = authority.lastIndex(of: "@") { text.replaceSubrange(start..<at, with: Self.mask) }
+        let slashes = text.utf8.firstRange(of: "//".utf8)
+        let hasAuthority = slashes.map { !text.utf8[..<$0.lowerBound].contains(UInt8(ascii: "@")) } ?? false
+        if hasAuthority || text.utf8.first != UInt8(ascii: "/") {
+            let start = hasAuthority ? slashes?.upperBound ?? text.startIndex : text.startIndex
+            let delimiters = hasAuthority ? "/?#" : "?#"
+            let authority = text.utf8[start...].prefix { !delimiters.utf8.contains($0) }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) { text.replaceSubrange(start..<at, with: Self.mask) }
         }
-        guard let start = text.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text.escapingControls }
-        return (text[..<start] + items(text[start...])).escapingControls
+        guard let start = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+            return text.escapingControls
+        }
+        return (text[..<start] + items(text[start...], isURL: true)).escapingControls
+    }
+
+    /// A base URL that was refused: all before the last `@` is masked, since a password that should have been
+    /// percent-encoded may hold any delimiter.
+    func host(_ text: String) -> String {
+        guard isActive, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return url(text) }
+        let start = text.utf8.firstRange(of: "://".utf8)?.upperBound
+        return url(text[..<(start.map { min($0, at) } ?? text.startIndex)] + Self.mask + text[at...])
     }
 
     /// Items of a query, a fragment or a form: those that are hidden masked.
-    func items(_ text: Substring) -> String {
-        let separators: Set<Character> = ["&", "?", "#", ";"]
+    ///
+    /// More delimiters count for where a name may start than for where a hidden value ends: `;` and `?` may be part of it.
+    ///
+    /// By scalars, not characters: a delimiter and a combining accent after it are one character.
+    func items(_ text: Substring, isURL: Bool) -> String {
+        let delimiters: Set<Unicode.Scalar> = ["&", "?", "#", ";"]
         var output = ""
-        var rest = text
-        while !rest.isEmpty {
-            if separators.contains(rest[rest.startIndex]) { output.append(rest.removeFirst()) }
-            let item = rest.prefix { !separators.contains($0) }
-            rest = rest[item.endIndex...]
-            let name = item.prefix { $0 != "=" }
-            let decoded = String(name).replacing("+", with: " ").removingPercentEncoding ?? String(name)
-            output += name.endIndex < item.endIndex && hides(decoded) ? "\(name)=\(Self.mask)" : item
+        var rest = text.unicodeScalars
+        while let first = rest.first {
+            if delimiters.contains(first) { output.unicodeScalars.append(rest.removeFirst()) }
+            let item = rest.prefix { !delimiters.contains($0) }
+            let name = String(Substring(item.prefix { $0 != "=" }))
+            let decoded = name.replacing("+", with: " ").removingPercentEncoding ?? name
+            if name.unicodeScalars.count < item.count, hides(decoded) {
+                output += "\(name)=\(Self.mask)"
+                rest = rest.drop { $0 != "&" && !(isURL && $0 == "#") }
+            } else {
+                output += Substring(item)
+                rest = rest[item.endIndex...]
+            }
         }
         return output
     }
@@ -109,14 +132,7 @@ extension Redaction {
         guard !data.isEmpty, limit > 0 else { return "" }
         let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
         guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
-        let shown: String
-        if contentType?.isForm == true {
-            shown = items(text[...])
-        } else {
-            let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-            let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
-            shown = JSONText.masked(text, isPretty: isJSON, hides: hides)
-        }
+        let shown = masked(text, contentType, isPretty: true)
         return shown.escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
     }
 
@@ -126,10 +142,26 @@ extension Redaction {
         if let boundary = contentType?.parameters["boundary"], contentType?.isMultipart == true {
             return multipart(data, boundary: boundary)
         }
-        guard let text = String(data: data, encoding: .utf8) else { return data }
-        let masked =
-            contentType?.isForm == true ? items(text[...]) : JSONText.masked(text, isPretty: false, hides: hides)
-        return Data(masked.utf8)
+        // First, since UTF-16 may well be valid UTF-8, with a NUL after each letter.
+        if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
+            let masked = masked(text, contentType, isPretty: false)
+            return masked == text ? data : Data(masked.utf8)
+        }
+        if let text = String(data: data, encoding: .utf8) {
+            return Data(masked(text, contentType, isPretty: false).utf8)
+        }
+        // Latin-1 has a character for every byte, so that what is not masked comes out as it went in.
+        guard contentType?.isText ?? true, let text = String(data: data, encoding: .isoLatin1) else { return data }
+        return masked(text, contentType, isPretty: false).data(using: .isoLatin1) ?? Data()
+    }
+
+    private func masked(_ text: String, _ contentType: MediaType?, isPretty: Bool) -> String {
+        if contentType?.isForm == true { return items(text[...], isURL: false) }
+        let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
+        let masked = JSONText.masked(text, isPretty: isPretty && isJSON, hides: hides)
+        // A body that names no content type is sent as a form.
+        return contentType == nil && !isJSON ? items(masked[...], isURL: false) : masked
     }
 
     /// A multipart body, the content of hidden fields masked.
@@ -140,11 +172,8 @@ extension Redaction {
         var rest = data[...]
         while let end = rest.range(of: delimiter)?.lowerBound ?? (rest.isEmpty ? nil : rest.endIndex) {
             let part = rest[..<end]
-            if let content = part.range(of: separator)?.upperBound,
-                let name = String(decoding: part[..<content], as: UTF8.self).firstMatch(of: /name="([^"]*)"/)?.1,
-                hides(String(name))
-            {
-                output += part[..<content] + Data("\(Self.mask)\r\n".utf8)
+            if let content = part.range(of: separator)?.upperBound {
+                output += part[..<content] + multipartContent(part[content...], header: part[..<content])
             } else {
                 output += part
             }
@@ -154,6 +183,14 @@ extension Redaction {
         }
         return output
     }
+
+    private func multipartContent(_ content: Data, header: Data) -> Data {
+        let header = String(decoding: header, as: UTF8.self)
+        let name = header.firstMatch(of: /(?i)[;\s]name=(?:"([^"]*)"|([^;\s]*))/).flatMap { $0.1 ?? $0.2 }
+        if let name, hides(String(name)) { return Data("\(Self.mask)\r\n".utf8) }
+        let type = header.firstMatch(of: /(?i)content-type:([^\r\n]*)/).flatMap { MediaType(String($0.1)) } ?? .text
+        return type.isMultipart ? content : sentBody(content, type)
+    }
 }
 
 extension Data {
@@ -161,7 +198,7 @@ extension Data {
     fileprivate func shownText(_ contentType: MediaType?) -> String? {
         let charset = contentType?.parameters["charset"]
         for length in stride(from: count, through: Swift.max(count - 3, 0), by: -1) {
-            guard let text = prefix(length).text(charset: charset) else { continue }
+            guard let text = prefix(length).text(charset: charset), !text.isEmpty else { continue }
             return text.utf8.contains(0) ? nil : text
         }
         return nil
@@ -187,7 +224,7 @@ extension Unicode.Scalar {
     fileprivate var isHarmful: Bool {
         switch value {
         case 0x09, 0x0A: false
-        case 0...0x1F, 0x7F...0x9F, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+        case 0...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
     }

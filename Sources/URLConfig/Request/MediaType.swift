@@ -38,6 +38,18 @@ public struct MediaType: Sendable, Hashable {
             && parameters.allSatisfy { name, value in other.parameters[name]?.lowercased() == value.lowercased() }
     }
 
+    /// Whether two are the same, however they were written.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.type == other.type && one.subtype == other.subtype && one.parameters == other.parameters
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(type)
+        hasher.combine(subtype)
+        hasher.combine(parameters)
+    }
+
     var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") || subtype == "x-ndjson" || subtype == "jsonl" }
     var isForm: Bool { essence == "application/x-www-form-urlencoded" }
     var isMultipart: Bool { type == "multipart" }

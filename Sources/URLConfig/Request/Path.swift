@@ -118,14 +118,15 @@ extension URLRequest.Path {
 
         fileprivate func finished() -> URLRequest.Path {
             var path = path
-            if path.text.utf8.starts(with: "//".utf8) {
-                // Exactly one slash goes between base path and path; more would also start an authority.
-                path.text = "/" + path.text.drop { $0 == "/" }
-            }
             if let segment = path.text.firstDotSegment {
                 path.flaw = "holds the segment '\(segment)', which would lead to another path"
             } else if emptyValues.contains(where: path.text.isEmptySegment(at:)) {
                 path.flaw = "has an interpolated value that is empty, which would lead to another path"
+            }
+            // Last, because the offsets of the empty values count what goes here.
+            if path.text.utf8.starts(with: "//".utf8) {
+                // Exactly one slash goes between base path and path; more would also start an authority.
+                path.text = "/" + path.text.drop { $0 == "/" }
             }
             return path
         }
@@ -155,18 +156,19 @@ extension String {
 
 extension Substring {
     fileprivate var isDotSegment: Bool {
-        var rest = utf8[...]
-        var dots = 0
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                while rest.starts(with: "25".utf8) { rest.removeFirst(2) }
-                guard rest.popFirst() == UInt8(ascii: "2"), let digit = rest.popFirst() else { return false }
-                guard digit == UInt8(ascii: "e") || digit == UInt8(ascii: "E") else { return false }
-            } else if byte != UInt8(ascii: ".") {
-                return false
+        var decoded: [UInt8] = []
+        for byte in utf8 {
+            decoded.append(byte)
+            // What an escape stands for may complete another: `%%32e` and `%252e` are `%2e`, and that is a dot.
+            while decoded.count > 2, decoded[decoded.count - 3] == UInt8(ascii: "%"),
+                let value = UInt8(String(decoding: decoded.suffix(2), as: UTF8.self), radix: 16)
+            {
+                decoded.removeLast(3)
+                decoded.append(value)
             }
-            dots += 1
+            let mayBeDots = decoded.first == UInt8(ascii: ".") || decoded.first == UInt8(ascii: "%")
+            guard mayBeDots else { return false }
         }
-        return dots == 1 || dots == 2
+        return decoded == [UInt8(ascii: ".")] || decoded == [UInt8(ascii: "."), UInt8(ascii: ".")]
     }
 }

@@ -46,9 +46,16 @@ extension URLRequest.Query {
                 text = value
             } else if let value = try? container.decode(Bool.self) {
                 text = value.description
+            } else if let value = try? container.decode(Decimal.self) {
+                // Decimal keeps all digits, of which Double has 17 at most.
+                text = value.description
+            } else if let value = try? container.decode(Double.self) {
+                // Double reaches where Decimal does not.
+                text = value.description
             } else {
-                // Decimal keeps the digits of any number that an encoder writes.
-                text = try container.decode(Decimal.self).description
+                throw DecodingError.dataCorruptedError(
+                    in: container,
+                    debugDescription: "only text, numbers, true, false, null and arrays of these fit a query")
             }
         }
     }

@@ -112,6 +112,9 @@ extension URLRequest.Query {
         }
     }
 
+    /// Whether anything is written: an empty list is an item that writes nothing.
+    var hasText: Bool { items.contains { $0.text != .list([]) } }
+
     /// The most bytes that the items take, encoded: three for one, and the delimiters.
     var capacity: Int {
         items.reduce(0) { total, item in

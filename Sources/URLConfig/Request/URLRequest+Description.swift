@@ -66,9 +66,13 @@ extension URLRequest {
 
 extension String {
     /// One word of a POSIX shell: between single quotes only a single quote has a meaning.
+    ///
+    /// By scalars, not characters: a quote and a combining accent after it are one character, but end the word all the same.
     fileprivate var shellQuoted: String {
         if !isEmpty, utf8.allSatisfy(Allowed.unreserved) { return self }
-        return "'" + replacing("'", with: #"'\''"#) + "'"
+        return unicodeScalars.reduce(into: "'") { word, scalar in
+            word += scalar == "'" ? #"'\''"# : String(scalar)
+        } + "'"
     }
 }
 

@@ -30,24 +30,36 @@ final class BaseURL: Sendable {
 
     private static func parse(_ text: String) throws -> (origin: String, path: URLRequest.Path) {
         guard !text.isEmpty else { throw Flaw("is empty; set it, or URLRequest.Config.defaultHost") }
-        guard let separator = text.range(of: "://") else { throw Flaw("has no scheme; start it with https://") }
+        guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+            throw Flaw("holds a space or a control character; remove it")
+        }
+        guard !text.utf8.contains(UInt8(ascii: "\\")) else {
+            throw Flaw("holds a backslash, which some take for a slash and others for a part of a name; remove it")
+        }
+        guard let separator = text.utf8.firstRange(of: "://".utf8) else {
+            throw Flaw("has no scheme; start it with https://")
+        }
         let scheme = text[..<separator.lowerBound].lowercased()
         guard scheme == "https" || scheme == "http" else { throw Flaw("has a scheme other than http and https") }
         let rest = text[separator.upperBound...]
-        let authority = rest.prefix { !"/?#\\".contains($0) }
+        // By bytes, not characters: a delimiter and a combining accent after it are one character.
+        let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
         let origin = try "\(scheme)://" + Self.authority(authority)
-        guard !rest.contains("#") else { throw Flaw("has a fragment, which a request cannot send; remove it") }
+        guard !rest.utf8.contains(UInt8(ascii: "#")) else {
+            throw Flaw("has a fragment, which a request cannot send; remove it")
+        }
         return (origin, URLRequest.Path(String(rest[authority.endIndex...])))
     }
 
     private static func authority(_ text: Substring) throws -> String {
-        guard !text.contains("@") else {
+        guard !text.utf8.contains(UInt8(ascii: "@")) else {
             throw Flaw("holds a user name or password; remove it and set authorization = .basic(username:password:)")
         }
-        let colon = text.lastIndex { $0 == ":" || $0 == "]" }.flatMap { text[$0] == ":" ? $0 : nil }
+        let mark = text.utf8.lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
+        let colon = mark.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? $0 : nil }
         let host = try host(text[..<(colon ?? text.endIndex)])
         guard let colon else { return host }
-        let port = text[text.index(after: colon)...]
+        let port = text[text.utf8.index(after: colon)...]
         guard port.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
             throw Flaw("has a port that is no number")
         }
@@ -58,19 +70,21 @@ final class BaseURL: Sendable {
 
     private static func host(_ text: Substring) throws -> String {
         guard !text.isEmpty else { throw Flaw("names no host after the scheme") }
-        if text.first == "[" {
-            let isAddress = text.dropFirst().dropLast().utf8.allSatisfy {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
-                    || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
-            }
-            guard text.last == "]", isAddress else { throw Flaw("has an IPv6 address that is not well formed") }
+        if text.utf8.first == UInt8(ascii: "[") {
+            var address = in6_addr()
+            guard text.utf8.last == UInt8(ascii: "]"),
+                inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
+            else { throw Flaw("has an IPv6 address that is not well formed") }
             return String(text)
         }
         if text.utf8.allSatisfy(Allowed.unreserved) { return String(text) }
         let hasNonASCII = text.utf8.contains { $0 >= 0x80 }
         guard hasNonASCII, let host = URL(string: "https://\(text)")?.host(percentEncoded: true),
             host.utf8.allSatisfy(Allowed.unreserved)
-        else { throw Flaw("has a host with characters that a host name cannot hold") }
+        else {
+            throw Flaw(
+                "has characters that a host name cannot hold; write an international name in ASCII, as xn--…")
+        }
         return host
     }
 }
@@ -97,7 +111,7 @@ extension URLRequest.Config {
                 writer.write(query)
                 separator = UInt8(ascii: "&")
             }
-            if !query.isEmpty {
+            if query.hasText {
                 writer.write(separator)
                 query.write(to: &writer)
             }

@@ -36,7 +36,9 @@ extension URLRequest.Config {
     ///   HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method has no place
     ///   for, a header field that is the session's to set, credentials that cannot be written.
     public func request() throws(RequestError) -> URLRequest {
-        if let flaw = base.flaw { throw .refused(.invalidURL, "host '\(shown(base.text))' \(flaw)") }
+        if let flaw = base.flaw {
+            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(flaw)")
+        }
         if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(shown(path.description))' \(flaw)") }
         if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
         var fields = headers

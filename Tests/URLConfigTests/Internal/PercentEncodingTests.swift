@@ -1,0 +1,58 @@
+import Testing
+
+@testable import URLConfig
+
+/// Which bytes stand for themselves: RFC 3986 and WHATWG URL, byte by byte.
+@Suite struct PercentEncodingTests {
+    private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+    @Test(
+        arguments: [
+            ("unreserved", Allowed.unreserved, "-._~"), ("path", Allowed.path, "-._~!$&'()*+,;=:@/"),
+            ("query", Allowed.query, "-._~!$&'()*+,;=:@/?"), ("form", Allowed.form, "*-._"),
+        ] as [(String, @Sendable (UInt8) -> Bool, String)])
+    func `a set holds exactly what its standard names`(
+        name: String, isAllowed: @Sendable (UInt8) -> Bool, marks: String
+    ) {
+        let expected = Set((Self.letters + marks).utf8)
+        #expect(Set((UInt8.min...UInt8.max).filter(isAllowed)) == expected, "\(name)")
+    }
+
+    @Test func `every byte that is not allowed is a percent sign and two upper-case digits`() {
+        for byte in UInt8(0)..<128 {
+            let hex = String(byte, radix: 16, uppercase: true)
+            let text = String(Unicode.Scalar(byte))
+            let expected = Allowed.unreserved(byte) ? text : "%" + (hex.count < 2 ? "0" : "") + hex
+            #expect(text.percentEncoded(allowed: Allowed.unreserved) == expected)
+        }
+        #expect("\u{10FFFF}".percentEncoded(allowed: Allowed.unreserved) == "%F4%8F%BF%BF")
+    }
+
+    @Test(arguments: [
+        ("%41", "%41"), ("%4", "%254"), ("%", "%25"), ("%%41", "%25%41"), ("%4g", "%254g"), ("%g4", "%25g4"),
+        ("%aF", "%aF"),
+        ("a b%20", "a%20b%20"),
+    ])
+    func `a valid escape may be kept`(text: String, expected: String) {
+        #expect(text.percentEncoded(keepingEscapes: true, allowed: Allowed.unreserved) == expected)
+    }
+
+    @Test func `what does not fit is left out, never written past the end`() {
+        for capacity in 0...8 {
+            let text = ByteWriter.text(capacity: capacity) {
+                $0.write("ab")
+                $0.write(encoding: "\u{E9}", allowed: Allowed.unreserved)
+                $0.write(1)
+            }
+            // A native string may have room for more than was asked for, up to 15 bytes.
+            #expect("ab%C3%A9\u{1}".hasPrefix(text) || text == "ab%C3%A9\u{1}")
+        }
+    }
+
+    @Test func `a space may be a plus`() {
+        let text = ByteWriter.text(capacity: 32) {
+            $0.write(encoding: "a b+c", spaceAsPlus: true, allowed: Allowed.form)
+        }
+        #expect(text == "a+b%2Bc")
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// JSON, and what only looks like it, masked and laid out.
+@Suite struct JSONTextTests {
+    private func masked(_ text: String) -> String {
+        JSONText.masked(text, isPretty: false, hides: Redaction.standard.hides)
+    }
+
+    private func pretty(_ text: String) -> String {
+        JSONText.masked(text, isPretty: true, hides: Redaction.standard.hides)
+    }
+
+    @Test(arguments: [
+        (#"{"token":"s3cret","a":1}"#, #"{"token":"***","a":1}"#),
+        (#"{ "a" : [ {"b" : {"password" : "s3cret"}} ] }"#, #"{ "a" : [ {"b" : {"password" : "***"}} ] }"#),
+        (#"{"pass\u0077ord":"s3cret"}"#, #"{"pass\u0077ord":"***"}"#),
+        (#"{"\u0074oken":"s3cret"}"#, #"{"\u0074oken":"***"}"#),
+        (#"{"pass\nword":"s3cret"}"#, #"{"pass\nword":"***"}"#),
+        (#"{"pass\/word":"s3cret"}"#, #"{"pass\/word":"***"}"#),
+        (#"{"tok\"en":"s3cret"}"#, #"{"tok\"en":"***"}"#),
+        (#"{"a\\":1,"token":"s3cret"}"#, #"{"a\\":1,"token":"***"}"#),
+        (#"{"token":["s3cret",{"x":"s3cret]"}],"a":1}"#, #"{"token":"***","a":1}"#),
+        (#"{"token":{"x":["s3cret}"]},"a":1}"#, #"{"token":"***","a":1}"#),
+        (#"{"pin":1234,"cvv":-1.5e3,"otp":null,"sig":true}"#, #"{"pin":"***","cvv":"***","otp":"***","sig":"***"}"#),
+        (#"{"token":"s3\"cret","a":1}"#, #"{"token":"***","a":1}"#),
+        (#"{"token":"s3cret\\","a":1}"#, #"{"token":"***","a":1}"#),
+        (#"{"pin":1 }"#, #"{"pin":"***" }"#), (#"["token","s3"]"#, #"["token","s3"]"#),
+        (#"{"a":"token"}"#, #"{"a":"token"}"#),
+        (#"{"a":"\"token\":"}"#, #"{"a":"\"token\":"}"#),
+        ("{\"token\"\n\t:\r\n \"s3cret\"}", "{\"token\"\n\t:\r\n \"***\"}"),
+        (#"{"token":"","a":""}"#, #"{"token":"***","a":""}"#),
+        (#"{"TOKEN":"s3cret","Token":"s3cret"}"#, #"{"TOKEN":"***","Token":"***"}"#),
+    ])
+    func `values of hidden members are masked, all else stays`(text: String, expected: String) {
+        #expect(masked(text) == expected)
+    }
+
+    @Test(arguments: [
+        #"{"token":"s3cret"#, #"{"token":"s3cret\"#, #"{"token":["s3cret","s3"#, #"{"token":{"a":{"b":"s3cret"}"#,
+        #"{"a":1,"token": s3cret}"#, #"{"token":"s3cret"}{"token":"s3cret"}"#,
+        "{\"token\":\"s3cret\"}\n{\"token\":\"s3cret\"}",
+        #"data: {"token":"s3cret"}"#, #"callback({"token":"s3cret"});"#, #"}]}{"token":"s3cret"}"#,
+        #""token":"s3cret""#,
+        #"{"token":'s3cret s3cret'}"#, #"{"token":Bearer s3cret, "a":1}"#, #"{"token":/* x */ "s3cret"}"#,
+        #"{"token": "s3cret" "#,
+        #"{"token":[[[["s3cret"#, "\u{FEFF}{\"token\":\"s3cret\"}", #"{"\u00zz token":"s3cret"}"#, #"{"token""#,
+        #"{"token":"#,
+        "{\"token\":\"s3\u{0}cret\"}", "{\"token\":\u{301}s3cret}", #"{"to\uD83D\uDE00ken":"s3cret"}"#,
+    ])
+    func `a secret stays hidden in what is no valid JSON`(text: String) {
+        #expect(!masked(text).contains("s3"), "\(masked(text))")
+        #expect(!pretty(text).contains("s3"), "\(pretty(text))")
+    }
+
+    @Test(arguments: [
+        ("{}", "{}"), ("[]", "[]"), ("[ ]", "[]"), ("{ \n }", "{}"), ("[1,2]", "[\n  1,\n  2\n]"),
+        (#"{"a":{"b":[]},"c":"x y"}"#, "{\n  \"a\" : {\n    \"b\" : []\n  },\n  \"c\" : \"x y\"\n}"),
+        ("[1.0,1e5,-0,12345678901234567890.5]", "[\n  1.0,\n  1e5,\n  -0,\n  12345678901234567890.5\n]"),
+        ("{}\n{}", "{}\n{}"), ("{} \n\n {}\n", "{}\n{}"), (#"["a\"b, [c]"]"#, "[\n  \"a\\\"b, [c]\"\n]"),
+        ("  {\"a\":1}  ", "{\n  \"a\" : 1\n}"),
+    ])
+    func `JSON is laid out over lines`(text: String, expected: String) {
+        #expect(pretty(text) == expected)
+    }
+
+    @Test func `two documents stay two, secrets hidden in both`() {
+        #expect(
+            pretty("{\"token\":\"s3\"}\n{\"token\":\"s3\"}\n")
+                == "{\n  \"token\" : \"***\"\n}\n{\n  \"token\" : \"***\"\n}")
+    }
+
+    @Test(arguments: [
+        ("[", ""), ("{\"a\":", ""), ("{\"token\":[", ""), ("[", "]"), (" ", ""), ("\"", ""), ("\\", ""), ("{} ", ""),
+        ("\"\\u", ""),
+        ("]", ""), (",", ""), ("\"a\" ", ""), ("{\"token\":", ""), ("{ ", ""), ("\n", "x"),
+    ])
+    func `hostile text takes time and room in proportion to its length`(piece: String, end: String) {
+        let count = 10_000
+        let text = "{}" + String(repeating: piece, count: count) + String(repeating: end, count: count)
+        let start = Self.threadSeconds
+        #expect(pretty(text).utf8.count <= 50 * text.utf8.count)
+        #expect(masked(text).utf8.count <= 5 * text.utf8.count)
+        // Hundredths where the time grows with the length, several seconds where it grows with its square.
+        #expect(Self.threadSeconds - start < 1)
+    }
+
+    /// What this thread has computed for, however many others share the machine.
+    private static var threadSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    @Test func `a hundred thousand levels do not overflow a stack`() {
+        let levels = String(repeating: "[", count: 100_000)
+        let text = levels + "{\"token\":" + levels
+        #expect(masked(text) == levels + #"{"token":"***""#)
+        #expect(pretty(text).utf8.suffix(15).elementsEqual(#""token" : "***""#.utf8))
+    }
+}

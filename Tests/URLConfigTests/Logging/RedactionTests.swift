@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Which names are hidden.
+@Suite struct RedactionTests {
+    @Test(arguments: [
+        "Authorization", "authorization", "AUTHORIZATION", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key",
+        "api_key",
+        "apikey", "apiKey", "token", "Token", "access_token", "refreshToken", "id-token", "X-Auth-Token",
+        "X-CSRF-Token",
+        "X-Amz-Security-Token", "user[token]", "tokens.token", "password", "Password", "new_password", "client_secret",
+        "secret",
+        "passwd", "passphrase", "private_key", "client_assertion", "X-Amz-Signature", "sig", "pin", "cvv", "auth",
+        "password_confirmation", "JSESSIONID", "code_verifier", "pass word", "p.a.s.s.w.o.r.d",
+    ])
+    func `what is commonly secret is hidden`(name: String) {
+        #expect(Redaction.standard.hides(name))
+        #expect(Redaction.standard.value("s3cret", of: name) == "***")
+    }
+
+    @Test(arguments: [
+        "Accept", "Content-Type", "User-Agent", "Host", "page", "query", "title", "spin", "design", "author", "oauthor",
+        "tokenizer", "secretary", "passage", "", "-", "\u{1F600}", "WWW-Authenticate",
+    ])
+    func `what is not is shown`(name: String) {
+        #expect(!Redaction.standard.hides(name))
+        #expect(Redaction.standard.value("v", of: name) == "v")
+    }
+
+    @Test func `an app hides more, whatever the case and punctuation`() {
+        let redaction = Redaction.standard.adding("ssn", "X-Tenant-Key")
+        #expect(redaction.hides("SSN") && redaction.hides("s.s.n"))
+        #expect(!redaction.hides("passn"))
+        #expect(redaction.hides("x_tenant_key") && redaction.hides("My-X-Tenant-Key"))
+        #expect(redaction.hides("password"))
+        #expect(!Redaction.standard.hides("ssn"))
+        #expect(Redaction.standard.adding("", "--") == .standard)
+    }
+
+    @Test func `none hides nothing, and with names those alone`() {
+        #expect(!Redaction.none.hides("password"))
+        #expect(Redaction.none.url("https://u:p@h/?token=t#token=t") == "https://u:p@h/?token=t#token=t")
+        #expect(Redaction.none.body(Data(#"{"token":1}"#.utf8), .json) == "{\n  \"token\" : 1\n}")
+        let own = Redaction.none.adding("mine")
+        #expect(own.hides("mine") && !own.hides("password"))
+        #expect(own.url("https://u:p@h") == "https://***@h")
+    }
+
+    @Test func `a name of any length is looked at in time`() {
+        let name = String(repeating: "a", count: 1_000_000)
+        #expect(!Redaction.standard.hides(name))
+        #expect(Redaction.standard.hides(name + "_password"))
+    }
+
+    @Test(arguments: [
+        ("a\r\nb", "a\\u{d}\nb"), ("\u{1B}[31mred", "\\u{1b}[31mred"), ("\u{0}\u{7}\u{8}", "\\u{0}\\u{7}\\u{8}"),
+        ("\u{7F}\u{9B}", "\\u{7f}\\u{9b}"), ("\u{202E}abc\u{2066}", "\\u{202e}abc\\u{2066}"), ("\u{2028}", "\\u{2028}"),
+        ("\u{61C}", "\\u{61c}"), ("a\tb\nc", "a\tb\nc"), ("\u{E9}\u{1F600}", "\u{E9}\u{1F600}"),
+        ("e\u{301}", "e\u{301}"), ("", ""),
+    ])
+    func `control and text-direction characters are escaped`(text: String, expected: String) {
+        #expect(Array(text.escapingControls.unicodeScalars) == Array(expected.unicodeScalars))
+        #expect(Redaction.standard.value(text, of: "Server").unicodeScalars.elementsEqual(expected.unicodeScalars))
+    }
+}

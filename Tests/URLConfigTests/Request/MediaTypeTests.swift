@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+import URLConfig
+
+/// Media types: RFC 9110 §8.3.1, and what servers send instead.
+@Suite struct MediaTypeTests {
+    @Test(
+        arguments: [
+            ("text/html", "text/html", [:]), ("TEXT/Html", "text/html", [:]), (" text/html ", "text/html", [:]),
+            ("text/html;charset=utf-8", "text/html", ["charset": "utf-8"]),
+            ("Text/HTML; Charset=\"utf-8\"", "text/html", ["charset": "utf-8"]),
+            ("text/html ; charset=UTF-8 ; q=1", "text/html", ["charset": "UTF-8", "q": "1"]),
+            ("multipart/form-data; boundary=\"a;b=c\"; x=y", "multipart/form-data", ["boundary": "a;b=c", "x": "y"]),
+            ("a/b; p=\"x\\\"y\\\\z\"", "a/b", ["p": "x\"y\\z"]), ("a/b; p=\"\"", "a/b", ["p": ""]),
+            ("a/b; p=1; P=2", "a/b", ["p": "1"]), ("a/b;;;p=1;", "a/b", ["p": "1"]), ("a/b;", "a/b", [:]),
+            ("a/b; p; =1; q = 2; r=3", "a/b", ["r": "3"]), ("a/b; p=\"open", "a/b", ["p": "open"]),
+            ("application/vnd.api+json", "application/vnd.api+json", [:]), ("*/*", "*/*", [:]),
+            ("a!#$&^_.+-/b'*|~`%", "a!#$&^_.+-/b'*|~`%", [:]),
+        ] as [(String, String, [String: String])])
+    func `a media type is read`(text: String, essence: String, parameters: [String: String]) {
+        let type = MediaType(text)
+        #expect(type?.essence == essence)
+        #expect(type?.parameters == parameters)
+        #expect(type?.description == text)
+    }
+
+    @Test(arguments: [
+        "", " ", "text", "text/", "/html", "text//html", "text/html, text/plain", "text /html", "text/ html",
+        "text html",
+        "te\u{E9}t/html", "text/html\r\nX: 1", "text/html; p=\u{0}", "a/b c", "(a)/b", "a/b\u{7F}",
+    ])
+    func `what is no media type gives none`(text: String) {
+        #expect(MediaType(text) == nil)
+    }
+
+    @Test func `a literal that is no media type is taken as bytes`() {
+        #expect(("text/csv" as MediaType).essence == "text/csv")
+        #expect(("no media type" as MediaType) == .octetStream)
+    }
+
+    @Test(arguments: [
+        ("text/html", "text/html", true), ("text/html", "TEXT/HTML; charset=utf-8", true),
+        ("text/html; charset=utf-8", "text/html", false),
+        ("text/html; charset=utf-8", "text/html; charset=UTF-8", true),
+        ("text/html; charset=utf-8", "text/html; q=1; charset=\"utf-8\"", true),
+        ("text/html; charset=utf-8", "text/html; charset=utf-16", false), ("text/*", "text/csv", true),
+        ("text/*", "image/png", false), ("*/*", "a/b; c=d", true), ("*/*; c=d", "a/b", false),
+        ("text/csv", "text/*", false), ("application/json", "application/problem+json", false),
+        ("text/html", "text/htm", false),
+    ])
+    func `a kind matches its own`(kind: String, other: String, expected: Bool) throws {
+        let (kind, other) = (try #require(MediaType(kind)), try #require(MediaType(other)))
+        #expect(kind.matches(other) == expected)
+    }
+
+    /// The four that RFC 9110 §8.3.1 calls equivalent, but for those whose parameter values differ by case.
+    @Test func `equivalent media types are equal`() {
+        #expect(MediaType("text/html;charset=utf-8") == MediaType("Text/HTML;Charset=\"utf-8\""))
+        #expect(MediaType("text/html;charset=utf-8") == MediaType("text/html; charset=utf-8"))
+        #expect(Set(["text/html", "TEXT/html", "text/html "].map { MediaType($0) }).count == 1)
+        #expect(MediaType("APPLICATION/json") == .json)
+        #expect(MediaType("text/html") != MediaType("text/html; charset=utf-8"))
+    }
+
+    @Test(
+        arguments: [
+            (.json, "application/json"), (.form, "application/x-www-form-urlencoded"),
+            (.octetStream, "application/octet-stream"),
+            (.text, "text/plain; charset=utf-8"), (.html, "text/html"), (.png, "image/png"), (.jpeg, "image/jpeg"),
+        ] as [(MediaType, String)])
+    func `the named ones read as what is sent`(type: MediaType, text: String) {
+        #expect(type.description == text)
+        #expect(MediaType(text) == type)
+    }
+}

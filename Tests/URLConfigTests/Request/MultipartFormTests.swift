@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+import URLConfig
+
+/// Forms as `multipart/form-data`: RFC 7578, and WHATWG HTML §4.10.21.8 for names.
+@Suite struct MultipartFormTests {
+    private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
+
+    private func text(_ form: MultipartForm) -> String? {
+        URLRequest.with(config) { $0.body = .multipart(form) }.bodyText
+    }
+
+    @Test func `the bytes are those of RFC 7578`() {
+        var form = MultipartForm()
+        form.append("title", "Holi\u{E9}\r\nday")
+        form.append(URLRequest.File(name: "photo", fileName: "beach.png", contentType: .png, data: Data("\r\n--".utf8)))
+        form.append(URLRequest.File(name: "raw", fileName: "x", data: Data()))
+        let request = URLRequest.with(config) { $0.body = .multipart(form) }
+        #expect(request.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
+        let boundary = form.boundary
+        let expected = [
+            "--\(boundary)", "Content-Disposition: form-data; name=\"title\"", "", "Holi\u{E9}\r\nday",
+            "--\(boundary)", "Content-Disposition: form-data; name=\"photo\"; filename=\"beach.png\"",
+            "Content-Type: image/png", "", "\r\n--",
+            "--\(boundary)", "Content-Disposition: form-data; name=\"raw\"; filename=\"x\"",
+            "Content-Type: application/octet-stream", "", "",
+            "--\(boundary)--", "",
+        ].joined(separator: "\r\n")
+        #expect(request.httpBody == Data(expected.utf8))
+    }
+
+    @Test func `bytes of a file are sent as they are`() {
+        let bytes = Data(0...255)
+        var form = MultipartForm()
+        form.append(URLRequest.File(name: "f", fileName: "f", data: bytes))
+        let body = URLRequest.with(config) { $0.body = .multipart(form) }.httpBody
+        #expect(body?.range(of: Data("\r\n\r\n".utf8) + bytes + Data("\r\n--\(form.boundary)--\r\n".utf8)) != nil)
+    }
+
+    @Test func `an empty form is its last delimiter`() {
+        let form = MultipartForm()
+        #expect(text(form) == "--\(form.boundary)--\r\n")
+    }
+
+    @Test(arguments: [
+        ("a\"b", "a%22b", "a%22b"), ("a\r\nb", "a%0D%0Ab", "a%0D%0Ab"), ("a\nb", "a%0D%0Ab", "a%0Ab"),
+        ("a\rb", "a%0D%0Ab", "a%0Db"), ("\n\r", "%0D%0A%0D%0A", "%0A%0D"),
+        ("\u{E9}\u{1F600}", "\u{E9}\u{1F600}", "\u{E9}\u{1F600}"),
+        ("100% \\ ;'", "100% \\ ;'", "100% \\ ;'"), ("\"\u{301}", "%22\u{301}", "%22\u{301}"), ("a%22", "a%22", "a%22"),
+        (
+            "x\"\r\nContent-Type: text/html\r\n\r\n", "x%22%0D%0AContent-Type: text/html%0D%0A%0D%0A",
+            "x%22%0D%0AContent-Type: text/html%0D%0A%0D%0A"
+        ),
+    ])
+    func `names cannot end their header field`(plain: String, name: String, fileName: String) {
+        var form = MultipartForm()
+        form.append(plain, "v")
+        form.append(URLRequest.File(name: plain, fileName: plain, data: Data("d".utf8)))
+        let boundary = form.boundary
+        let expected =
+            "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nv\r\n"
+            + "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"\(fileName)\"\r\n"
+            + "Content-Type: application/octet-stream\r\n\r\nd\r\n--\(boundary)--\r\n"
+        #expect(text(form).map { Data($0.utf8) } == Data(expected.utf8))
+    }
+
+    /// RFC 2046 §5.1.1 allows at most 70 characters, of which these need no quotes in a parameter.
+    @Test func `no two forms have one boundary, and each is a token with 128 random bits`() {
+        let boundaries = (0..<2000).map { _ in MultipartForm().boundary }
+        #expect(Set(boundaries).count == boundaries.count)
+        for boundary in boundaries {
+            #expect(boundary.utf8.count <= 70)
+            #expect(boundary.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+        }
+        // 25 digits of base 36 have 129 bits. Numbers are seldom short; the longest of many is not.
+        let prefix = "URLConfig-"
+        #expect(boundaries.allSatisfy { $0.hasPrefix(prefix) })
+        #expect(boundaries.map(\.utf8.count).max().map { $0 - prefix.utf8.count } ?? 0 >= 25)
+    }
+
+    @Test func `a content type of the caller's own is refused unless it names the boundary`() {
+        let form = MultipartForm()
+        let own = config.with {
+            $0.headers[.contentType] = "multipart/form-data"
+            $0.body = .multipart(form)
+        }
+        #expect(own.refusal?.code == .invalidBody)
+        #expect(own.refusal?.reason.contains("Content-Type") == true)
+        let named = URLRequest.with(own) { $0.headers[.contentType] = "multipart/mixed; boundary=\(form.boundary)" }
+        #expect(named.field("Content-Type") == "multipart/mixed; boundary=\(form.boundary)")
+    }
+}

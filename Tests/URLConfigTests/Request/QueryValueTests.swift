@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+import URLConfig
+
+@Suite struct QueryValueTests {
+    private enum Sorting: String, QueryValue { case newest, oldest }
+    private enum Level: Int, QueryValue { case high = 3 }
+    private struct Point: QueryValue, CustomStringConvertible { var description: String { "1:2" } }
+
+    private static let values: [(any QueryValue, String)] = [
+        ("x", "x"), ("xyz".dropFirst(), "yz"), (true, "true"), (false, "false"), (-7, "-7"),
+        (UInt64.max, "18446744073709551615"),
+        (Int8.min, "-128"), (UInt8.max, "255"), (Int64.min, "-9223372036854775808"), (1.5, "1.5"), (Float(0.1), "0.1"),
+        (Decimal(string: "1234567890.1234567890123456789") ?? 0, "1234567890.1234567890123456789"),
+        (UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)), "00010203-0405-0607-0809-0A0B0C0D0E0F"),
+        (URL(string: "https://h.example/?a=b") ?? URL(fileURLWithPath: "/"), "https%3A%2F%2Fh.example%2F%3Fa%3Db"),
+        (Sorting.newest, "newest"), (Level.high, "3"), (Point(), "1%3A2"),
+    ]
+
+    @Test(arguments: values.indices)
+    func `a value of any type is written as its text`(index: Int) {
+        let (value, expected) = Self.values[index]
+        let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["q"] = value }
+        #expect(request.urlText == "https://h.example?q=" + expected)
+    }
+
+    @Test func `an array is a list, nested ones made flat`() {
+        let request = URLRequest.with(.init(host: "https://h.example")) {
+            $0.query["ids"] = [1, 2]
+            $0.query["sort"] = [Sorting.oldest, .newest]
+            $0.query["deep"] = [[1, 2], [], [3]]
+        }
+        #expect(
+            request.urlText == "https://h.example?ids=1&ids=2&sort=oldest&sort=newest&deep=1&deep=2&deep=3")
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+import URLConfig
+
+/// Bodies: members set one by one, and whole ones.
+@Suite struct RequestBodyTests {
+    private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
+
+    private func request(_ configurate: (inout URLRequest.Config) -> Void) -> URLRequest {
+        URLRequest.with(config, configurate)
+    }
+
+    @Test func `without a body there is neither content nor content type`() {
+        let request = request { _ in }
+        #expect(request.httpBody == nil)
+        #expect(request.field("Content-Type") == nil)
+    }
+
+    @Test func `members make a JSON object, sorted by name`() {
+        let request = request {
+            $0.body["b"] = 1
+            $0.body["a"] = "x/y"
+            $0.body["c"] = [true, false]
+        }
+        #expect(request.bodyText == #"{"a":"x/y","b":1,"c":[true,false]}"#)
+        #expect(request.field("Content-Type") == "application/json")
+    }
+
+    @Test func `nil removes a member, and the last one leaves no body`() {
+        let request = request {
+            $0.body["a"] = 1
+            $0.body["b"] = 2
+            $0.body["a"] = nil
+        }
+        #expect(request.bodyText == #"{"b":2}"#)
+        let none: String? = nil
+        let empty = URLRequest.with(config) {
+            $0.body["a"] = 1
+            $0.body["a"] = none
+            $0.body["absent"] = nil
+        }
+        #expect(empty.httpBody == nil)
+    }
+
+    @Test func `a member set again is replaced, and reads as what was set`() {
+        var body = RequestBody()
+        body["a"] = 1
+        body["a"] = "x"
+        let value = body["a"] as (any Encodable & Sendable)?
+        #expect(value as? String == "x")
+        #expect(body["absent"] as (any Encodable & Sendable)? == nil)
+        #expect(request { $0.body = body }.bodyText == #"{"a":"x"}"#)
+    }
+
+    @Test func `a dictionary literal is a JSON object, nil being null`() {
+        let none: Int? = nil
+        #expect(request { $0.body = ["a": 1, "b": "x", "c": none] }.bodyText == #"{"a":1,"b":"x","c":null}"#)
+        #expect(request { $0.body = [:] }.bodyText == "{}")
+    }
+
+    private struct Article: Encodable { var pageTitle = "t" }
+
+    @Test func `a model is encoded under JSON's media type`() {
+        for request in [
+            request { $0.body = .json(Article()) }, request { $0.bodyModel = Article() },
+            request { try? $0.encode(Article()) },
+        ] {
+            #expect(request.bodyText == #"{"pageTitle":"t"}"#)
+            #expect(request.field("Content-Type") == "application/json")
+        }
+        #expect(request { $0.body = .json([1, 2]) }.bodyText == "[1,2]")
+        #expect(request { $0.body = .json("text") }.bodyText == #""text""#)
+    }
+
+    @Test func `the body's model reads as what was set, and nil removes the body`() {
+        let request = request {
+            $0.bodyModel = Article()
+            #expect($0.bodyModel is Article)
+            $0.bodyModel = nil
+            #expect($0.bodyModel == nil)
+        }
+        #expect(request.httpBody == nil)
+    }
+
+    private final class Draft: Encodable { var title = "d" }
+
+    @Test func `a model that is not Sendable is encoded at once`() throws {
+        let draft = Draft()
+        let request = try URLRequest.with(config) {
+            try $0.encode(draft)
+            draft.title = "changed"
+        }
+        #expect(request.bodyText == #"{"title":"d"}"#)
+        #expect(throws: EncodingError.self) { try URLRequest.with(config) { try $0.encode(Double.nan) } }
+    }
+
+    @Test func `text, bytes and forms carry their media types`() {
+        let text = request { $0.body = .text("h\u{E9}") }
+        #expect(text.httpBody == Data([0x68, 0xC3, 0xA9]))
+        #expect(text.field("Content-Type") == "text/plain; charset=utf-8")
+        #expect(request { $0.body = .text("<p>", contentType: .html) }.field("Content-Type") == "text/html")
+        let data = request { $0.body = .data(Data([0, 255])) }
+        #expect(data.httpBody == Data([0, 255]))
+        #expect(data.field("Content-Type") == "application/octet-stream")
+        #expect(request { $0.body = .data(Data(), contentType: .png) }.field("Content-Type") == "image/png")
+        let form = request { $0.body = .form(["b": "x y", "a": [1, 2]]) }
+        #expect(form.bodyText == "b=x+y&a=1&a=2")
+        #expect(form.field("Content-Type") == "application/x-www-form-urlencoded")
+    }
+
+    @Test func `an app's own kind of body gets the fields and the encoder`() {
+        let request = request {
+            $0.encoder = JSONEncoder()
+            $0.body = RequestBody { fields, encoder in
+                fields[.contentEncoding] = "x"
+                return try encoder.encode(Article())
+            }
+        }
+        #expect(request.bodyText == #"{"pageTitle":"t"}"#)
+        #expect(request.allHTTPHeaderFields == ["Content-Encoding": "x"])
+    }
+
+    @Test(
+        arguments: [
+            .json(1), .text("x"), .data(Data()), .form(["a": 1]), ["a": 1],
+        ] as [RequestBody])
+    func `a content type of the caller's own is never overwritten`(body: RequestBody) {
+        let request = request {
+            $0.headers[.contentType] = "application/vnd.api+json"
+            $0.body = body
+        }
+        #expect(request.field("Content-Type") == "application/vnd.api+json")
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import URLConfig
+
+extension URLRequest {
+    /// The URL as text; empty without one.
+    var urlText: String { url?.absoluteString ?? "" }
+
+    /// The body as text; `nil` without one.
+    var bodyText: String? { httpBody.map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The value of a header field.
+    func field(_ name: String) -> String? { value(forHTTPHeaderField: name) }
+}
+
+extension URLRequest.Config {
+    /// Why this configuration gives no request; `nil` if it gives one.
+    var refusal: RequestError? {
+        do {
+            _ = try request()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
