@@ -80,18 +80,16 @@ import Testing
     func `hostile text takes time and room in proportion to its length`(piece: String, end: String) {
         let count = 10_000
         let text = "{}" + String(repeating: piece, count: count) + String(repeating: end, count: count)
-        let start = Self.threadSeconds
-        #expect(pretty(text).utf8.count <= 50 * text.utf8.count)
-        #expect(masked(text).utf8.count <= 5 * text.utf8.count)
-        // Hundredths where the time grows with the length, several seconds where it grows with its square.
-        #expect(Self.threadSeconds - start < 1)
-    }
-
-    /// What this thread has computed for, however many others share the machine.
-    private static var threadSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        // Hundredths of a second where the time grows with the length, several where it grows with its square; a machine that
+        // is busy with other work gets three attempts.
+        let isQuick = (0..<3).contains { _ in
+            let time = ContinuousClock().measure {
+                #expect(pretty(text).utf8.count <= 50 * text.utf8.count)
+                #expect(masked(text).utf8.count <= 5 * text.utf8.count)
+            }
+            return time < .seconds(2)
+        }
+        #expect(isQuick)
     }
 
     @Test func `a hundred thousand levels do not overflow a stack`() {
