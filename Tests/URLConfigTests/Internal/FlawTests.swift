@@ -53,13 +53,20 @@ import Testing
     }
 
     private struct Own: LocalizedError { var errorDescription: String? }
-    private enum Plain: Error { case lost }
+    private struct Told: Error, CustomStringConvertible { var description: String { "told" } }
+
+    private enum Plain: Error {
+        case lost
+        case refused(String)
+    }
 
     @Test func `other errors say what they say of themselves`() {
         #expect(Flaw("is empty").summary == "is empty")
         #expect(Own(errorDescription: "It broke.").summary == "It broke.")
         #expect(Own(errorDescription: nil).summary == "Own")
-        #expect(Plain.lost.summary == "lost")
+        #expect(Plain.lost.summary == "Plain.lost")
+        #expect(Plain.refused("s3cret").summary == "Plain")
+        #expect(Told().summary == "told")
         #expect(URLError(.timedOut).summary.hasSuffix("(URLError -1001)"))
         #expect(RequestError(.decoding, stage: .decoding, reason: "r").summary == "r")
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// JSON, and what only looks like it, masked and laid out.
-@Suite struct JSONTextTests {
+@Suite(.serialized) struct JSONTextTests {
     private func masked(_ text: String) -> String {
         JSONText.masked(text, isPretty: false, hides: Redaction.standard.hides)
     }
