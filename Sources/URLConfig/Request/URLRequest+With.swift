@@ -95,7 +95,7 @@ extension HTTPFields {
             hasRepeatedName = hasRepeatedName || indices[..<index].contains { self[$0].name.isSame(as: name) }
         }
         guard hasRepeatedName else {
-            return Dictionary(lazy.map { ($0.name.rawName, $0.value) }) { first, _ in first }
+            return Dictionary(indices.lazy.map { (self[$0].name.rawName, self[$0].value) }) { first, _ in first }
         }
         let fields = lazy.map { field in
             (self.first { $0.name == field.name }?.name.rawName ?? "", self[field.name] ?? "")
