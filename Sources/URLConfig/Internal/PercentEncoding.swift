@@ -124,13 +124,9 @@ struct ByteWriter {
 }
 
 extension String {
-    /// Whether every byte stands for itself.
+    /// Whether every byte stands for itself; text that is not UTF-8 in memory may say no though it does.
     func needsNoEncoding(_ encoding: PercentEncoding) -> Bool {
-        var text = self
-        return text.withUTF8 { bytes in
-            for byte in bytes where !encoding.allows(byte) { return false }
-            return true
-        }
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy { encoding.allows($0) } } ?? false
     }
 
     /// This text, percent-encoded but for what stands for itself; the same string if there is nothing to encode.
