@@ -8,11 +8,9 @@ struct Rival {
     var target: Double?
     let work: () -> Void
 
-    /// What ours costs, in thousandths of this way, because the harness counts in whole numbers.
-    ///
-    /// `run` reads the name.
+    /// `run` reads the name; the target is in thousandths.
     var metric: BenchmarkMetric {
-        .custom("\(name), per mille, target \(target.map { "\(Int($0 * 1000))" } ?? "none")", useScalingFactor: false)
+        .custom("\(name), ns, target \(target.map { "\(Int($0 * 1000))" } ?? "none")", useScalingFactor: false)
     }
 }
 
@@ -24,23 +22,22 @@ struct Rival {
 ///   - ours: Our way to do it.
 ///   - rivals: The other ways.
 func contest(_ name: String, batch: Int, ours: @escaping () -> Void, rivals: [Rival]) {
-    let nanoseconds = BenchmarkMetric.custom("ours, ns", useScalingFactor: false)
-    let metrics = [nanoseconds] + rivals.map(\.metric)
+    let own = BenchmarkMetric.custom("ours, ns", useScalingFactor: false)
+    let metrics = [own] + rivals.map(\.metric)
     let units = Dictionary(uniqueKeysWithValues: metrics.map { ($0, BenchmarkUnits.count) })
     Benchmark(
         name,
         configuration: .init(
             metrics: metrics, units: units, warmupIterations: 10, maxDuration: .seconds(6), maxIterations: 100_000)
     ) { benchmark in
-        let own = processorTime(of: batch, ours)
-        benchmark.measurement(nanoseconds, own / batch)
+        benchmark.measurement(own, processorTime(of: batch, ours) / batch)
         for rival in rivals {
-            benchmark.measurement(rival.metric, 1000 * own / processorTime(of: batch, rival.work))
+            benchmark.measurement(rival.metric, processorTime(of: batch, rival.work) / batch)
         }
     }
 }
 
-/// Processor time of this process, in nanoseconds: what else runs on the machine does not count.
+/// Processor time of this process, in nanoseconds: time in which something else runs does not count.
 private func processorTime(of batch: Int, _ work: () -> Void) -> Int {
     let start = processorTime()
     for _ in 0..<batch { work() }
