@@ -1,37 +1,57 @@
-/// Which bytes stand for themselves in a part of a URL; every other byte is written as `%XX`.
+/// Which bytes stand for themselves in a part of a URL, and how every other byte is written.
 ///
-/// Plain functions over a byte: the compiler turns each into a bit test, where a `Set` or a `CharacterSet` costs a call.
-enum Allowed {
+/// One bit for each ASCII character: a value of two words, where a function over a byte costs a call for each of them.
+struct PercentEncoding: Sendable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+    private var allowsNonASCII = false
+    /// A valid `%XX` in the text stays as it is; otherwise its `%` becomes `%25`.
+    private(set) var keepsEscapes = false
+    /// A space becomes `+`, not `%20`.
+    private(set) var writesSpaceAsPlus = false
+
     /// RFC 3986 §2.3: the characters that mean themselves everywhere.
-    static func unreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
-    }
+    static let unreserved = Self().allowing("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// RFC 3986 §3.3: what a path may hold, its slashes included.
-    static func path(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
-            UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"),
-            UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "/"):
-            true
-        default: unreserved(byte)
-        }
-    }
+    /// RFC 3986 §3.3: text of a path, its slashes and escapes included.
+    static let path = unreserved.allowing("!$&'()*+,;=:@/").with { $0.keepsEscapes = true }
 
-    /// RFC 3986 §3.4: what a query may hold.
-    static func query(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "?") || path(byte)
-    }
+    /// RFC 3986 §3.4: text of a query, its delimiters and escapes included.
+    static let query = path.allowing("?")
 
     /// WHATWG URL, the application/x-www-form-urlencoded percent-encode set, turned round.
-    static func form(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "*") || (byte != UInt8(ascii: "~") && unreserved(byte))
+    static let form = unreserved.refusing("~").allowing("*").with { $0.writesSpaceAsPlus = true }
+
+    /// WHATWG HTML, multipart form data: a name between quotes.
+    static let quoted = Self(low: .max, high: .max, allowsNonASCII: true).refusing("\"\r\n")
+
+    func allowing(_ characters: String) -> Self {
+        with { encoding in
+            for byte in characters.utf8 {
+                if byte < 64 { encoding.low |= 1 << byte } else { encoding.high |= 1 << (byte - 64) }
+            }
+        }
+    }
+
+    func refusing(_ characters: String) -> Self {
+        with { encoding in
+            for byte in characters.utf8 {
+                if byte < 64 { encoding.low &= ~(1 << byte) } else { encoding.high &= ~(1 << (byte - 64)) }
+            }
+        }
+    }
+
+    private func with(_ change: (inout Self) -> Void) -> Self {
+        var encoding = self
+        change(&encoding)
+        return encoding
+    }
+
+    /// Whether a byte stands for itself.
+    @inline(__always)
+    func allows(_ byte: UInt8) -> Bool {
+        guard byte < 128 else { return allowsNonASCII }
+        return (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
     }
 }
 
@@ -58,48 +78,44 @@ struct ByteWriter {
 
     @inline(__always)
     mutating func write(_ byte: UInt8) {
-        guard count < buffer.count else { return }
-        buffer[count] = byte
-        count += 1
+        if count < buffer.count { append(byte) }
     }
 
     /// Text that is encoded already.
     mutating func write(_ text: String) {
         var text = text
-        text.withUTF8 { write($0) }
+        text.withUTF8 { bytes in
+            guard let source = bytes.baseAddress, bytes.count <= buffer.count - count else { return }
+            buffer.baseAddress?.advanced(by: count).update(from: source, count: bytes.count)
+            count += bytes.count
+        }
     }
 
-    private mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let bytes = bytes.prefix(buffer.count - count)
-        _ = buffer[count...].update(fromContentsOf: bytes)
-        count += bytes.count
-    }
-
-    /// Text, each byte of its UTF-8 that is not allowed written as `%XX`: at most three bytes for one.
-    ///
-    /// - Parameters:
-    ///   - keepingEscapes: A valid `%XX` in the text stays as it is; otherwise its `%` becomes `%25`.
-    ///   - spaceAsPlus: The form rule: a space becomes `+`.
-    @inline(__always)
-    mutating func write(
-        encoding text: String, keepingEscapes: Bool = false, spaceAsPlus: Bool = false, allowed: (UInt8) -> Bool
-    ) {
+    /// Text, each byte of its UTF-8 that does not stand for itself written as `%XX`: at most three bytes for one.
+    mutating func write(_ text: String, encoding: PercentEncoding) {
         var text = text
         text.withUTF8 { bytes in
-            if bytes.allSatisfy(allowed) { return write(bytes) }
+            guard bytes.count <= (buffer.count - count) / 3 else { return }
             for index in bytes.indices {
                 let byte = bytes[index]
-                if allowed(byte) || (keepingEscapes && bytes.hasEscape(at: index)) {
-                    write(byte)
-                } else if spaceAsPlus && byte == UInt8(ascii: " ") {
-                    write(UInt8(ascii: "+"))
+                if encoding.allows(byte) || (encoding.keepsEscapes && bytes.hasEscape(at: index)) {
+                    append(byte)
+                } else if encoding.writesSpaceAsPlus && byte == UInt8(ascii: " ") {
+                    append(UInt8(ascii: "+"))
                 } else {
-                    write(UInt8(ascii: "%"))
-                    write(Self.hexDigit(byte >> 4))
-                    write(Self.hexDigit(byte & 0xF))
+                    append(UInt8(ascii: "%"))
+                    append(Self.hexDigit(byte >> 4))
+                    append(Self.hexDigit(byte & 0xF))
                 }
             }
         }
+    }
+
+    /// A byte for which there is room.
+    @inline(__always)
+    private mutating func append(_ byte: UInt8) {
+        buffer[count] = byte
+        count += 1
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 {
@@ -108,18 +124,15 @@ struct ByteWriter {
 }
 
 extension String {
-    @inline(__always)
-    func consists(of allowed: (UInt8) -> Bool) -> Bool {
-        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
+    /// Whether every byte stands for itself; text that is not UTF-8 in memory may say no though it does.
+    func needsNoEncoding(_ encoding: PercentEncoding) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy { encoding.allows($0) } } ?? false
     }
 
-    /// This text, percent-encoded but for what is allowed; the same string if there is nothing to encode.
-    @inline(__always)
-    func percentEncoded(keepingEscapes: Bool = false, allowed: (UInt8) -> Bool) -> String {
-        if consists(of: allowed) { return self }
-        return ByteWriter.text(capacity: 3 * utf8.count) {
-            $0.write(encoding: self, keepingEscapes: keepingEscapes, allowed: allowed)
-        }
+    /// This text, percent-encoded but for what stands for itself; the same string if there is nothing to encode.
+    func percentEncoded(_ encoding: PercentEncoding) -> String {
+        if needsNoEncoding(encoding) { return self }
+        return ByteWriter.text(capacity: 3 * utf8.count) { $0.write(self, encoding: encoding) }
     }
 }
 

@@ -132,7 +132,7 @@ extension RequestBody {
 
 extension String {
     fileprivate var escapedForHeader: String {
-        percentEncoded { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        percentEncoded(.quoted)
     }
 
     /// A field's name: its line breaks become CRLF first, which a file's name keeps as they are.

@@ -54,15 +54,19 @@ extension URLRequest.Path {
         private var path: URLRequest.Path
         /// Where an empty value stands, as offsets in the UTF-8 of the text.
         private var emptyValues: [Int] = []
+        /// Whether a dot or an escape was written: without one, no segment is made of dots.
+        private var mayHoldDotSegment = false
+
+        private static let plainText = PercentEncoding.path.refusing(".")
+        private static let plainValue = PercentEncoding.unreserved.refusing(".")
 
         fileprivate init(path: URLRequest.Path) {
             self.path = path
         }
 
-        /// Makes room for the literals and the values.
+        /// Starts empty: text makes its own room, and short text needs none.
         public init(literalCapacity: Int, interpolationCount: Int) {
             path = URLRequest.Path()
-            path.text.reserveCapacity(literalCapacity + interpolationCount * 8)
         }
 
         /// Appends literal text.
@@ -73,7 +77,11 @@ extension URLRequest.Path {
         /// Appends a value as one segment, or a part of one.
         public mutating func appendInterpolation(_ value: String) {
             if value.isEmpty, path.query == nil { emptyValues.append(path.text.utf8.count) }
-            append(value.percentEncoded(allowed: Allowed.unreserved))
+            if path.query == nil, value.needsNoEncoding(Self.plainValue) {
+                path.text += value
+            } else {
+                append(value.percentEncoded(.unreserved))
+            }
         }
 
         /// Appends a value's description as one segment, or a part of one.
@@ -96,35 +104,34 @@ extension URLRequest.Path {
         }
 
         private mutating func appendText(_ text: String) {
-            let allowed = path.query == nil ? Allowed.path : Allowed.query
-            if text.consists(of: allowed) {
-                append(text)
+            if path.query == nil, text.needsNoEncoding(Self.plainText) {
+                path.text += text
             } else if path.query == nil, let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-                append(String(text[..<mark]).percentEncoded(keepingEscapes: true, allowed: Allowed.path))
+                append(String(text[..<mark]).percentEncoded(.path))
                 path.query = ""
-                appendText(String(text[text.utf8.index(after: mark)...]))
+                append(String(text[text.utf8.index(after: mark)...]).percentEncoded(.query))
             } else {
-                append(text.percentEncoded(keepingEscapes: true, allowed: allowed))
+                append(text.percentEncoded(path.query == nil ? .path : .query))
             }
         }
 
         private mutating func append(_ encoded: String) {
             if path.query == nil {
                 path.text += encoded
+                mayHoldDotSegment = true
             } else {
                 path.query? += encoded
             }
         }
 
-        fileprivate func finished() -> URLRequest.Path {
-            var path = path
-            if let segment = path.text.firstDotSegment {
+        fileprivate consuming func finished() -> URLRequest.Path {
+            if mayHoldDotSegment, let segment = path.text.split(separator: "/").first(where: \.isDotSegment) {
                 path.flaw = "holds the segment '\(segment)', which would lead to another path"
             } else if emptyValues.contains(where: path.text.isEmptySegment(at:)) {
                 path.flaw = "has an interpolated value that is empty, which would lead to another path"
             }
             // Last, because the offsets of the empty values count what goes here.
-            if path.text.utf8.starts(with: "//".utf8) {
+            if path.text.hasPrefix("//") {
                 // Exactly one slash goes between base path and path; more would also start an authority.
                 path.text = "/" + path.text.drop { $0 == "/" }
             }
@@ -134,17 +141,6 @@ extension URLRequest.Path {
 }
 
 extension String {
-    /// The first segment that is `.` or `..`, its dots plain or percent-encoded any number of times.
-    fileprivate var firstDotSegment: Substring? {
-        guard mayHoldDotSegment else { return nil }
-        return split(separator: "/").first(where: \.isDotSegment)
-    }
-
-    private var mayHoldDotSegment: Bool {
-        utf8.withContiguousStorageIfAvailable { $0.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") } }
-            ?? true
-    }
-
     /// Whether there is nothing between the slashes, or ends, around `offset` in the UTF-8.
     fileprivate func isEmptySegment(at offset: Int) -> Bool {
         let position = utf8.index(utf8.startIndex, offsetBy: offset)

@@ -100,16 +100,9 @@ extension URLRequest {
 }
 
 extension URLRequest.Query {
-    /// Writes the items as a URL's query: RFC 3986, unreserved characters only.
-    func write(to writer: inout ByteWriter) {
-        write(to: &writer) { $0.write(encoding: $1, allowed: Allowed.unreserved) }
-    }
-
     /// The items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
     var formEncoded: String {
-        ByteWriter.text(capacity: capacity) { writer in
-            write(to: &writer) { $0.write(encoding: $1, spaceAsPlus: true, allowed: Allowed.form) }
-        }
+        ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }
     }
 
     /// Whether anything is written: an empty list is an item that writes nothing.
@@ -125,26 +118,26 @@ extension URLRequest.Query {
         }
     }
 
-    @inline(__always)
-    private func write(to writer: inout ByteWriter, _ encode: (inout ByteWriter, String) -> Void) {
+    /// Writes the items, names and values encoded.
+    func write(to writer: inout ByteWriter, encoding: PercentEncoding) {
         let start = writer.count
         for item in items {
             switch item.text {
             case .one(let text):
                 if writer.count > start { writer.write(UInt8(ascii: "&")) }
-                encode(&writer, item.name)
+                writer.write(item.name, encoding: encoding)
                 writer.write(UInt8(ascii: "="))
-                encode(&writer, text)
+                writer.write(text, encoding: encoding)
             case .list(let texts):
                 for (index, text) in texts.enumerated() {
                     if arrayStyle == .comma, index > 0 {
                         writer.write(UInt8(ascii: ","))
                     } else {
                         if writer.count > start { writer.write(UInt8(ascii: "&")) }
-                        encode(&writer, arrayStyle == .brackets ? item.name + "[]" : item.name)
+                        writer.write(arrayStyle == .brackets ? item.name + "[]" : item.name, encoding: encoding)
                         writer.write(UInt8(ascii: "="))
                     }
-                    encode(&writer, text)
+                    writer.write(text, encoding: encoding)
                 }
             }
         }

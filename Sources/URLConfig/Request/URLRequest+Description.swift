@@ -70,7 +70,7 @@ extension String {
     /// By scalars, not characters: a quote and a combining accent after it are one character, but end the word all the same.
     fileprivate var shellQuoted: String {
         // A tilde that starts a word is the home folder.
-        if !isEmpty, utf8.first != UInt8(ascii: "~"), utf8.allSatisfy(Allowed.unreserved) { return self }
+        if !isEmpty, utf8.first != UInt8(ascii: "~"), needsNoEncoding(.unreserved) { return self }
         return unicodeScalars.reduce(into: "'") { word, scalar in
             word += scalar == "'" ? #"'\''"# : String(scalar)
         } + "'"

@@ -77,10 +77,10 @@ final class BaseURL: Sendable {
             else { throw Flaw("has an IPv6 address that is not well formed") }
             return String(text)
         }
-        if text.utf8.allSatisfy(Allowed.unreserved) { return String(text) }
+        if text.utf8.allSatisfy(PercentEncoding.unreserved.allows) { return String(text) }
         let hasNonASCII = text.utf8.contains { $0 >= 0x80 }
         guard hasNonASCII, let host = URL(string: "https://\(text)")?.host(percentEncoded: true),
-            host.utf8.allSatisfy(Allowed.unreserved)
+            host.utf8.allSatisfy(PercentEncoding.unreserved.allows)
         else {
             throw Flaw(
                 "has characters that a host name cannot hold; write an international name in ASCII, as xn--…")
@@ -92,11 +92,11 @@ final class BaseURL: Sendable {
 extension URLRequest.Config {
     /// Base, path and query joined: percent-encoded throughout, written in one pass.
     var urlText: String {
-        let literalQueries = [base.query, path.query]
-        let capacity = literalQueries.reduce(base.prefix.utf8.count + path.text.utf8.count + 4) {
+        let literalQueries = base.query == nil && path.query == nil ? [] : [base.query, path.query]
+        let capacity = literalQueries.reduce(base.prefix.utf8.count + path.text.utf8.count + query.capacity + 4) {
             $0 + ($1?.utf8.count ?? 0)
         }
-        return ByteWriter.text(capacity: capacity + query.capacity) { writer in
+        return ByteWriter.text(capacity: capacity) { writer in
             writer.write(base.prefix)
             if !path.text.isEmpty {
                 if path.text.utf8.first != UInt8(ascii: "/") { writer.write(UInt8(ascii: "/")) }
@@ -113,7 +113,7 @@ extension URLRequest.Config {
             }
             if query.hasText {
                 writer.write(separator)
-                query.write(to: &writer)
+                query.write(to: &writer, encoding: .unreserved)
             }
         }
     }

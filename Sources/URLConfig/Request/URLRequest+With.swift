@@ -84,20 +84,22 @@ extension URLRequest.Config {
 extension HTTPFields {
     /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
     fileprivate func combined() throws(RequestError) -> [String: String] {
-        var values = [String: String](minimumCapacity: count)
-        for (index, field) in zip(indices, self) {
-            let name = field.name
+        var hasRepeatedName = false
+        for index in indices {
+            let name = self[index].name
             if name.isSame(as: .contentLength) || name.isSame(as: .transferEncoding) {
                 throw .refused(
                     .invalidHeaderField, "header field \(name) is the session's to set, from the body; remove it")
             }
-            if let first = indices[..<index].first(where: { self[$0].name.isSame(as: name) }) {
-                values[self[first].name.rawName]? += (name == .cookie ? "; " : ", ") + field.value
-            } else {
-                values[name.rawName] = field.value
-            }
+            hasRepeatedName = hasRepeatedName || indices[..<index].contains { self[$0].name.isSame(as: name) }
         }
-        return values
+        guard hasRepeatedName else {
+            return Dictionary(indices.lazy.map { (self[$0].name.rawName, self[$0].value) }) { first, _ in first }
+        }
+        let fields = lazy.map { field in
+            (self.first { $0.name == field.name }?.name.rawName ?? "", self[field.name] ?? "")
+        }
+        return Dictionary(fields) { first, _ in first }
     }
 }
 
@@ -114,7 +116,7 @@ extension URLRequest {
     /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every copy
     /// of it keeps, and no session loads such a scheme.
     fileprivate init(refused error: RequestError, method: String) {
-        let reason = error.reason.percentEncoded(allowed: Allowed.unreserved)
+        let reason = error.reason.percentEncoded(.unreserved)
         let url = URL(string: "\(Self.refusedScheme):\(error.code.rawValue)?\(reason)")
         self.init(url: url ?? URL(fileURLWithPath: "/"))
         httpMethod = method
