@@ -18,6 +18,8 @@ extension Error {
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
         case let error as RequestError: error.reason
         case let error as any LocalizedError: error.errorDescription ?? "\(type(of: self))"
+        case _ where type(of: self) is NSError.Type || self is CocoaError:
+            "\(localizedDescription) (\((self as NSError).domain) \((self as NSError).code))"
         case let error as any CustomStringConvertible: error.description
         case _ where Mirror(reflecting: self).children.isEmpty: "\(type(of: self)).\(self)"
         default: "\(type(of: self))"
@@ -41,7 +43,10 @@ extension DecodingError {
         case .valueNotFound(let type, let context): "\(context.codingPath.joined) is null, expected \(type)"
         case .typeMismatch(let type, let context):
             "\(context.codingPath.joined) is not \(type): \(context.debugDescription)"
-        case .dataCorrupted(let context): context.summary
+        case .dataCorrupted(let context):
+            // What the description quotes is the value.
+            context.codingPath.contains { Redaction.standard.hides($0.stringValue) }
+                ? "\(context.codingPath.joined): its value does not fit" : context.summary
         @unknown default: localizedDescription
         }
     }

@@ -19,12 +19,14 @@ struct Wire {
 }
 
 extension URLRequest {
-    /// On Linux a time limit is cut to whole seconds, so that one of half a second would be over at once: round up.
+    /// On Linux a time limit is cut to whole seconds, so that one of half a second would be over at once, and one without
+    /// sense, such as infinity, ends the process: round up, and take the usual limit instead.
     fileprivate var forThisPlatform: URLRequest {
         #if canImport(FoundationNetworking)
-        guard timeoutInterval != timeoutInterval.rounded(.up) else { return self }
+        let limit = Duration(timeoutInterval: timeoutInterval)?.timeoutInterval?.rounded(.up) ?? 60
+        guard timeoutInterval != limit else { return self }
         var request = self
-        request.timeoutInterval = timeoutInterval.rounded(.up)
+        request.timeoutInterval = limit
         return request
         #else
         return self

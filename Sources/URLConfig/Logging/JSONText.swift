@@ -90,13 +90,15 @@ struct JSONText {
         position = endOfValue(from: value)
     }
 
-    /// The position after a string's closing quote, or the end.
+    /// The position after a string's closing quote, or the end of its line: JSON has no line breaks in strings, and an odd quote
+    /// must not swallow what follows.
     private func endOfString(from start: Int) -> Int {
         var index = start + 1
         while index < input.count {
             switch input[index] {
             case UInt8(ascii: "\\"): index += 2
             case UInt8(ascii: "\""): return index + 1
+            case UInt8(ascii: "\n"): return index
             default: index += 1
             }
         }

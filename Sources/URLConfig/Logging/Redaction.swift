@@ -18,11 +18,13 @@ public struct Redaction: Sendable, Hashable {
 
     /// Hides what is commonly secret: credentials, cookies, tokens, keys, passwords, signatures.
     public static let standard = Self(names: [
-        "authorization", "cookie", "cookie2", "token", "apikey", "password", "passwd", "pwd", "passphrase", "passcode",
-        "secret", "credential", "credentials", "privatekey", "accesskey", "subscriptionkey", "functionskey",
-        "sessionid",
-        "passwordconfirmation", "secretkey", "jwt", "assertion", "signature", "sig", "auth", "otp", "pin", "cvv", "cvc",
-        "appkey", "authkey", "authenticationinfo", "codeverifier",
+        "authorization", "auth", "xauth", "bearer", "credential", "credentials", "cookie", "dpop", "jwt", "token",
+        "tokenhint", "tokenvalue", "assertion", "samlresponse", "codeverifier", "authenticationinfo", "password",
+        "passwords",
+        "passwordconfirmation", "passwordhash", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "pin", "cvv",
+        "cvc",
+        "secret", "secrets", "secretkey", "privatekey", "accesskey", "apikey", "apikeys", "appkey", "authkey",
+        "subscriptionkey", "functionskey", "sessionid", "sessid", "sid", "signature", "sig",
     ])
 
     /// Hides nothing: for a look at one's own traffic.
@@ -63,8 +65,10 @@ public struct Redaction: Sendable, Hashable {
         return false
     }
 
+    /// Letters and digits in lower case; digits at the end, as in `password[0]`, count only where there is nothing else.
     private static func normalized(_ name: String) -> String {
-        name.lowercased().filter { $0.isLetter || $0.isNumber }
+        let name = name.lowercased().filter { $0.isLetter || $0.isNumber }
+        return name.lastIndex { !$0.isNumber }.map { String(name[...$0]) } ?? name
     }
 }
 
@@ -108,7 +112,7 @@ extension Redaction {
             if delimiters.contains(first) { output.unicodeScalars.append(rest.removeFirst()) }
             let item = rest.prefix { !delimiters.contains($0) }
             let name = String(Substring(item.prefix { $0 != "=" }))
-            let decoded = name.replacing("+", with: " ").removingPercentEncoding ?? name
+            let decoded = name.replacing("+", with: " ").percentDecodedLeniently
             if name.unicodeScalars.count < item.count, hides(decoded) {
                 output += "\(name)=\(Self.mask)"
                 rest = rest.drop { $0 != "&" && !(isURL && $0 == "#") }
@@ -118,11 +122,6 @@ extension Redaction {
             }
         }
         return output
-    }
-
-    /// The value of a header field, masked if it is hidden.
-    func value(_ value: String, of name: String) -> String {
-        hides(name) ? Self.mask : value.escapingControls
     }
 
     /// A body for the eye: pretty JSON, or text, or a summary of what is no text.
@@ -227,5 +226,16 @@ extension Unicode.Scalar {
         case 0...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
+    }
+}
+
+extension String {
+    /// With every valid `%XX` decoded, whatever the others are: a name must not hide itself behind one that is not valid.
+    fileprivate var percentDecodedLeniently: String {
+        if let decoded = removingPercentEncoding { return decoded }
+        let decoded = replacing(/%([0-9A-Fa-f]{2})/) { match in
+            UInt8(match.1, radix: 16).map { String(Unicode.Scalar($0)) } ?? ""
+        }
+        return decoded
     }
 }

@@ -38,13 +38,14 @@ struct RequestLog {
 
     /// A failure; the end of a cancelled task is none, and is logged as traffic.
     func failed(_ request: URLRequest, _ error: any Error, after duration: Duration) {
-        log(error is CancellationError ? .debug : .error) {
+        let isCancelled = Task.isCancelled
+        log(isCancelled ? .debug : .error) {
             var fields = fields(of: request)
             fields["duration"] = "\(duration)"
             fields["error"] = "\(error.summary.escapingControls)"
             return fields
         } message: {
-            let reason = error is CancellationError ? "cancelled" : error.summary.escapingControls
+            let reason = isCancelled ? "cancelled" : error.summary.escapingControls
             return lines("💥 \(request.summary(redaction)) \(duration.shown)", reason, "📄 \(fileID):\(line)")
         }
     }
@@ -70,7 +71,7 @@ struct RequestLog {
 extension Duration {
     /// Such as `83 ms` or `1.25 s`.
     var shown: String {
-        let milliseconds = self / .milliseconds(1)
+        let milliseconds = max(0, self / .milliseconds(1))
         return milliseconds < 1000
             ? "\(Int(milliseconds.rounded())) ms" : "\((milliseconds / 10).rounded() / 100) s"
     }

@@ -16,7 +16,8 @@ public struct Authorization: Sendable {
 
     /// Credentials that a function sets on the header fields of each request.
     ///
-    /// - Parameter apply: Sets the fields. What it throws becomes the underlying error of a ``RequestError``.
+    /// - Parameter apply: Sets the fields. What it throws makes the request one that cannot be sent; `try config.request()` has it as the
+    ///   underlying error.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
         self.apply = apply
     }

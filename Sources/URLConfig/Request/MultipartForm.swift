@@ -103,8 +103,13 @@ extension URLRequest {
     ///
     /// `Content-Type` is set if there is none. The method stays as it is: a `GET` cannot carry a body.
     ///
-    /// - Parameter items: The items, in order; a dictionary literal will do.
+    /// - Parameter items: The items, in order; a dictionary literal will do. Of a model that does not fit nothing is sent: the
+    ///   request becomes one that cannot be, and says why.
     public mutating func setXWWWFormUrlencoded(_ items: Query) {
+        if let flaw = items.flaw {
+            self = URLRequest(refused: .refused(.invalidBody, "body: form \(flaw)"), method: httpMethod ?? "GET")
+            return
+        }
         if value(forHTTPHeaderField: "Content-Type") == nil {
             setValue(MediaType.form.description, forHTTPHeaderField: "Content-Type")
         }

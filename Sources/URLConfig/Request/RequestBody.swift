@@ -41,7 +41,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// A whole body that a function makes when the request is built.
     ///
     /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It gets
-    ///   ``Foundation/URLRequest/Config/encoder``. What it throws becomes the underlying error of a ``RequestError``.
+    ///   ``Foundation/URLRequest/Config/encoder``. What it throws makes the request one that cannot be sent; `try config.request()` has it as the
+    ///   underlying error.
     public init(
         _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data
     ) {

@@ -101,9 +101,14 @@ extension URLRequest.Config {
 
     /// Encodes JSON bodies; at first ``defaultEncoder``.
     ///
-    /// An encoder is a reference: assign a new one rather than change the properties of this one.
+    /// Changing a property of it, as in `$0.encoder.dateEncodingStrategy = .iso8601`, changes it for this configuration only.
     public var encoder: JSONEncoder {
-        get { ownEncoder ?? Self.defaultEncoder }
+        mutating get {
+            // An encoder is a reference, which presets and the default share: whoever asks may be about to change it.
+            let copy = (ownEncoder ?? Self.defaultEncoder).copy()
+            ownEncoder = copy
+            return copy
+        }
         set { ownEncoder = newValue }
     }
 
@@ -124,7 +129,7 @@ extension URLRequest.Config {
     /// - Parameter model: The model.
     /// - Throws: What the encoder throws.
     public mutating func encode(_ model: some Encodable) throws {
-        body = .data(try encoder.encode(model), contentType: .json)
+        body = .data(try (ownEncoder ?? Self.defaultEncoder).encode(model), contentType: .json)
     }
 }
 
@@ -136,20 +141,20 @@ extension URLRequest.Config {
     /// May be replaced at any time, from any thread; requests and presets made before keep what they have.
     public static var `default`: Self {
         get { defaults.withLock { $0 } }
-        set { defaults.withLock { $0 = newValue } }
+        set { defaults.set(\.self, newValue) }
     }
 
     /// The host of ``default``.
     public static var defaultHost: String {
         get { defaults.withLock { $0.host } }
-        set { defaults.withLock { $0.host = newValue } }
+        set { defaults.set(\.host, newValue) }
     }
 
     /// Encodes the JSON bodies of every configuration that has no encoder of its own: at first one that sorts keys and leaves
     /// slashes alone, so that equal bodies have equal bytes.
     public static var defaultEncoder: JSONEncoder {
         get { defaults.withLock { $0.ownEncoder } ?? standardEncoder }
-        set { defaults.withLock { $0.ownEncoder = newValue } }
+        set { defaults.set(\.ownEncoder, newValue) }
     }
 
     private static let standardEncoder: JSONEncoder = {
@@ -157,4 +162,19 @@ extension URLRequest.Config {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
     }()
+}
+
+extension JSONEncoder {
+    /// One of its own with the same options; a subclass, whose options are unknown, stays the same object.
+    fileprivate func copy() -> JSONEncoder {
+        guard type(of: self) == JSONEncoder.self else { return self }
+        let copy = JSONEncoder()
+        copy.outputFormatting = outputFormatting
+        copy.dateEncodingStrategy = dateEncodingStrategy
+        copy.dataEncodingStrategy = dataEncodingStrategy
+        copy.nonConformingFloatEncodingStrategy = nonConformingFloatEncodingStrategy
+        copy.keyEncodingStrategy = keyEncodingStrategy
+        copy.userInfo = userInfo
+        return copy
+    }
 }

@@ -32,7 +32,7 @@ extension URLRequest {
     ///
     /// - Parameter redaction: What is hidden; with ``Redaction/none`` the command sends what the request would.
     public func cURL(redaction: Redaction) -> String {
-        if let refusal { return "# \(refusal)" }
+        if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
         var words = ["curl"]
         let target = redaction.url(url?.absoluteString ?? "")
         if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }

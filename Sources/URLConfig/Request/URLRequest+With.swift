@@ -39,7 +39,7 @@ extension URLRequest.Config {
         if let flaw = base.flaw {
             throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(flaw)")
         }
-        if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(shown(path.description))' \(flaw)") }
+        if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(path.text)' \(flaw)") }
         if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
         var fields = headers
         let data = try bodyData(&fields)
@@ -65,14 +65,11 @@ extension URLRequest.Config {
     private func bodyData(_ fields: inout HTTPFields) throws(RequestError) -> Data? {
         let data: Data?
         do {
-            data = try body.data(fields: &fields, encoder: encoder)
+            data = try body.data(fields: &fields, encoder: ownEncoder ?? Self.defaultEncoder)
         } catch {
             throw .refused(.invalidBody, "body: \(error.summary)", error)
         }
-        if data != nil, method == .get || method == .head || method == .trace {
-            throw .refused(
-                .invalidBody, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
-        }
+        if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         return data
     }
 
@@ -88,8 +85,7 @@ extension HTTPFields {
         for index in indices {
             let name = self[index].name
             if name.isSame(as: .contentLength) || name.isSame(as: .transferEncoding) {
-                throw .refused(
-                    .invalidHeaderField, "header field \(name) is the session's to set, from the body; remove it")
+                throw .framingField(name.rawName)
             }
             hasRepeatedName = hasRepeatedName || indices[..<index].contains { self[$0].name.isSame(as: name) }
         }
@@ -107,28 +103,5 @@ extension HTTPField.Name {
     /// The same as `==`, without comparing texts whose lengths differ, which most do.
     fileprivate func isSame(as other: Self) -> Bool {
         canonicalName.utf8.count == other.canonicalName.utf8.count && self == other
-    }
-}
-
-extension URLRequest {
-    private static let refusedScheme = "unsendable-request"
-
-    /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every copy
-    /// of it keeps, and no session loads such a scheme.
-    fileprivate init(refused error: RequestError, method: String) {
-        let reason = error.reason.percentEncoded(.unreserved)
-        let url = URL(string: "\(Self.refusedScheme):\(error.code.rawValue)?\(reason)")
-        self.init(url: url ?? URL(fileURLWithPath: "/"))
-        httpMethod = method
-    }
-
-    /// Why this request cannot be sent, if it came from a configuration that cannot be built.
-    var refusal: RequestError? {
-        guard let url, url.scheme == Self.refusedScheme else { return nil }
-        let parts = url.absoluteString.dropFirst(Self.refusedScheme.count + 1).split(separator: "?", maxSplits: 1)
-        var error = RequestError.refused(
-            .init(rawValue: String(parts.first ?? "")), parts.last?.removingPercentEncoding ?? "")
-        error.request = self
-        return error
     }
 }

@@ -38,7 +38,7 @@ extension DataResponse {
         /// May be replaced at any time, from any thread.
         public static var defaultDecoder: any ResponseDecoder {
             get { defaults.withLock { $0 } }
-            set { defaults.withLock { $0 = newValue } }
+            set { defaults.set(\.self, newValue) }
         }
     }
 

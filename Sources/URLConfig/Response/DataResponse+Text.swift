@@ -20,13 +20,18 @@ extension Data {
     /// The text, or `nil` if the bytes are none in that character set or it is unknown.
     func text(charset: String?) -> String? {
         let marks: [(mark: [UInt8], encoding: String.Encoding)] = [
-            ([0xEF, 0xBB, 0xBF], .utf8), ([0xFE, 0xFF], .utf16BigEndian), ([0xFF, 0xFE], .utf16LittleEndian),
+            ([0xEF, 0xBB, 0xBF], .utf8), ([0, 0, 0xFE, 0xFF], .utf32BigEndian),
+            ([0xFF, 0xFE, 0, 0], .utf32LittleEndian),
+            ([0xFE, 0xFF], .utf16BigEndian), ([0xFF, 0xFE], .utf16LittleEndian),
         ]
         if let (mark, encoding) = marks.first(where: { starts(with: $0.mark) }) {
             return String(data: dropFirst(mark.count), encoding: encoding)
         }
         guard let charset else { return String(data: self, encoding: .utf8) }
-        return String.Encoding(charset: charset).flatMap { String(data: self, encoding: $0) }
+        guard let encoding = String.Encoding(charset: charset) else { return nil }
+        // Five bytes have no character in windows-1252; WHATWG takes those as Latin-1.
+        return String(data: self, encoding: encoding)
+            ?? (encoding == .windowsCP1252 ? String(data: self, encoding: .isoLatin1) : nil)
     }
 }
 
@@ -35,8 +40,8 @@ extension String.Encoding {
     fileprivate init?(charset: String) {
         switch charset.lowercased() {
         case "utf-8", "utf8": self = .utf8
-        case "us-ascii", "ascii", "iso-8859-1", "latin1", "iso_8859-1", "l1": self = .isoLatin1
-        case "windows-1252", "cp1252": self = .windowsCP1252
+        case "us-ascii", "ascii", "iso-8859-1", "latin1", "iso_8859-1", "l1", "windows-1252", "cp1252":
+            self = .windowsCP1252
         case "iso-8859-2", "latin2": self = .isoLatin2
         case "windows-1250", "cp1250": self = .windowsCP1250
         case "windows-1251", "cp1251": self = .windowsCP1251

@@ -29,6 +29,8 @@ public struct RequestError: Error, Sendable {
         public static let invalidURL = Self(rawValue: "invalidURL")
         /// A header field, credentials included, cannot be sent.
         public static let invalidHeaderField = Self(rawValue: "invalidHeaderField")
+        /// The method is none that HTTP can have.
+        public static let invalidMethod = Self(rawValue: "invalidMethod")
         /// The body cannot be encoded, or the method has no place for it.
         public static let invalidBody = Self(rawValue: "invalidBody")
         /// The answer is no HTTP response.
@@ -93,7 +95,7 @@ public struct RequestError: Error, Sendable {
     }
 
     static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
-        Self(code, stage: .building, reason: reason, underlyingError: underlyingError)
+        Self(code, stage: .building, reason: reason, underlyingError: underlyingError is Flaw ? nil : underlyingError)
     }
 }
 

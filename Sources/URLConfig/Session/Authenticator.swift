@@ -1,16 +1,17 @@
 /// Puts credentials on requests, and gets new ones when a server refuses them.
 ///
+/// ``TokenAuthenticator`` is the usual one. One of an app's own:
+///
 /// ```swift
-/// actor SessionAuthenticator: Authenticator {
+/// struct SignedRequests: Authenticator {
 ///     func authorize(_ request: inout URLRequest) async throws {
-///         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-///     }
-///     func reauthorize(after response: DataResponse) async throws -> Bool {
-///         token = try await refresh()
-///         return true
+///         request.setValue(try await signature(of: request), forHTTPHeaderField: "X-Signature")
 ///     }
 /// }
 /// ```
+///
+/// Calls of `response(for:)` that an authenticator makes itself leave without its credentials, as with `authorize = false`,
+/// if it is a class or an actor. A structure must see to it itself.
 public protocol Authenticator: Sendable {
     /// Puts credentials on a request, before each time it is sent.
     ///
@@ -22,7 +23,8 @@ public protocol Authenticator: Sendable {
     ///
     /// - Parameter response: The refusal, with the request as it was sent.
     /// - Returns: Whether new credentials are ready: the request is then authorized and sent once more.
-    /// - Throws: Whatever it likes; the call of `response(for:)` throws the same.
+    /// - Throws: Whatever it likes; the call of `response(for:)` throws the same, and does not ask
+    ///   ``URLSession/Config/onUnauthorized``: return `false` for credentials that cannot be had any more.
     func reauthorize(after response: DataResponse) async throws -> Bool
 }
 

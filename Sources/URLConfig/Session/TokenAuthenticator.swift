@@ -54,9 +54,6 @@ public actor TokenAuthenticator: Authenticator {
     private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var nextWaiter = 0
 
-    /// The authenticators whose `load` or `refresh` this task is part of.
-    @TaskLocal private static var renewing: [ObjectIdentifier] = []
-
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
@@ -120,8 +117,7 @@ public actor TokenAuthenticator: Authenticator {
 
 extension TokenAuthenticator {
     private func serves(_ request: URLRequest) -> Bool {
-        guard let host = request.url?.host()?.lowercased(), hosts.contains(host) else { return false }
-        return !Self.renewing.contains(ObjectIdentifier(self))
+        request.url?.host().map { hosts.contains($0.lowercased()) } ?? false
     }
 
     private func fields(for token: Token) throws -> HTTPFields {
@@ -174,10 +170,7 @@ extension TokenAuthenticator {
     private func runRenewal(of token: Token?, generation start: Int) async {
         let result: Result<Token?, any Error>
         do {
-            let new = try await Self.$renewing.withValue(Self.renewing + [ObjectIdentifier(self)]) {
-                guard let token else { return try await load() }
-                return try await refresh(token)
-            }
+            let new = if let token { try await refresh(token) } else { try await load() }
             result = .success(new)
         } catch {
             result = .failure(error)

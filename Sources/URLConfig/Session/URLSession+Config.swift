@@ -56,7 +56,7 @@ extension URLSession {
         /// May be replaced at any time, from any thread; calls under way keep what they began with.
         public static var `default`: Self {
             get { defaults.withLock { $0 } }
-            set { defaults.withLock { $0 = newValue } }
+            set { defaults.set(\.self, newValue) }
         }
     }
 }
@@ -80,13 +80,13 @@ extension URLSession.Config {
     /// The ``logger`` of ``default``: `nil` silences every call that names none.
     public static var defaultLogger: Logger? {
         get { defaults.withLock { $0.logger } }
-        set { defaults.withLock { $0.logger = newValue } }
+        set { defaults.set(\.logger, newValue) }
     }
 
     /// The ``taskDelegate`` of ``default``.
     public static var defaultTaskDelegate: (any URLSessionTaskDelegate)? {
         get { defaults.withLock { $0.taskDelegate } }
-        set { defaults.withLock { $0.taskDelegate = newValue } }
+        set { defaults.set(\.taskDelegate, newValue) }
     }
 
     /// A copy with changes.

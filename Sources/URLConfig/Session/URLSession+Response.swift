@@ -44,7 +44,10 @@ extension URLSession {
 
 /// One call of `response(for:)`: the send loop.
 private struct Call {
-    let config: URLSession.Config
+    /// The authenticators that this task is at work for, by identity.
+    @TaskLocal static var authenticators: [ObjectIdentifier] = []
+
+    var config: URLSession.Config
     let wire: Wire
     let log: RequestLog
     let start = ContinuousClock.now
@@ -54,6 +57,17 @@ private struct Call {
         wire = Wire(session: session, delegate: config.taskDelegate)
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
+        if let identity = config.authenticator?.identity, Self.authenticators.contains(identity) {
+            self.config.authorize = false
+        }
+    }
+
+    /// Asks an authenticator: a call that it makes itself, with a configuration that names it, must not ask it again.
+    private func within<Result: Sendable>(
+        _ authenticator: any Authenticator, _ ask: () async throws -> Result
+    ) async throws -> Result {
+        guard let identity = authenticator.identity else { return try await ask() }
+        return try await Self.$authenticators.withValue(Self.authenticators + [identity], operation: ask)
     }
 
     func response(for request: URLRequest) async throws -> DataResponse {
@@ -74,14 +88,17 @@ private struct Call {
     }
 
     private func authorizedResponse(for original: URLRequest) async throws -> DataResponse {
-        var mayReplay = true
+        // A stream has been read by then: sent once more it would be empty.
+        var mayReplay = original.httpBodyStream == nil
+        var wasReplayed = false
         while true {
             let response = try await sent(original)
             guard config.throwsUnauthorized, config.isUnauthorized(response) else { return response }
             if mayReplay, let authenticator = config.authenticator,
-                try await authenticator.reauthorize(after: response)
+                try await within(authenticator, { try await authenticator.reauthorize(after: response) })
             {
                 mayReplay = false
+                wasReplayed = true
                 try Task.checkCancellation()
                 continue
             }
@@ -89,16 +106,21 @@ private struct Call {
             await config.onUnauthorized?(response)
             throw RequestError(
                 .unauthorized, stage: .executing,
-                reason: "the server refused the credentials" + (mayReplay ? "" : ", and the new ones too"),
+                reason: "the server refused the credentials" + (wasReplayed ? ", and the new ones too" : ""),
                 response: response)
         }
     }
 
     private func sent(_ original: URLRequest) async throws -> DataResponse {
         var request = original
-        if config.authorize, let authenticator = config.authenticator {
-            try await authenticator.authorize(&request)
+        if let authenticator = config.authenticator, config.authorize {
+            request = try await within(authenticator) {
+                var request = original
+                try await authenticator.authorize(&request)
+                return request
+            }
             try Task.checkCancellation()
+            try request.checkSendable()
         }
         log.sent(request)
         let (data, response) = try await wire.send(request)
@@ -152,22 +174,13 @@ extension URLError {
 extension Error {
     /// Whether a fallback may answer instead: not for the end of a task, nor for a request that is wrong in itself.
     fileprivate var isAnswerable: Bool {
-        !(self is CancellationError) && (self as? RequestError)?.stage != .building
+        !Task.isCancelled && (self as? RequestError)?.stage != .building
     }
 }
 
-extension URLRequest {
-    /// - Throws: ``RequestError`` if no session could send this request.
-    fileprivate func checkSendable() throws {
-        if let refusal { throw refusal }
-        if url == nil {
-            throw RequestError(.invalidURL, stage: .building, reason: "the request has no URL", request: self)
-        }
-        if httpBody != nil, ["GET", "HEAD", "TRACE"].contains(httpMethod ?? "GET") {
-            throw RequestError(
-                .invalidBody, stage: .building,
-                reason: "\(httpMethod ?? "GET") has no place for a body (RFC 9110 §9.3)",
-                request: self)
-        }
+extension Authenticator {
+    /// Which object it is; `nil` for a value, which is none.
+    fileprivate var identity: ObjectIdentifier? {
+        type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }
 }

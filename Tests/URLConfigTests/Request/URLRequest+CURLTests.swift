@@ -142,6 +142,8 @@ import URLConfig
     }
 
     @Test func `a request that cannot be sent has a command too`() throws {
-        #expect(try words(request { $0.path = "/\("..")" }).last?.hasPrefix("unsendable-request:") == true)
+        let line = request { $0.host = "ftp://x\nexit 3" }.cURL
+        #expect(line.hasPrefix("# invalidURL: host"))
+        #expect(!line.contains("\n"))
     }
 }

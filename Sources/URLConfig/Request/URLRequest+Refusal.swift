@@ -1,0 +1,67 @@
+extension URLRequest {
+    private static let refusedScheme = "unsendable-request"
+
+    /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every copy of
+    /// it keeps, and no session loads such a scheme.
+    init(refused error: RequestError, method: String) {
+        let reason = error.reason.percentEncoded(.unreserved)
+        let url = URL(string: "\(Self.refusedScheme):\(error.code.rawValue)?\(reason)")
+        self.init(url: url ?? URL(fileURLWithPath: "/"))
+        httpMethod = method
+    }
+
+    /// Why this request cannot be sent, if it came from a configuration that cannot be built.
+    var refusal: RequestError? {
+        guard let url, url.scheme == Self.refusedScheme else { return nil }
+        let parts = url.absoluteString.dropFirst(Self.refusedScheme.count + 1).split(separator: "?", maxSplits: 1)
+        // Letters only: a caller may have appended to the path of what it took for a URL.
+        let code = parts.first?.prefix(while: \.isLetter) ?? ""
+        return .refused(.init(rawValue: String(code)), parts.last?.removingPercentEncoding ?? "")
+    }
+
+    /// Refuses what no session should send: a request that could not be built, or one made or changed by hand.
+    ///
+    /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building``.
+    func checkSendable() throws(RequestError) {
+        if let refusal { throw refusal.with(self) }
+        do throws(RequestError) {
+            guard let url, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
+                url.host() != nil
+            else {
+                throw .refused(.invalidURL, "the URL is not one of http or https with a host")
+            }
+            // A line break here would reach the wire as it is, and start a field or a request of its own.
+            guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
+                throw .refused(.invalidMethod, "the method is no token (RFC 9110 §9.1)")
+            }
+            if httpBody != nil { try Self.checkHasPlaceForBody(httpMethod ?? "GET") }
+            for (name, value) in allHTTPHeaderFields ?? [:] {
+                guard !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
+                    throw .refused(.invalidHeaderField, "header field \(name) holds a line break; remove it")
+                }
+                // With a stream, Content-Length is the only way to say how long it is.
+                let isFraming = ["content-length", "transfer-encoding"].contains(name.lowercased())
+                if isFraming, httpBodyStream == nil { throw .framingField(name) }
+            }
+        } catch {
+            throw error.with(self)
+        }
+    }
+
+    static func checkHasPlaceForBody(_ method: String) throws(RequestError) {
+        guard ["GET", "HEAD", "TRACE"].contains(method) else { return }
+        throw .refused(.invalidBody, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
+    }
+}
+
+extension RequestError {
+    static func framingField(_ name: String) -> Self {
+        .refused(.invalidHeaderField, "header field \(name) is the session's to set, from the body; remove it")
+    }
+
+    fileprivate func with(_ request: URLRequest) -> Self {
+        var error = self
+        error.request = request
+        return error
+    }
+}
