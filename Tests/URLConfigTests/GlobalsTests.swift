@@ -38,6 +38,20 @@ import URLConfig
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `what a default held may read the defaults as it goes`() async {
+        await #expect(processExitsWith: .success) {
+            final class Reading: Authenticator {
+                func authorize(_ request: inout URLRequest) async throws {}
+                deinit { _ = URLSession.Config.defaultLogger }
+            }
+            URLSession.Config.default.authenticator = Reading()
+            URLSession.Config.default.authenticator = nil
+            URLSession.Config.default = URLSession.Config().with { $0.authenticator = Reading() }
+            URLSession.Config.default = URLSession.Config().with { $0.authenticator = nil }
+        }
+    }
+
     @Test func `the default host`() async {
         await #expect(processExitsWith: .success) {
             URLRequest.Config.defaultHost = "https://api.example.com/v2"

@@ -101,4 +101,15 @@ import URLConfig
         #expect((0..<50).allSatisfy { _ in make() == make() })
         #expect((0..<50).allSatisfy { _ in make().httpBody == make().httpBody })
     }
+
+    @Test func `changing the encoder changes it for one configuration only`() {
+        struct Model: Encodable, Sendable { var myKey = 1 }
+        let plain = URLRequest.Config(host: "https://h") { $0.method = .post }
+        let snake = plain.with { $0.encoder.keyEncodingStrategy = .convertToSnakeCase }
+        let pretty = snake.with { $0.encoder.outputFormatting = .prettyPrinted }
+        let bodies = [plain, snake, pretty].map { preset in
+            URLRequest.with(preset) { $0.bodyModel = Model() }.httpBody.map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(bodies == [#"{"myKey":1}"#, #"{"my_key":1}"#, "{\n  \"my_key\" : 1\n}"])
+    }
 }

@@ -25,6 +25,18 @@ import URLConfig
         #expect(try response.decode { $0.decoder = PropertyListDecoder() } == user)
     }
 
+    @Test func `a failure does not quote a secret`() {
+        struct Credentials: Decodable {
+            enum Kind: String, Decodable { case short }
+            var token: Kind
+        }
+        let error = #expect(throws: RequestError.self) {
+            try response(#"{"token":"S3cretS3"}"#).decode(Credentials.self)
+        }
+        #expect("\(error as Any)".contains("token: its value does not fit"))
+        #expect(!"\(error as Any)".contains("S3cretS3"))
+    }
+
     @Test(arguments: [
         (#"{"users":[{"email":"a","age":1},{"email":"b","age":"x"}]}"#, "users[1].age"),
         (#"{"users":[{"email":"a"}]}"#, "users[0].age"),

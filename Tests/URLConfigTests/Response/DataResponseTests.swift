@@ -24,6 +24,9 @@ import URLConfig
             ("Aä", [0xFF, 0xFE, 0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-8"),
             ("ä", [0xEF, 0xBB, 0xBF, 0xC3, 0xA4], "text/plain; charset=ISO-8859-1"),
             ("あ", [0x82, 0xA0], "text/plain; charset=Shift_JIS"),
+            ("“ä”", [0x93, 0xE4, 0x94], "text/plain; charset=ISO-8859-1"),
+            ("\u{81}", [0x81], "text/plain; charset=us-ascii"),
+            ("h", [0xFF, 0xFE, 0, 0, 0x68, 0, 0, 0], "text/plain; charset=utf-32"),
             ("", [], "text/plain; charset=utf-8"),
         ] as [(String, [UInt8], String?)])
     func `text is read in its character set`(text: String, bytes: [UInt8], contentType: String?) throws {

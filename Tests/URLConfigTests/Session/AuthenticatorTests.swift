@@ -94,6 +94,34 @@ import URLConfig
         }
     }
 
+    @Test func `an authenticator's own call, with a configuration that names it, does not ask it again`() async throws {
+        actor Calling: Authenticator {
+            let server: Loopback
+            var asked = 0
+
+            init(server: Loopback) {
+                self.server = server
+            }
+
+            func authorize(_ request: inout URLRequest) async throws {
+                asked += 1
+                try await server.session.response(for: URLRequest.with(server.config) { $0.path = "/token" }) {
+                    $0.logger = nil
+                    $0.authenticator = self
+                }
+                request.setValue("good", forHTTPHeaderField: "Authorization")
+            }
+        }
+        try await serving { server in
+            let authenticator = Calling(server: server)
+            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                $0.authenticator = authenticator
+            }
+            #expect(response.isSuccess)
+            #expect(await authenticator.asked == 1)
+        }
+    }
+
     @Test func `what an authenticator throws passes as it is`() async throws {
         struct Failing: Authenticator {
             struct SignedOut: Error {}

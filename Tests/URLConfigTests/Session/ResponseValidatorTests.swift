@@ -81,6 +81,14 @@ import URLConfig
         }
     }
 
+    @Test func `a fallback answers for somebody else's cancelled task`() async throws {
+        let response = try await response {
+            $0.validators = [ResponseValidator { _ in throw CancellationError() }]
+            $0.fallback = { _, request in DataResponse(request: request, data: Data("stored".utf8)) }
+        }
+        #expect(response.data == Data("stored".utf8))
+    }
+
     @Test func `a fallback does not hide a request that cannot be sent`() async throws {
         let error = await #expect(throws: RequestError.self) {
             try await response(to: "/a/../b") {

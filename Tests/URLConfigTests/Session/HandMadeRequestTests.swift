@@ -1,0 +1,118 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// Requests that URLConfig did not build, or that somebody changed since.
+@Suite struct HandMadeRequestTests {
+    /// What `response(for:)` says of a request, without a network.
+    private func refusal(of request: URLRequest) async -> RequestError? {
+        await #expect(throws: RequestError.self) {
+            try await URLSession.shared.response(for: request) {
+                $0.logger = nil
+                $0.fallback = { _, request in DataResponse(request: request) }
+            }
+        }
+    }
+
+    private func request(_ change: (inout URLRequest) -> Void) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
+        change(&request)
+        return request
+    }
+
+    @Test(arguments: [
+        "ftp://127.0.0.1:1/", "file:///etc/hosts", "data:,hi", "mailto:a@b.c", "/relative", "http:///path",
+    ])
+    func `only http URLs with a host are sent`(url: String) async throws {
+        let error = await refusal(of: try request { $0.url = URL(string: url) })
+        #expect(error?.code == .invalidURL)
+        #expect(error?.stage == .building)
+    }
+
+    @Test func `no URL, a body for GET, and framing by hand are refused`() async throws {
+        #expect(await refusal(of: try request { $0.url = nil })?.code == .invalidURL)
+        #expect(await refusal(of: try request { $0.httpBody = Data("a".utf8) })?.code == .invalidBody)
+        for name in ["Content-Length", "transfer-encoding"] {
+            let framed = try request {
+                $0.httpMethod = "POST"
+                $0.httpBody = Data("hello".utf8)
+                $0.setValue("2", forHTTPHeaderField: name)
+            }
+            #expect(await refusal(of: framed)?.code == .invalidHeaderField)
+        }
+    }
+
+    @Test func `line breaks reach no request line and no field`() async throws {
+        #expect(await refusal(of: try request { $0.httpMethod = "GET\r\nX-Evil: 2" })?.code == .invalidMethod)
+        let split = try request { $0.allHTTPHeaderFields = ["Authorization": "Bearer t\r\nX-Evil: 1"] }
+        #expect(await refusal(of: split)?.code == .invalidHeaderField)
+    }
+
+    @Test func `what an authenticator makes of a request is looked at too`() async throws {
+        struct Spoiling: Authenticator {
+            func authorize(_ request: inout URLRequest) async throws { request.httpBody = Data("a".utf8) }
+        }
+        let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in }
+        let error = await #expect(throws: RequestError.self) {
+            try await URLSession.shared.response(for: request) {
+                $0.logger = nil
+                $0.authenticator = Spoiling()
+            }
+        }
+        #expect(error?.code == .invalidBody)
+    }
+
+    @Test(arguments: [TimeInterval.infinity, -.infinity, .nan, 1e300, 0, -1])
+    func `a time limit without sense neither traps nor fires`(limit: TimeInterval) async throws {
+        try await Loopback.serving { _ in
+            .json("{}")
+        } _: { server in
+            var request = URLRequest.with(server.config) { _ in }
+            request.timeoutInterval = limit
+            let response = try await server.session.response(for: request)
+            #expect(response.isSuccess)
+        }
+    }
+
+    @Test func `a stream is not sent a second time, when it is empty`() async throws {
+        struct Refreshing: Authenticator {
+            func authorize(_ request: inout URLRequest) async throws {}
+            func reauthorize(after response: DataResponse) async throws -> Bool { true }
+        }
+        let journal = Journal()
+        try await Loopback.serving { request in
+            await journal.note(String(decoding: try await request.bodyData, as: UTF8.self))
+            return .status(.unauthorized)
+        } _: { server in
+            var request = URLRequest.with(server.config) { $0.method = .post }
+            request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+            let stream = request
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: stream) {
+                    $0.logger = nil
+                    $0.authenticator = Refreshing()
+                }
+            }
+            #expect(error?.code == .unauthorized)
+        }
+        #expect(await journal.entries == ["streamed"])
+    }
+
+    @Test func `a refusal survives what a caller does to its URL`() async throws {
+        var request = URLRequest.with(.init(host: "https://h")) { $0.path = "/../x" }
+        let reason = request.refusal?.reason
+        request.url?.append(path: "more")
+        #expect(await refusal(of: request)?.code == .invalidURL)
+        #expect(request.refusal?.reason == reason)
+    }
+
+    @Test func `a form that cannot be made is not sent empty`() async throws {
+        struct Nested: Encodable { let inner = ["a": 1] }
+        var request = try request { $0.httpMethod = "POST" }
+        request.setXWWWFormUrlencoded(.init(Nested()))
+        let error = await refusal(of: request)
+        #expect(error?.code == .invalidBody)
+        #expect(error?.reason.contains("Nested") == true)
+    }
+}
