@@ -17,8 +17,10 @@ final class LockBox<Value: Sendable>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Replaces a part of the value. The old one goes when the lock is free again: what it holds may be a caller's object,
-    /// whose `deinit` may well come back here.
+    /// Replaces a part of the value.
+    ///
+    /// The old one goes when the lock is free again: what it holds may be a caller's object, whose `deinit` may well
+    /// come back here.
     func set<Part>(_ part: WritableKeyPath<Value, Part>, _ new: Part) {
         _ = withLock { value in
             let old = value[keyPath: part]

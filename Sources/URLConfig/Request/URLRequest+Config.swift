@@ -11,6 +11,8 @@ extension URLRequest {
     /// }
     /// ```
     public struct Config: Sendable {
+        /// ``headers`` as `URLRequest` takes them, made once for all requests of a preset that add none.
+        private(set) var readyHeaders: [String: String]?
         var base: BaseURL
         var ownEncoder: JSONEncoder?
 
@@ -26,7 +28,7 @@ extension URLRequest {
         ///
         /// `Content-Length` and `Transfer-Encoding` are refused: the session sets them from the body. A line break in a value
         /// becomes a space, as `HTTPField` has it (RFC 9110 §5.5).
-        public var headers = HTTPFields()
+        public var headers = HTTPFields() { didSet { readyHeaders = nil } }
         /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
         public var authorization: Authorization?
         /// The content; refused for `GET`, `HEAD` and `TRACE`.
@@ -75,6 +77,7 @@ extension URLRequest {
         ) throws(Failure) {
             self.init(host: host)
             try configurate(&self)
+            readyHeaders = try? headers.combined()
         }
 
         /// A copy with changes.
@@ -85,6 +88,7 @@ extension URLRequest {
         ) throws(Failure) -> Self {
             var config = self
             try configurate(&config)
+            config.readyHeaders = try? config.headers.combined()
             return config
         }
     }

@@ -49,7 +49,11 @@ extension URLRequest.Config {
             throw .refused(.invalidURL, "'\(shown(text))' is not a URL that the system accepts")
         }
         var request = URLRequest(url: url)
-        request.allHTTPHeaderFields = try fields.combined()
+        if let readyHeaders, authorization == nil, data == nil {
+            request.allHTTPHeaderFields = readyHeaders
+        } else {
+            request.allHTTPHeaderFields = try fields.combined()
+        }
         if method != .get { request.httpMethod = method.rawValue }
         if let data { request.httpBody = data }
         // By its property: on Linux, a time limit that is given to URLRequest's initializer is ignored.
@@ -80,7 +84,7 @@ extension URLRequest.Config {
 
 extension HTTPFields {
     /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
-    fileprivate func combined() throws(RequestError) -> [String: String] {
+    func combined() throws(RequestError) -> [String: String] {
         var hasRepeatedName = false
         for index in indices {
             let name = self[index].name
