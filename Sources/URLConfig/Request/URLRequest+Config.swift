@@ -137,37 +137,6 @@ extension URLRequest.Config {
     }
 }
 
-extension URLRequest.Config {
-    private static let defaults = LockBox(Self(host: ""))
-
-    /// What `Config()` starts from, and so `URLRequest.with { … }` without a preset.
-    ///
-    /// May be replaced at any time, from any thread; requests and presets made before keep what they have.
-    public static var `default`: Self {
-        get { defaults.withLock { $0 } }
-        set { defaults.set(\.self, newValue) }
-    }
-
-    /// The host of ``default``.
-    public static var defaultHost: String {
-        get { defaults.withLock { $0.host } }
-        set { defaults.set(\.host, newValue) }
-    }
-
-    /// Encodes the JSON bodies of every configuration that has no encoder of its own: at first one that sorts keys and leaves
-    /// slashes alone, so that equal bodies have equal bytes.
-    public static var defaultEncoder: JSONEncoder {
-        get { defaults.withLock { $0.ownEncoder } ?? standardEncoder }
-        set { defaults.set(\.ownEncoder, newValue) }
-    }
-
-    private static let standardEncoder: JSONEncoder = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
-    }()
-}
-
 extension JSONEncoder {
     /// One of its own with the same options; a subclass, whose options are unknown, stays the same object.
     fileprivate func copy() -> JSONEncoder {

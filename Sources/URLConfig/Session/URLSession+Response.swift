@@ -88,17 +88,15 @@ private struct Call {
     }
 
     private func authorizedResponse(for original: URLRequest) async throws -> DataResponse {
-        // A stream has been read by then: sent once more it would be empty.
-        var mayReplay = original.httpBodyStream == nil
-        var wasReplayed = false
+        var isReplay = false
         while true {
             let response = try await sent(original)
             guard config.throwsUnauthorized, config.isUnauthorized(response) else { return response }
-            if mayReplay, let authenticator = config.authenticator,
+            // A stream has been read by now: sent once more it would be empty.
+            if !isReplay, original.httpBodyStream == nil, let authenticator = config.authenticator,
                 try await within(authenticator, { try await authenticator.reauthorize(after: response) })
             {
-                mayReplay = false
-                wasReplayed = true
+                isReplay = true
                 try Task.checkCancellation()
                 continue
             }
@@ -106,7 +104,7 @@ private struct Call {
             await config.onUnauthorized?(response)
             throw RequestError(
                 .unauthorized, stage: .executing,
-                reason: "the server refused the credentials" + (wasReplayed ? ", and the new ones too" : ""),
+                reason: "the server refused the credentials" + (isReplay ? ", and the new ones too" : ""),
                 response: response)
         }
     }
@@ -154,20 +152,6 @@ private struct Call {
         default:
             return error
         }
-    }
-}
-
-extension URLError {
-    /// The same error, the URL that failed named without its secrets: `print` shows it first.
-    fileprivate func redacted(_ redaction: Redaction) -> URLError {
-        let userInfo = errorUserInfo.mapValues { value in
-            switch value {
-            case let url as URL: URL(string: redaction.url(url.absoluteString)) ?? url
-            case let text as String: redaction.url(text)
-            default: value
-            }
-        }
-        return URLError(code, userInfo: userInfo)
     }
 }
 

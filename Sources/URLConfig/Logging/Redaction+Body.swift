@@ -1,0 +1,80 @@
+extension Redaction {
+    /// A body for the eye: pretty JSON, or text, or a summary of what is no text.
+    ///
+    /// - Parameter limit: The most bytes that are shown; the text says if there are more.
+    func body(_ data: Data, _ contentType: MediaType?, limit: Int = .max) -> String {
+        guard !data.isEmpty, limit > 0 else { return "" }
+        let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
+        guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
+        let shown = masked(text, contentType, isPretty: true)
+        return shown.escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
+    }
+
+    /// A body as it would be sent, but for what is hidden.
+    func sentBody(_ data: Data, _ contentType: MediaType?) -> Data {
+        guard isActive else { return data }
+        if let boundary = contentType?.parameters["boundary"], contentType?.isMultipart == true {
+            return multipart(data, boundary: boundary)
+        }
+        // First, since UTF-16 may well be valid UTF-8, with a NUL after each letter.
+        if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
+            let masked = masked(text, contentType, isPretty: false)
+            return masked == text ? data : Data(masked.utf8)
+        }
+        if let text = String(data: data, encoding: .utf8) {
+            return Data(masked(text, contentType, isPretty: false).utf8)
+        }
+        // Latin-1 has a character for every byte, so that what is not masked comes out as it went in.
+        guard contentType?.isText ?? true, let text = String(data: data, encoding: .isoLatin1) else { return data }
+        return masked(text, contentType, isPretty: false).data(using: .isoLatin1) ?? Data()
+    }
+
+    private func masked(_ text: String, _ contentType: MediaType?, isPretty: Bool) -> String {
+        if contentType?.isForm == true { return items(text[...], isURL: false) }
+        let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
+        let masked = JSONText.masked(text, isPretty: isPretty && isJSON, hides: hides)
+        // A body that names no content type is sent as a form.
+        return contentType == nil && !isJSON ? items(masked[...], isURL: false) : masked
+    }
+
+    /// A multipart body, the content of hidden fields masked.
+    private func multipart(_ data: Data, boundary: String) -> Data {
+        let delimiter = Data("--\(boundary)".utf8)
+        let separator = Data("\r\n\r\n".utf8)
+        var output = Data()
+        var rest = data[...]
+        while let end = rest.range(of: delimiter)?.lowerBound ?? (rest.isEmpty ? nil : rest.endIndex) {
+            let part = rest[..<end]
+            if let content = part.range(of: separator)?.upperBound {
+                output += part[..<content] + multipartContent(part[content...], header: part[..<content])
+            } else {
+                output += part
+            }
+            guard end < rest.endIndex else { break }
+            output += delimiter
+            rest = rest[(end + delimiter.count)...]
+        }
+        return output
+    }
+
+    private func multipartContent(_ content: Data, header: Data) -> Data {
+        let header = String(decoding: header, as: UTF8.self)
+        let name = header.firstMatch(of: /(?i)[;\s]name=(?:"([^"]*)"|([^;\s]*))/).flatMap { $0.1 ?? $0.2 }
+        if let name, hides(String(name)) { return Data("\(Self.mask)\r\n".utf8) }
+        let type = header.firstMatch(of: /(?i)content-type:([^\r\n]*)/).flatMap { MediaType(String($0.1)) } ?? .text
+        return type.isMultipart ? content : sentBody(content, type)
+    }
+}
+
+extension Data {
+    /// The text of a body that may be cut in the middle of a character; `nil` for what is no text.
+    fileprivate func shownText(_ contentType: MediaType?) -> String? {
+        let charset = contentType?.parameters["charset"]
+        for length in stride(from: count, through: Swift.max(count - 3, 0), by: -1) {
+            guard let text = prefix(length).text(charset: charset), !text.isEmpty else { continue }
+            return text.utf8.contains(0) ? nil : text
+        }
+        return nil
+    }
+}

@@ -1,0 +1,24 @@
+extension String {
+    /// Without control and text-direction characters, which could rewrite a terminal or forge a line of a log; line feeds
+    /// and tabs stay.
+    var escapingControls: String {
+        guard unicodeScalars.contains(where: \.isHarmful) else { return self }
+        return unicodeScalars.reduce(into: "") { output, scalar in
+            if scalar.isHarmful {
+                output += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                output.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isHarmful: Bool {
+        switch value {
+        case 0x09, 0x0A: false
+        case 0...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
