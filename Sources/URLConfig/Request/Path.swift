@@ -85,6 +85,7 @@ extension URLRequest.Path {
         }
 
         /// Appends a value's description as one segment, or a part of one.
+        @inlinable
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             appendInterpolation(value.description)
         }

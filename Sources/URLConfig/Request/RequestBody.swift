@@ -132,6 +132,10 @@ extension RequestBody {
         }
     }
 
+    var isEmpty: Bool {
+        if case .empty = content { true } else { false }
+    }
+
     /// The model of a ``json(_:)`` body.
     var model: (any Encodable & Sendable)? {
         if case .model(let model) = content { model } else { nil }

@@ -41,19 +41,13 @@ extension URLRequest.Config {
         }
         if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(path.text)' \(flaw)") }
         if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
-        var fields = headers
-        let data = try bodyData(&fields)
-        try authorization?(&fields)
+        let (fields, data) = try fieldsAndBody()
         let text = urlText
         guard let url = URL(string: text) else {
             throw .refused(.invalidURL, "'\(shown(text))' is not a URL that the system accepts")
         }
         var request = URLRequest(url: url)
-        if let readyHeaders, authorization == nil, data == nil {
-            request.allHTTPHeaderFields = readyHeaders
-        } else {
-            request.allHTTPHeaderFields = try fields.combined()
-        }
+        request.allHTTPHeaderFields = fields
         if method != .get { request.httpMethod = method.rawValue }
         if let data { request.httpBody = data }
         // By its property: on Linux, a time limit that is given to URLRequest's initializer is ignored.
@@ -64,6 +58,14 @@ extension URLRequest.Config {
         if !handlesCookies { request.httpShouldHandleCookies = false }
         modify?(&request)
         return request
+    }
+
+    private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
+        if let readyHeaders, authorization == nil, body.isEmpty { return (readyHeaders, nil) }
+        var fields = headers
+        let data = try bodyData(&fields)
+        try authorization?(&fields)
+        return (try fields.combined(), data)
     }
 
     private func bodyData(_ fields: inout HTTPFields) throws(RequestError) -> Data? {
