@@ -10,11 +10,14 @@ struct Flaw: Error {
 extension Error {
     /// One sentence about an error, fit for a log: of an error that does not describe itself only the name is shown, because
     /// what it carries may be a secret.
-    var summary: String {
+    var summary: String { summary(.standard) }
+
+    /// The same, where what is hidden is known.
+    func summary(_ redaction: Redaction) -> String {
         switch self {
         case let flaw as Flaw: flaw.reason
         case let error as EncodingError: error.summary
-        case let error as DecodingError: error.summary
+        case let error as DecodingError: error.decodingSummary(redaction)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
         case let error as RequestError: error.reason
         case let error as any LocalizedError: error.errorDescription ?? "\(type(of: self))"
@@ -37,7 +40,7 @@ extension EncodingError {
 }
 
 extension DecodingError {
-    fileprivate var summary: String {
+    fileprivate func decodingSummary(_ redaction: Redaction) -> String {
         switch self {
         case .keyNotFound(let key, let context): "\((context.codingPath + [key]).joined) is missing"
         case .valueNotFound(let type, let context): "\(context.codingPath.joined) is null, expected \(type)"
@@ -45,7 +48,7 @@ extension DecodingError {
             "\(context.codingPath.joined) is not \(type): \(context.debugDescription)"
         case .dataCorrupted(let context):
             // What the description quotes is the value.
-            context.codingPath.contains { Redaction.standard.hides($0.stringValue) }
+            context.codingPath.contains { redaction.hides($0.stringValue) }
                 ? "\(context.codingPath.joined): its value does not fit" : context.summary
         @unknown default: localizedDescription
         }

@@ -92,13 +92,13 @@ struct JSONText {
 
     /// The position after a string's closing quote, or the end of its line: JSON has no line breaks in strings, and an odd quote
     /// must not swallow what follows.
-    private func endOfString(from start: Int) -> Int {
+    private func endOfString(from start: Int, acrossLines: Bool = false) -> Int {
         var index = start + 1
         while index < input.count {
             switch input[index] {
             case UInt8(ascii: "\\"): index += 2
             case UInt8(ascii: "\""): return index + 1
-            case UInt8(ascii: "\n"): return index
+            case UInt8(ascii: "\n") where !acrossLines: return index
             default: index += 1
             }
         }
@@ -113,7 +113,7 @@ struct JSONText {
         var depth = 0
         while index < input.count {
             switch input[index] {
-            case UInt8(ascii: "\""): index = endOfString(from: index)
+            case UInt8(ascii: "\""): index = endOfString(from: index, acrossLines: true)
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 index += 1

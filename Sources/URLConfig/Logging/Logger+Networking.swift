@@ -26,7 +26,7 @@ extension Logging.Logger {
 /// Messages are redacted already.
 private struct UnifiedLogHandler: LogHandler {
     private let log: os.Logger
-    var logLevel = Logging.Logger.Level.debug
+    var logLevel = Logging.Logger.Level.info
     var metadata = Logging.Logger.Metadata()
 
     init(label: String) {

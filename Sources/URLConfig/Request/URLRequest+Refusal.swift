@@ -34,14 +34,19 @@ extension URLRequest {
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
                 throw .refused(.invalidMethod, "the method is no token (RFC 9110 §9.1)")
             }
-            if httpBody != nil { try Self.checkHasPlaceForBody(httpMethod ?? "GET") }
+            if httpBody?.isEmpty == false { try Self.checkHasPlaceForBody(httpMethod ?? "GET") }
             for (name, value) in allHTTPHeaderFields ?? [:] {
+                guard HTTPField.Name(name) != nil else {
+                    throw .refused(.invalidHeaderField, "a header field's name is no token (RFC 9110 §5.1)")
+                }
                 guard !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
                     throw .refused(.invalidHeaderField, "header field \(name) holds a line break; remove it")
                 }
                 // With a stream, Content-Length is the only way to say how long it is.
-                let isFraming = ["content-length", "transfer-encoding"].contains(name.lowercased())
-                if isFraming, httpBodyStream == nil { throw .framingField(name) }
+                let field = name.lowercased()
+                if field == "transfer-encoding" || (field == "content-length" && httpBodyStream == nil) {
+                    throw .framingField(name)
+                }
             }
         } catch {
             throw error.with(self)

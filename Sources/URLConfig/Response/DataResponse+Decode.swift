@@ -105,7 +105,9 @@ extension DataResponse {
         } catch {
             let content = "\(data.count) bytes of \(headerFields[.contentType] ?? "unnamed content type")"
             throw RequestError(
-                .decoding, stage: .decoding, reason: "cannot read \(type) from \(content): \(error.summary)",
+                .decoding, stage: .decoding,
+                reason:
+                    "cannot read \(type) from \(content): \(error.summary(redaction ?? URLSession.Config.default.redaction))",
                 response: self, underlyingError: error)
         }
     }

@@ -18,7 +18,7 @@
 /// - A request made within `load` or `refresh` does not wait for itself: it leaves without the token.
 public actor TokenAuthenticator: Authenticator {
     /// A token and, if it is known, the end of its life.
-    public struct Token: Sendable, Hashable {
+    public struct Token: Sendable, Hashable, CustomStringConvertible {
         /// The token.
         public var value: String
         /// When it expires; `nil` if only the server knows.
@@ -33,6 +33,9 @@ public actor TokenAuthenticator: Authenticator {
             self.value = value
             self.expiry = expiry
         }
+
+        /// The expiry, without the token.
+        public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
     }
 
     private enum State {
@@ -44,7 +47,7 @@ public actor TokenAuthenticator: Authenticator {
     private let leeway: Duration
     private let authorization: @Sendable (String) -> Authorization
     private let load: @Sendable () async throws -> Token?
-    private let refresh: @Sendable (Token) async throws -> Token
+    private let refresh: @Sendable (Token) async throws -> Token?
     private let now: @Sendable () -> Date
 
     private var state = State.initial
@@ -54,20 +57,25 @@ public actor TokenAuthenticator: Authenticator {
     private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var nextWaiter = 0
 
+    /// The authenticators whose `load` or `refresh` this task is part of, however it came to ask one of them.
+    @TaskLocal private static var renewing: [ObjectIdentifier] = []
+
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
-    ///   - hosts: The names of the hosts, without scheme and port, that the token is for. No other host ever sees it.
+    ///   - hosts: The names of the hosts, without scheme and port, that the token is for. It is put on no other request.
     ///   - leeway: How long before its expiry a token is refreshed.
     ///   - authorization: How the token is written; at first as a bearer token.
     ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
-    ///     without one. Called once, before the first request. What it throws, that request throws.
-    ///   - refresh: A new token in place of one that was refused or is about to expire. Store it where `load` finds it.
+    ///     without one. Called before the first request, and again if it threw. What it throws, that request throws.
+    ///   - refresh: A new token in place of one that was refused or is about to expire; store it where `load` finds it. `nil`
+    ///     if there is none to be had any more: the user is signed out, and ``URLSession/Config/onUnauthorized`` is called.
+    ///     Throw what may pass, such as a failing network: the request throws it, unless its token is still good.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
         load: @escaping @Sendable () async throws -> Token?,
-        refresh: @escaping @Sendable (_ refused: Token) async throws -> Token
+        refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
         self.init(
             hosts: hosts, leeway: leeway, authorization: authorization, now: { Date() }, load: load, refresh: refresh)
@@ -77,7 +85,7 @@ public actor TokenAuthenticator: Authenticator {
         hosts: Set<String>, leeway: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
         now: @escaping @Sendable () -> Date,
-        load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token
+        load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
     ) {
         self.hosts = Set(hosts.map { $0.lowercased() })
         self.leeway = leeway
@@ -89,11 +97,11 @@ public actor TokenAuthenticator: Authenticator {
 
     /// Replaces the token, such as after signing in or, with `nil`, out.
     ///
-    /// - Parameter token: The token that requests carry from now on. A refresh that is under way is let finish, and what it
-    ///   brings is dropped.
+    /// - Parameter token: The token that requests carry from now on, those too that wait for a refresh: what that brings is
+    ///   dropped.
     public func setToken(_ token: Token?) {
-        generation += 1
         state = .known(token)
+        endRenewal(with: .success(()))
     }
 
     /// Puts the token on a request to one of the hosts, loading or refreshing it first if need be.
@@ -111,13 +119,15 @@ public actor TokenAuthenticator: Authenticator {
             response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
         }
         if wasRefused { try await renew(token) }
+        guard case .known(.some) = state else { return false }
         return true
     }
 }
 
 extension TokenAuthenticator {
     private func serves(_ request: URLRequest) -> Bool {
-        request.url?.host().map { hosts.contains($0.lowercased()) } ?? false
+        guard let host = request.url?.host()?.lowercased(), hosts.contains(host) else { return false }
+        return !(isRenewing && Self.renewing.contains(ObjectIdentifier(self)))
     }
 
     private func fields(for token: Token) throws -> HTTPFields {
@@ -134,8 +144,12 @@ extension TokenAuthenticator {
         }
         guard case .known(let token?) = state else { return nil }
         guard let expiry = token.expiry, expiry <= now() + (leeway / .seconds(1)) else { return token }
-        // Once: a service that hands out tokens which have expired already must not be asked for ever.
-        try await renew(token)
+        do {
+            // Once: a service that hands out tokens which have expired already must not be asked for ever.
+            try await renew(token)
+        } catch {
+            if Task.isCancelled || expiry <= now() { throw error }
+        }
         guard case .known(let renewed) = state else { return nil }
         return renewed
     }
@@ -170,16 +184,25 @@ extension TokenAuthenticator {
     private func runRenewal(of token: Token?, generation start: Int) async {
         let result: Result<Token?, any Error>
         do {
-            let new = if let token { try await refresh(token) } else { try await load() }
+            let new = try await Self.$renewing.withValue(Self.renewing + [ObjectIdentifier(self)]) {
+                guard let token else { return try await load() }
+                return try await refresh(token)
+            }
             result = .success(new)
         } catch {
             result = .failure(error)
         }
+        guard generation == start else { return }
+        if case .success(let new) = result { state = .known(new) }
+        endRenewal(with: result.map { _ in })
+    }
+
+    private func endRenewal(with result: Result<Void, any Error>) {
+        generation += 1
         isRenewing = false
-        if case .success(let new) = result, generation == start { setToken(new) }
         let waiting = waiters
         waiters = [:]
-        for continuation in waiting.values { continuation.resume(with: result.map { _ in }) }
+        for continuation in waiting.values { continuation.resume(with: result) }
     }
 
     /// How many tasks wait for the renewal that is under way.

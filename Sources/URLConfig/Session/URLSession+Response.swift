@@ -44,8 +44,14 @@ extension URLSession {
 
 /// One call of `response(for:)`: the send loop.
 private struct Call {
-    /// The authenticators that this task is at work for, by identity.
-    @TaskLocal static var authenticators: [ObjectIdentifier] = []
+    /// An authenticator at work. A task that it starts and leaves behind keeps the mark, but then the work is over.
+    private struct Work: Sendable {
+        let authenticator: ObjectIdentifier
+        let isOver = LockBox(false)
+    }
+
+    /// What this task is part of.
+    @TaskLocal private static var work: [Work] = []
 
     var config: URLSession.Config
     let wire: Wire
@@ -57,7 +63,9 @@ private struct Call {
         wire = Wire(session: session, delegate: config.taskDelegate)
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
-        if let identity = config.authenticator?.identity, Self.authenticators.contains(identity) {
+        if let identity = config.authenticator?.identity,
+            Self.work.contains(where: { $0.authenticator == identity && !$0.isOver.withLock { $0 } })
+        {
             self.config.authorize = false
         }
     }
@@ -67,7 +75,9 @@ private struct Call {
         _ authenticator: any Authenticator, _ ask: () async throws -> Result
     ) async throws -> Result {
         guard let identity = authenticator.identity else { return try await ask() }
-        return try await Self.$authenticators.withValue(Self.authenticators + [identity], operation: ask)
+        let work = Work(authenticator: identity)
+        defer { work.isOver.set(\.self, true) }
+        return try await Self.$work.withValue(Self.work + [work], operation: ask)
     }
 
     func response(for request: URLRequest) async throws -> DataResponse {

@@ -66,6 +66,10 @@ import Testing
         #expect(pretty(text) == expected)
     }
 
+    @Test func `a hidden value with a raw line break is hidden to its end`() {
+        #expect(masked("{\"password\":\"abc\ndef\",\"a\":1}") == "{\"password\":\"***\",\"a\":1}")
+    }
+
     @Test func `two documents stay two, secrets hidden in both`() {
         #expect(
             pretty("{\"token\":\"s3\"}\n{\"token\":\"s3\"}\n")

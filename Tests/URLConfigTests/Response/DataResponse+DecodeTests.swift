@@ -37,6 +37,22 @@ import URLConfig
         #expect(!"\(error as Any)".contains("S3cretS3"))
     }
 
+    @Test func `a failure does not quote what its call hides`() async throws {
+        struct Person: Decodable {
+            enum Number: String, Decodable { case none }
+            var ssn: Number
+        }
+        try await Loopback.serving { _ in
+            .json(#"{"ssn":"078-05-1120"}"#)
+        } _: { server in
+            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                $0.redaction = .standard.adding("ssn")
+            }
+            let error = #expect(throws: RequestError.self) { try response.decode(Person.self) }
+            #expect(!"\(error as Any)".contains("078"))
+        }
+    }
+
     @Test(arguments: [
         (#"{"users":[{"email":"a","age":1},{"email":"b","age":"x"}]}"#, "users[1].age"),
         (#"{"users":[{"email":"a"}]}"#, "users[0].age"),

@@ -45,6 +45,8 @@ import Testing
 
     @Test func `line breaks reach no request line and no field`() async throws {
         #expect(await refusal(of: try request { $0.httpMethod = "GET\r\nX-Evil: 2" })?.code == .invalidMethod)
+        let named = try request { $0.allHTTPHeaderFields = ["X-A: 1\r\nX-Injected": "evil"] }
+        #expect(await refusal(of: named)?.code == .invalidHeaderField)
         let split = try request { $0.allHTTPHeaderFields = ["Authorization": "Bearer t\r\nX-Evil: 1"] }
         #expect(await refusal(of: split)?.code == .invalidHeaderField)
     }

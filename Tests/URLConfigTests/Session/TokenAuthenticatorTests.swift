@@ -197,6 +197,73 @@ import Testing
         #expect(try await sentToken(authenticator) == "Bearer of-the-next-user")
     }
 
+    @Test func `a token that is set ends the wait for a refresh of the old, and is refreshed on its own`() async throws
+    {
+        let (entered, signal) = AsyncStream.makeStream(of: String.self)
+        let (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token("old")
+        } refresh: { refused in
+            signal.yield(refused.value)
+            guard refused.value == "old" else { return Token("newest") }
+            for await _ in opened { break }
+            throw Unreachable()
+        }
+        _ = try await sentToken(authenticator)
+        let waiting = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        var refreshed = entered.makeAsyncIterator()
+        #expect(await refreshed.next() == "old")
+        await authenticator.setToken(Token("fresh"))
+        #expect(try await waiting.value)
+        #expect(try await sentToken(authenticator) == "Bearer fresh")
+        #expect(try await authenticator.reauthorize(after: refusal(of: "fresh")))
+        #expect(await refreshed.next() == "fresh")
+        open.yield()
+        #expect(try await sentToken(authenticator) == "Bearer newest")
+    }
+
+    @Test func `a token that cannot be had any more signs out`() async throws {
+        let journal = Journal()
+        try await Loopback.serving { _ in
+            .status(.unauthorized)
+        } _: { server in
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                Token("old")
+            } refresh: { _ in
+                nil
+            }
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.authenticator = authenticator
+                    $0.onUnauthorized = { _ in await journal.note("signed out") }
+                }
+            }
+            #expect(error?.code == .unauthorized)
+            let token = try await sentToken(authenticator, host: server.host)
+            #expect(token == nil)
+        }
+        #expect(await journal.entries == ["signed out"])
+    }
+
+    @Test func `a refresh before its time that fails leaves a good token in use`() async throws {
+        let now = LockBox(Date(timeIntervalSince1970: 1080))
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            now.withLock { $0 }
+        } load: {
+            Token("good", expiry: Date(timeIntervalSince1970: 1100))
+        } refresh: { _ in
+            throw Unreachable()
+        }
+        #expect(try await sentToken(authenticator) == "Bearer good")
+        now.withLock { $0 = Date(timeIntervalSince1970: 1100) }
+        await #expect(throws: Unreachable.self) { try await sentToken(authenticator) }
+    }
+
+    @Test func `a token shows no more than its expiry`() {
+        #expect("\(Token("s3cret"))" == "Token(***, expiry: unknown)")
+    }
+
     @Test func `signed out means without a token`() async throws {
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             nil
