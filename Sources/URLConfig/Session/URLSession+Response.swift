@@ -44,7 +44,9 @@ extension URLSession {
 
 /// One call of `response(for:)`: the send loop.
 private struct Call {
-    /// An authenticator at work. A task that it starts and leaves behind keeps the mark, but then the work is over.
+    /// An authenticator at work.
+    ///
+    /// A task that it starts and leaves behind keeps the mark, but then the work is over.
     private struct Work: Sendable {
         let authenticator: ObjectIdentifier
         let isOver = LockBox(false)
