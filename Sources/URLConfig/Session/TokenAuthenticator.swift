@@ -158,8 +158,10 @@ extension TokenAuthenticator {
     private func renew(_ token: Token?) async throws {
         if !isRenewing {
             isRenewing = true
-            // A task of its own, so that no caller's cancellation ends what others wait for.
-            Task { await runRenewal(of: token, generation: generation) }
+            let start = generation
+            // A task of its own, so that no caller's cancellation ends what others wait for. It runs later: the token may have
+            // been replaced by then.
+            Task { await runRenewal(of: token, generation: start) }
         }
         try await renewal()
     }
@@ -182,6 +184,7 @@ extension TokenAuthenticator {
     }
 
     private func runRenewal(of token: Token?, generation start: Int) async {
+        guard generation == start else { return }
         let result: Result<Token?, any Error>
         do {
             let new = try await Self.$renewing.withValue(Self.renewing + [ObjectIdentifier(self)]) {

@@ -222,6 +222,22 @@ import Testing
         #expect(try await sentToken(authenticator) == "Bearer newest")
     }
 
+    @Test func `a renewal that has yet to begin brings nothing once a token is set`() async throws {
+        for _ in 0..<500 {
+            let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+                Token("old")
+            } refresh: { _ in
+                Token("stale")
+            }
+            _ = try await sentToken(authenticator)
+            async let replay = authenticator.reauthorize(after: refusal(of: "old"))
+            async let set: Void = authenticator.setToken(Token("fresh"))
+            _ = try await (replay, set)
+            for _ in 0..<5 { await Task.yield() }
+            #expect(try await sentToken(authenticator) == "Bearer fresh")
+        }
+    }
+
     @Test func `a token that cannot be had any more signs out`() async throws {
         let journal = Journal()
         try await Loopback.serving { _ in
