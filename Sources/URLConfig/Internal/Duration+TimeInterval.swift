@@ -12,4 +12,9 @@ extension Duration {
     var timeoutInterval: TimeInterval? {
         self > .zero ? min(self / .seconds(1), Self.longest) : nil
     }
+
+    /// This time as a limit; `nil` for one that limits nothing: zero or less.
+    var limit: Duration? {
+        self > .zero ? min(self, .seconds(Self.longest)) : nil
+    }
 }

@@ -1,36 +1,67 @@
-/// The one seam between the send loop and the network: a request goes in, the whole answer comes out.
-struct Wire {
+/// The one seam between the send loop and the network: a request goes in, a whole answer comes out.
+///
+/// On Apple platforms an exchange is a task of the caller's session, and that task's delegate; on Linux, a task of that session's
+/// ``Engine``.
+struct Wire: Sendable {
     let session: URLSession
-    let delegate: (any URLSessionTaskDelegate)?
+    /// The caller's own delegate of the task.
+    let taskDelegate: (any URLSessionTaskDelegate)?
+    /// The most bytes of a body.
+    let limit: Int?
+    let clock: any Clock<Duration>
 
-    /// The answer to one sending of a request.
+    /// A whole answer, and the task that brought it.
+    struct Answer: Sendable {
+        var response: DataResponse
+        let task: URLSessionTask
+        let head: HTTPURLResponse
+    }
+
+    /// One sending, redirects not followed.
     ///
-    /// - Throws: `URLError` for transport failures, `CancellationError` once the task is cancelled, ``RequestError`` for an
-    ///   answer that is no HTTP response.
-    func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
-        let (data, response) = try await session.data(for: request.forThisPlatform, delegate: delegate)
-        // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
-        guard let response = response as? HTTPURLResponse, 0...999 ~= response.statusCode else {
+    /// - Throws: `URLError` for transport failures and for time that is up, `CancellationError` once the task is cancelled,
+    ///   ``RequestError`` for an answer that is too long or no HTTP response.
+    func send(_ request: URLRequest) async throws -> Answer {
+        var credential: URLCredential?
+        var refusals = 0
+        while true {
+            let exchange = Exchange(sink: MemorySink(limit: limit), caller: caller)
+            let task = task(for: request, credential, exchange)
+            let answer = try await run(task, exchange, for: request)
+            credential = try await self.credential(for: exchange, after: refusals)
+            guard credential != nil, request.httpBodyStream == nil else { return answer }
+            refusals += 1
+        }
+    }
+
+    private func run(_ task: URLSessionTask, _ exchange: Exchange, for request: URLRequest) async throws -> Answer {
+        do {
+            try await withTimeLimit(timeLimit(of: request), clock) {
+                exchange.finish(throwing: URLError(.timedOut))
+            } operation: {
+                try await exchange.run(task)
+            }
+        } catch let error as BodyTooLong {
+            throw RequestError(
+                .responseTooLarge, stage: .executing,
+                reason: "the body is longer than responseLimit, \(error.limit.shownAsBytes)",
+                response: answer(to: request, from: exchange, task)?.response)
+        }
+        guard let answer = answer(to: request, from: exchange, task) else {
             throw RequestError(
                 .invalidResponse, stage: .executing, reason: "the answer is no HTTP response", request: request)
         }
-        return (data, response)
+        return answer
     }
-}
 
-extension URLRequest {
-    /// On Linux a time limit is cut to whole seconds, so that one of half a second would be over at once, and one without
-    /// sense, such as infinity, ends the process: round up, and take the usual limit instead.
-    fileprivate var forThisPlatform: URLRequest {
-        #if canImport(FoundationNetworking)
-        let limit = Duration(timeoutInterval: timeoutInterval)?.timeoutInterval?.rounded(.up) ?? 60
-        guard timeoutInterval != limit else { return self }
-        var request = self
-        request.timeoutInterval = limit
-        return request
-        #else
-        return self
-        #endif
+    private func answer(to request: URLRequest, from exchange: Exchange, _ task: URLSessionTask) -> Answer? {
+        let (head, body) = exchange.answer
+        // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
+        guard let head = head as? HTTPURLResponse, 0...999 ~= head.statusCode else { return nil }
+        let response = DataResponse(
+            request: request, url: head.url, status: .init(integerLiteral: head.statusCode),
+            headerFields: HTTPFields(head), data: body)
+        return Answer(response: response, task: task, head: head)
     }
 }
 

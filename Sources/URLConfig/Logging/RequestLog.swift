@@ -21,6 +21,15 @@ struct RequestLog {
         }
     }
 
+    /// The request will be sent again, or another one in its place.
+    func again(_ request: URLRequest, _ attempt: Attempt) {
+        log(.debug) {
+            fields(of: request)
+        } message: {
+            "🔁 \(request.summary(redaction)): \(attempt.description)"
+        }
+    }
+
     func received(_ response: DataResponse) {
         log(.debug) {
             var fields = fields(of: response.request)

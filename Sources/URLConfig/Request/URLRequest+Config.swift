@@ -31,9 +31,14 @@ extension URLRequest {
         public var headers = HTTPFields() { didSet { readyHeaders = nil } }
         /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
         public var authorization: Authorization?
+        /// Marks the request as one operation however often it is sent: retries may then repeat it, whatever its method.
+        public var idempotencyKey: IdempotencyKey?
         /// The content; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody()
-        /// The time for one attempt; `nil`, or one that is not more than zero, leaves it to the session.
+        /// The time for one attempt, from its sending until the answer is complete, to the millisecond.
+        ///
+        /// `nil`, or one that is not more than zero, leaves it to the session: at first, a minute without a byte. See
+        /// ``Foundation/URLSession/Config/deadline`` for the time of all attempts together.
         public var timeout: Duration?
         /// Where an answer may come from instead of the network.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy

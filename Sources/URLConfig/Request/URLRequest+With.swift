@@ -51,7 +51,8 @@ extension URLRequest.Config {
         if method != .get { request.httpMethod = method.rawValue }
         if let data { request.httpBody = data }
         // By its property: on Linux, a time limit that is given to URLRequest's initializer is ignored.
-        if let limit = timeout?.timeoutInterval { request.timeoutInterval = limit }
+        // A minute is what every request has, and nobody's choice: one that was chosen is told by its last bit.
+        if let limit = timeout?.timeoutInterval { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
         if networkServiceType != .default { request.networkServiceType = networkServiceType }
         if !allowsCellularAccess { request.allowsCellularAccess = false }
@@ -61,9 +62,10 @@ extension URLRequest.Config {
     }
 
     private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
-        if let readyHeaders, authorization == nil, body.isEmpty { return (readyHeaders, nil) }
+        if let readyHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty { return (readyHeaders, nil) }
         var fields = headers
         let data = try bodyData(&fields)
+        try idempotencyKey?(&fields)
         try authorization?(&fields)
         return (try fields.combined(), data)
     }

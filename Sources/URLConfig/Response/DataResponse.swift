@@ -17,6 +17,8 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var data: Data
     /// From the call of `response(for:)` until the answer was complete, authorization and replays included.
     public var duration: Duration
+    /// What was sent to get it, redirects and retries included, the last of which it answers.
+    public var attempts: [Attempt] = []
     /// What ``bodyString`` hides.
     var redaction: Redaction?
 

@@ -35,6 +35,14 @@ public struct RequestError: Error, Sendable {
         public static let invalidBody = Self(rawValue: "invalidBody")
         /// The answer is no HTTP response.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
+        /// The body is longer than ``URLSession/Config/responseLimit``.
+        public static let responseTooLarge = Self(rawValue: "responseTooLarge")
+        /// A redirect leads to no place that may be requested.
+        public static let refusedRedirect = Self(rawValue: "refusedRedirect")
+        /// More than twenty redirects, one after the other.
+        public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
+        /// The time for the whole call, ``URLSession/Config/deadline``, is up.
+        public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
         /// The server refused the credentials for good.
         public static let unauthorized = Self(rawValue: "unauthorized")
         /// The status is not one of those asked for.
@@ -67,6 +75,8 @@ public struct RequestError: Error, Sendable {
     public var request: URLRequest?
     /// The answer, body included, if there was one.
     public var response: DataResponse?
+    /// What was sent until then; empty if nothing was.
+    public var attempts: [Attempt] = []
     /// The error that caused this one.
     public var underlyingError: (any Error)?
     /// What the description hides.
@@ -91,6 +101,7 @@ public struct RequestError: Error, Sendable {
         self.request = request ?? response?.request
         self.response = response
         self.underlyingError = underlyingError
+        attempts = response?.attempts ?? []
         redaction = response?.redaction
     }
 
@@ -100,7 +111,7 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible, LocalizedError {
-    /// One sentence: request, status, what is wrong and what to do.
+    /// One sentence: request, status, what is wrong and what to do; then a line for each attempt, if there were several.
     ///
     /// Secrets are hidden.
     public var description: String {
@@ -108,7 +119,9 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         var text = "\(code.rawValue): "
         if let request, stage != .building { text += request.summary(redaction) + " " }
         if let response { text += "answered \(response.status.code): " }
-        return text + reason.escapingControls
+        text += reason.escapingControls
+        guard attempts.count > 1 else { return text }
+        return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
     }
 
     /// The same as the description.

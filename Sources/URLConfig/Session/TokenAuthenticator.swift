@@ -56,6 +56,10 @@ public actor TokenAuthenticator: Authenticator {
     private var isRenewing = false
     private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var nextWaiter = 0
+    /// The fields that tokens are written to.
+    private var fieldNames: Set<String> = []
+    /// The credentials that were refused for good, none among them: their values, by the order of ``fieldNames``.
+    private var reported: Set<[String]> = []
 
     /// The authenticators whose `load` or `refresh` this task is part of, however it came to ask one of them.
     @TaskLocal private static var renewing: [ObjectIdentifier] = []
@@ -101,6 +105,11 @@ public actor TokenAuthenticator: Authenticator {
     ///   dropped.
     public func setToken(_ token: Token?) {
         state = .known(token)
+        // A token that was refused before, and is set again, counts as another one; so does having none.
+        reported.remove([])
+        if let fields = token.flatMap({ try? fields(for: $0) }) {
+            reported.remove(fields.sorted { $0.name.rawName < $1.name.rawName }.map(\.value))
+        }
         endRenewal(with: .success(()))
     }
 
@@ -109,6 +118,7 @@ public actor TokenAuthenticator: Authenticator {
         guard serves(request), let token = try await currentToken() else { return }
         for field in try fields(for: token) {
             request.setValue(field.value, forHTTPHeaderField: field.name.rawName)
+            fieldNames.insert(field.name.rawName)
         }
     }
 
@@ -206,6 +216,13 @@ extension TokenAuthenticator {
         let waiting = waiters
         waiters = [:]
         for continuation in waiting.values { continuation.resume(with: result) }
+    }
+
+    /// Whether a final refusal is the first of these credentials: however many requests carried them, the user is signed out
+    /// once.
+    func isNews(_ refusal: DataResponse) -> Bool {
+        let values = fieldNames.sorted().compactMap { refusal.request.value(forHTTPHeaderField: $0) }
+        return reported.insert(values).inserted
     }
 
     /// How many tasks wait for the renewal that is under way.

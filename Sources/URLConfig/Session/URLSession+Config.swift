@@ -26,6 +26,19 @@ extension URLSession {
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// Checks of the answer, in order.
         public var validators: [ResponseValidator] = []
+        /// Whether and when a request that failed is sent again.
+        public var retry = RetryPolicy.none
+        /// The time for the whole call: authorization, every attempt, redirect and wait, and the validators.
+        ///
+        /// `nil`, or one that is not more than zero, is no limit. When it is up, ``RequestError/Code/deadlineExceeded`` is thrown,
+        /// even if an authenticator or a validator does not return.
+        public var deadline: Duration?
+        /// Whether redirects are followed.
+        public var redirects = RedirectPolicy.follow
+        /// The most bytes of a body, decompressed: beyond, the transfer ends with ``RequestError/Code/responseTooLarge``.
+        ///
+        /// The error has what came until then. `nil` is no limit.
+        public var responseLimit: Int?
         /// The last resort: a response, such as a stored one, in place of an error.
         ///
         /// It gets whatever the call would throw once sending has begun, but neither the end of a cancelled task nor a
@@ -37,8 +50,13 @@ extension URLSession {
         public var logBody = 4096
         /// What is hidden in logs and errors.
         public var redaction = Redaction.standard
-        /// The caller's own delegate of the task.
+        /// The caller's own delegate of the task, asked before that of the session.
+        ///
+        /// It hears of challenges, redirects, bytes sent and body streams that are needed again, on every platform, and on Apple
+        /// platforms of metrics and all else but the data.
         public var taskDelegate: (any URLSessionTaskDelegate)?
+        /// What measures ``deadline``, the request's time limit and waits; another one is for tests.
+        public var clock: any Clock<Duration> = ContinuousClock()
 
         /// A copy of ``default`` as it is now.
         ///

@@ -85,7 +85,7 @@ import Testing
                     "authorize", "served first", "reauthorize 403", "authorize", "served second",
                     "first validator", "second validator",
                 ])
-            #expect(log.entries.map { $0.message.description.prefix(1) } == ["🛫", "🛫", "🛬"])
+            #expect(log.entries.map { $0.message.description.prefix(1) } == ["🛫", "🔁", "🛫", "🛬"])
         }
     }
 

@@ -1,0 +1,136 @@
+#if canImport(FoundationNetworking)
+
+/// What a user's session is made of on Linux: one session of ours with the same configuration, which lives as long.
+///
+/// - A session-level delegate is the only one that hears of data, redirects and challenges alike (of metrics none does), so
+///   the user's session, which has a delegate of its own or none, cannot serve.
+/// - It has no URL cache: one scans its folder for every request, and cancelling many tasks at once ends the process.
+/// - It is never invalidated under a running task, and not made for each request: both end the process.
+///
+/// What the user's session cannot tell us: that it was invalidated. Calls under way go on, and end with their Swift task.
+final class Engine: Sendable {
+    private struct Entry {
+        weak var user: URLSession?
+        let engine: Engine
+    }
+
+    private static let engines = LockBox<[ObjectIdentifier: Entry]>([:])
+
+    let session: URLSession
+    /// The configuration's time for a whole answer, which Foundation ignores here; `nil` for the usual seven days.
+    let resourceLimit: Duration?
+    private let switchboard = Switchboard()
+
+    /// The engine of a session.
+    static func of(_ user: URLSession) -> Engine {
+        let key = ObjectIdentifier(user)
+        if let engine = known(key, user) { return engine }
+        let new = Engine(user.configuration)
+        let (engine, unused) = engines.withLock { engines in
+            let dead = engines.filter { $0.value.user == nil }
+            for key in dead.keys { engines[key] = nil }
+            var unused = dead.values.map(\.engine)
+            if let entry = engines[key] {
+                unused.append(new)
+                return (entry.engine, unused)
+            }
+            engines[key] = Entry(user: user, engine: new)
+            return (new, unused)
+        }
+        for engine in unused { engine.session.finishTasksAndInvalidate() }
+        return engine
+    }
+
+    private static func known(_ key: ObjectIdentifier, _ user: URLSession) -> Engine? {
+        engines.withLock { engines in
+            guard let entry = engines[key], entry.user === user else { return nil }
+            return entry.engine
+        }
+    }
+
+    /// How many sessions have one.
+    static var count: Int { engines.withLock { $0.count } }
+
+    private init(_ configuration: URLSessionConfiguration) {
+        configuration.urlCache = nil
+        let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
+        resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
+        configuration.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest.forFoundation ?? 60
+        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: nil)
+    }
+
+    /// A task, not begun yet, whose callbacks arrive at an exchange.
+    func task(for request: URLRequest, of user: URLSession, _ exchange: Exchange) -> URLSessionTask {
+        let task = session.dataTask(with: request)
+        switchboard.connect(task, to: exchange, of: user)
+        return task
+    }
+}
+
+/// The delegate of an engine's session: hands each callback to the exchange whose task it is.
+private final class Switchboard: NSObject, URLSessionDataDelegate {
+    private struct Line {
+        let exchange: Exchange
+        /// Held so that a session lives as long as the tasks that were begun on it.
+        let user: URLSession
+    }
+
+    private let lines = LockBox<[Int: Line]>([:])
+
+    func connect(_ task: URLSessionTask, to exchange: Exchange, of user: URLSession) {
+        lines.withLock { $0[task.taskIdentifier] = Line(exchange: exchange, user: user) }
+    }
+
+    private func line(of task: URLSessionTask) -> Line? {
+        lines.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        line(of: dataTask)?.exchange
+            .urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        line(of: dataTask)?.exchange.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        line(of: task)?.exchange.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+            completionHandler: completionHandler)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let line = lines.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        line?.exchange.urlSession(session, task: task, didCompleteWithError: error)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        guard let line = line(of: task), let caller = line.exchange.caller else { return }
+        line.user.delegateQueue.addOperation {
+            caller.urlSession(
+                line.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: totalBytesExpectedToSend)
+        }
+    }
+
+    /// The refusal and its body have arrived by now, and are the answer: Foundation would wait for credentials, for ever, and
+    /// end the process for those that it cannot use.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        line(of: task)?.exchange.finish(challenge)
+    }
+}
+
+#endif

@@ -1,0 +1,47 @@
+/// A result that comes once, from anywhere, for one task that waits for it.
+///
+/// What comes later is dropped. A task that is cancelled while it waits gets `CancellationError` at once.
+final class Promise<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Value, any Error>)
+        case kept(Result<Value, any Error>)
+    }
+
+    private let state = LockBox(State.open)
+
+    /// Gives the result, if there is none yet.
+    func keep(_ result: Result<Value, any Error>) {
+        let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
+            switch state {
+            case .kept: return nil
+            case .open:
+                state = .kept(result)
+                return nil
+            case .awaited(let continuation):
+                state = .kept(result)
+                return continuation
+            }
+        }
+        continuation?.resume(with: result)
+    }
+
+    /// The result.
+    ///
+    /// - Parameter onCancel: Called, from any thread, when the task is cancelled meanwhile.
+    func value(onCancel: @Sendable () -> Void = {}) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let kept: Result<Value, any Error>? = state.withLock { state in
+                    if case .kept(let result) = state { return result }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let kept { continuation.resume(with: kept) }
+            }
+        } onCancel: {
+            keep(.failure(CancellationError()))
+            onCancel()
+        }
+    }
+}

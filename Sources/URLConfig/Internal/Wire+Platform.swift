@@ -1,0 +1,188 @@
+// The two platforms side by side: all that differs between them, but for the engine, which is for Linux only.
+
+#if canImport(FoundationNetworking)
+
+extension Wire {
+    /// Who hears of what happens to a task.
+    var caller: (any URLSessionTaskDelegate)? { delegate }
+
+    /// A task of the session's engine.
+    func task(for request: URLRequest, _ credential: URLCredential?, _ exchange: Exchange) -> URLSessionTask {
+        var request = request
+        let limit = request.timeoutInterval.forFoundation ?? 60
+        if limit != request.timeoutInterval { request.timeoutInterval = limit }
+        // With both, two framings are sent (RFC 9112 §6.3): a stream goes in chunks, whatever its length.
+        if request.httpBodyStream != nil { request.setValue(nil, forHTTPHeaderField: "Content-Length") }
+        // The storage's cookies would replace those that the caller has set.
+        if request.value(forHTTPHeaderField: "Cookie") != nil { request.httpShouldHandleCookies = false }
+        if let credential {
+            let text = "\(credential.user ?? ""):\(credential.password ?? "")"
+            request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
+        }
+        return Engine.of(session).task(for: request, of: session, exchange)
+    }
+
+    /// The time for one sending, by our own clock.
+    func timeLimit(of request: URLRequest) -> Duration? {
+        let limit = request.ownTimeLimit
+        guard let whole = Engine.of(session).resourceLimit else { return limit }
+        return min(whole, limit ?? whole)
+    }
+
+    /// The credential that a refused task is to be tried again with, from the caller's delegate or the session's storage.
+    ///
+    /// - Parameter refusals: How many there were before.
+    /// - Throws: `URLError` with code `.cancelled` if the delegate wants no answer.
+    func credential(for exchange: Exchange, after refusals: Int) async throws -> URLCredential? {
+        guard let (challenge, task) = exchange.challenge, let sender = challenge.sender,
+            challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
+        else { return nil }
+        let proposed = refusals == 0 ? challenge.proposedCredential : nil
+        guard let delegate else { return proposed }
+        let asked = URLAuthenticationChallenge(
+            protectionSpace: challenge.protectionSpace, proposedCredential: proposed, previousFailureCount: refusals,
+            failureResponse: challenge.failureResponse, error: nil, sender: sender)
+        let decision = Promise<(URLSession.AuthChallengeDisposition, URLCredential?)>()
+        session.delegateQueue.addOperation {
+            delegate.urlSession(session, task: task, didReceive: asked) { decision.keep(.success(($0, $1))) }
+        }
+        switch try await decision.value() {
+        case (.useCredential, let credential): return credential
+        case (.performDefaultHandling, _): return proposed
+        case (.cancelAuthenticationChallenge, _): throw URLError(.cancelled)
+        default: return nil
+        }
+    }
+}
+
+extension TimeInterval {
+    /// A time limit as Foundation may have it: `nil` for one that limits nothing.
+    ///
+    /// It cuts them to whole seconds, so that one of half a second is over at once, and ends the process for one without sense,
+    /// such as infinity. Our own clock is the exact one, so the room that rounding gives does no harm.
+    var forFoundation: TimeInterval? {
+        Duration(timeoutInterval: self)?.timeoutInterval?.rounded(.up)
+    }
+}
+
+extension Error {
+    /// The same failure, under the code that Apple platforms have for it.
+    func transportError(hasHead: Bool) -> any Error {
+        guard let error = self as? URLError else { return self }
+        let code: URLError.Code =
+            switch error.code {
+            case .unknown, .badServerResponse: .networkConnectionLost
+            case .unsupportedURL: .cannotParseResponse
+            default: error.code
+            }
+        return code == error.code ? error : URLError(code, userInfo: error.errorUserInfo)
+    }
+}
+
+#else
+
+extension Wire {
+    // What the task's delegate does not hear, the session's hears by itself.
+    var caller: (any URLSessionTaskDelegate)? { taskDelegate }
+
+    func task(for request: URLRequest, _ credential: URLCredential?, _ exchange: Exchange) -> URLSessionTask {
+        let task = session.dataTask(with: request)
+        task.delegate = exchange
+        return task
+    }
+
+    func timeLimit(of request: URLRequest) -> Duration? { request.ownTimeLimit }
+
+    // Foundation asks for credentials itself.
+    func credential(for exchange: Exchange, after refusals: Int) async throws -> URLCredential? { nil }
+}
+
+extension Error {
+    func transportError(hasHead: Bool) -> any Error { self }
+}
+
+#endif
+
+extension Wire {
+    /// Who is asked about redirects and body streams.
+    var delegate: (any URLSessionTaskDelegate)? {
+        taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
+    }
+
+    /// What the caller's delegate says to a redirect.
+    ///
+    /// - Parameters:
+    ///   - answer: The redirect.
+    ///   - next: The request that would follow it.
+    /// - Returns: The request to send; `nil` if the redirect is the answer.
+    func redirection(_ answer: Answer, to next: URLRequest) async throws -> URLRequest? {
+        guard let delegate else { return next }
+        let decision = Promise<URLRequest?>()
+        session.delegateQueue.addOperation {
+            delegate.redirected(session, answer, next) { decision.keep(.success($0)) }
+        }
+        return try await decision.value()
+    }
+
+    /// A request that can be sent once more: one with a stream needs another stream, from the caller's delegate.
+    ///
+    /// - Returns: `nil` if there is none.
+    func repeatable(_ request: URLRequest, after answer: Answer) async throws -> URLRequest? {
+        guard request.httpBodyStream != nil else { return request }
+        guard let delegate else { return nil }
+        let decision = Promise<URLRequest?>()
+        session.delegateQueue.addOperation {
+            delegate.needsStream(session, answer) { stream in
+                var again = request
+                again.httpBodyStream = stream
+                decision.keep(.success(stream.map { _ in again }))
+            }
+        }
+        return try await decision.value()
+    }
+}
+
+extension URLSessionTaskDelegate {
+    #if canImport(FoundationNetworking)
+    fileprivate func redirected(
+        _ session: URLSession, _ answer: Wire.Answer, _ next: URLRequest,
+        decide: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        urlSession(
+            session, task: answer.task, willPerformHTTPRedirection: answer.head, newRequest: next,
+            completionHandler: decide)
+    }
+
+    fileprivate func needsStream(
+        _ session: URLSession, _ answer: Wire.Answer, give: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        urlSession(session, task: answer.task, needNewBodyStream: give)
+    }
+    #else
+    // Both are optional: nil means that the delegate does not have it.
+    fileprivate func redirected(
+        _ session: URLSession, _ answer: Wire.Answer, _ next: URLRequest,
+        decide: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        let asked: Void? = urlSession?(
+            session, task: answer.task, willPerformHTTPRedirection: answer.head, newRequest: next,
+            completionHandler: decide)
+        if asked == nil { decide(next) }
+    }
+
+    fileprivate func needsStream(
+        _ session: URLSession, _ answer: Wire.Answer, give: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        let asked: Void? = urlSession?(session, task: answer.task, needNewBodyStream: give)
+        if asked == nil { give(nil) }
+    }
+    #endif
+}
+
+extension URLRequest {
+    /// The time for one attempt, if somebody has chosen one: Foundation's own minute is one without a byte, and its own to
+    /// measure.
+    fileprivate var ownTimeLimit: Duration? {
+        timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
+    }
+}

@@ -1,0 +1,70 @@
+/// One sending of a request within a call: a call has several if it was redirected, retried or authorized anew.
+///
+/// ```swift
+/// print(response.attempts.map(\.description))
+/// // ["503 after 12 ms, waiting 3 s: Retry-After", "200 after 9 ms"]
+/// ```
+public struct Attempt: Sendable, CustomStringConvertible {
+    /// The status of the answer; `nil` if there was none.
+    public internal(set) var status: HTTPResponse.Status?
+    /// What went wrong instead, such as a `URLError`.
+    public internal(set) var error: (any Error)?
+    /// How long it took to the end of the answer.
+    public internal(set) var duration = Duration.zero
+    /// Why there was another one, without secrets: `waiting 3 s: Retry-After`, `credentials refreshed`, `to https://…`.
+    public internal(set) var reason: String?
+
+    /// Outcome, duration and why there was another one, without secrets.
+    public var description: String {
+        let outcome = status.map { "\($0.code)" } ?? error?.summary.escapingControls ?? "unfinished"
+        return "\(outcome) after \(duration.shown)" + (reason.map { ", " + $0 } ?? "")
+    }
+}
+
+/// The attempts of a call, the last of which may be under way.
+struct Timeline: Sendable {
+    private let attempts = LockBox<[Attempt]>([])
+
+    /// All of them.
+    var all: [Attempt] { attempts.withLock { $0 } }
+
+    func begin() {
+        attempts.withLock { $0.append(Attempt()) }
+    }
+
+    /// The last one is over.
+    func end(_ outcome: Result<DataResponse, any Error>, after duration: Duration) {
+        change { attempt in
+            attempt.duration = duration
+            switch outcome {
+            case .success(let response): attempt.status = response.status
+            case .failure(let error): attempt.error = error
+            }
+        }
+    }
+
+    /// There will be another one; the last one.
+    func go(on reason: String) -> Attempt? {
+        change { $0.reason = reason }
+    }
+
+    @discardableResult
+    private func change(_ change: (inout Attempt) -> Void) -> Attempt? {
+        attempts.withLock { attempts in
+            guard !attempts.isEmpty else { return nil }
+            change(&attempts[attempts.count - 1])
+            return attempts.last
+        }
+    }
+}
+
+extension URLError {
+    private static let attemptsKey = "URLConfigAttempts"
+
+    /// The attempts of the call of `response(for:)` that threw this error, this failure last; empty for others.
+    public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
+
+    func with(_ attempts: [Attempt]) -> URLError {
+        URLError(code, userInfo: errorUserInfo.merging([Self.attemptsKey: attempts]) { $1 })
+    }
+}

@@ -1,0 +1,260 @@
+/// One call of `response(for:)`: the send loop, which everything that is sent goes through.
+struct Call: Sendable {
+    /// An authenticator at work.
+    ///
+    /// A task that it starts and leaves behind keeps the mark, but then the work is over.
+    private struct Work: Sendable {
+        let authenticator: ObjectIdentifier
+        let isOver = LockBox(false)
+    }
+
+    /// What is sent next, and how the call came to that.
+    private struct Leg {
+        /// The request, without what the authenticator puts on it.
+        var request: URLRequest
+        /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
+        var isForeign = false
+        var redirects = 0
+        var attempts = 1
+        var hasNewCredentials = false
+    }
+
+    private typealias Outcome = Result<Wire.Answer, any Error>
+
+    /// What this task is part of.
+    @TaskLocal private static var work: [Work] = []
+
+    private var config: URLSession.Config
+    private let wire: Wire
+    private let log: RequestLog
+    private let elapsed: @Sendable () -> Duration
+    private let timeline = Timeline()
+
+    init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
+        self.config = config
+        wire = Wire(
+            session: session, taskDelegate: config.taskDelegate, limit: config.responseLimit, clock: config.clock)
+        log = RequestLog(
+            logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
+        elapsed = config.clock.stopwatch()
+        if let identity = config.authenticator?.identity,
+            Self.work.contains(where: { $0.authenticator == identity && !$0.isOver.withLock { $0 } })
+        {
+            self.config.authorize = false
+        }
+    }
+
+    func response(for request: URLRequest) async throws -> DataResponse {
+        do {
+            try Task.checkCancellation()
+            try request.checkSendable()
+            return try await responseInTime(for: request)
+        } catch {
+            let error = final(error)
+            log.failed(request, error, after: elapsed())
+            guard let fallback = config.fallback, error.isAnswerable else { throw error }
+            do {
+                return try await fallback(error, request)
+            } catch {
+                throw final(error)
+            }
+        }
+    }
+
+    private func responseInTime(for request: URLRequest) async throws -> DataResponse {
+        guard let deadline = config.deadline?.limit else { return try await validated(answer(to: request)) }
+        // A task of its own: what an authenticator or a validator does may not end in time, nor when it is cancelled.
+        let response = Promise<DataResponse>()
+        let work = Task {
+            do {
+                response.keep(.success(try await validated(answer(to: request))))
+            } catch {
+                response.keep(.failure(error))
+            }
+        }
+        return try await withTimeLimit(deadline, config.clock) {
+            response.keep(
+                .failure(
+                    RequestError(
+                        .deadlineExceeded, stage: .executing, reason: "there was no answer within \(deadline.shown)",
+                        request: request)))
+            work.cancel()
+        } operation: {
+            try await response.value { work.cancel() }
+        }
+    }
+
+    /// The answer that counts, after all redirects, retries and new credentials.
+    private func answer(to request: URLRequest) async throws -> DataResponse {
+        if config.retry.attempts > 1 { config.retry.budget?.earn(request.hostName) }
+        var leg = Leg(request: request)
+        while true {
+            let request = try await authorized(leg)
+            let outcome = await sent(request)
+            if let next = try await redirected(leg, outcome) {
+                leg = next
+            } else if let next = try await reauthorized(leg, outcome) {
+                leg = next
+            } else if let next = try await retried(leg, outcome) {
+                leg = next
+            } else {
+                var response = try outcome.get().response
+                response.attempts = timeline.all
+                return response
+            }
+        }
+    }
+
+    private func authorized(_ leg: Leg) async throws -> URLRequest {
+        var request = leg.request
+        if let authenticator = config.authenticator, config.authorize, !leg.isForeign {
+            request = try await within(authenticator) {
+                var request = leg.request
+                try await authenticator.authorize(&request)
+                return request
+            }
+            try Task.checkCancellation()
+            try request.checkSendable()
+        }
+        return request
+    }
+
+    private func sent(_ request: URLRequest) async -> Outcome {
+        log.sent(request)
+        timeline.begin()
+        let duration = config.clock.stopwatch()
+        let outcome: Outcome
+        do {
+            var answer = try await wire.send(request)
+            answer.response.duration = elapsed()
+            answer.response.redaction = config.redaction
+            outcome = .success(answer)
+        } catch {
+            outcome = .failure(error)
+        }
+        timeline.end(outcome.map(\.response), after: duration())
+        return outcome
+    }
+
+    private func redirected(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
+        guard case .success(let answer) = outcome,
+            let proposed = try config.redirects.next(after: answer.response, to: leg.request, config.redaction),
+            let next = try await wire.redirection(answer, to: proposed)
+        else { return nil }
+        guard leg.redirects < RedirectPolicy.most else {
+            throw RequestError(
+                .tooManyRedirects, stage: .executing, reason: "more than \(RedirectPolicy.most) redirects",
+                response: answer.response)
+        }
+        guard let request = try await wire.repeatable(next, after: answer) else {
+            throw URLError(.requestBodyStreamExhausted)
+        }
+        try Task.checkCancellation()
+        try request.checkSendable()
+        var following = leg
+        following.request = request
+        following.redirects += 1
+        following.isForeign = leg.isForeign || Origin(request.url) != Origin(leg.request.url)
+        return going(from: leg, to: following, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
+    }
+
+    private func reauthorized(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
+        guard case .success(let answer) = outcome, config.throwsUnauthorized, !leg.isForeign,
+            config.isUnauthorized(answer.response)
+        else { return nil }
+        if !leg.hasNewCredentials, let authenticator = config.authenticator,
+            let request = try await wire.repeatable(leg.request, after: answer),
+            try await within(authenticator, { try await authenticator.reauthorize(after: answer.response) })
+        {
+            try Task.checkCancellation()
+            var replay = leg
+            replay.request = request
+            replay.hasNewCredentials = true
+            return going(from: leg, to: replay, "credentials refreshed")
+        }
+        try Task.checkCancellation()
+        if await (config.authenticator as? TokenAuthenticator)?.isNews(answer.response) ?? true {
+            await config.onUnauthorized?(answer.response)
+        }
+        throw RequestError(
+            .unauthorized, stage: .executing,
+            reason: "the server refused the credentials" + (leg.hasNewCredentials ? ", and the new ones too" : ""),
+            response: answer.response)
+    }
+
+    private func retried(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
+        var generator = SystemRandomNumberGenerator()
+        guard !Task.isCancelled, leg.request.httpBodyStream == nil,
+            let (delay, reason) = config.retry.delay(
+                after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
+                remaining: config.deadline?.limit.map { $0 - elapsed() }, using: &generator),
+            config.retry.budget?.spend(leg.request.hostName) ?? true
+        else { return nil }
+        var again = leg
+        again.attempts += 1
+        _ = going(from: leg, to: again, reason)
+        try await config.clock.sleep(for: delay)
+        return again
+    }
+
+    /// There will be another attempt: tells the log and the timeline.
+    private func going(from leg: Leg, to next: Leg, _ reason: String) -> Leg {
+        if let attempt = timeline.go(on: reason) { log.again(leg.request, attempt) }
+        return next
+    }
+
+    private func validated(_ answer: DataResponse) async throws -> DataResponse {
+        var response = answer
+        for validator in config.validators {
+            try await validator.validate(&response)
+            try Task.checkCancellation()
+        }
+        log.received(response)
+        return response
+    }
+
+    /// Asks an authenticator: a call that it makes itself, with a configuration that names it, must not ask it again.
+    private func within<Result: Sendable>(
+        _ authenticator: any Authenticator, _ ask: () async throws -> Result
+    ) async throws -> Result {
+        guard let identity = authenticator.identity else { return try await ask() }
+        let work = Work(authenticator: identity)
+        defer { work.isOver.set(\.self, true) }
+        return try await Self.$work.withValue(Self.work + [work], operation: ask)
+    }
+
+    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, what this call hides is hidden in
+    /// errors too, and they tell what was sent.
+    private func final(_ error: any Error) -> any Error {
+        if Task.isCancelled { return CancellationError() }
+        switch error {
+        case var error as RequestError:
+            error.redaction = error.redaction ?? config.redaction
+            error.attempts = timeline.all
+            error.response?.attempts = timeline.all
+            return error
+        case let error as URLError:
+            return error.redacted(config.redaction).with(timeline.all)
+        default:
+            return error
+        }
+    }
+}
+
+extension Error {
+    /// Whether a fallback may answer instead: not for the end of a task, nor for a request that is wrong in itself.
+    fileprivate var isAnswerable: Bool {
+        !Task.isCancelled && (self as? RequestError)?.stage != .building
+    }
+}
+
+extension Authenticator {
+    /// Which object it is; `nil` for a value, which is none.
+    fileprivate var identity: ObjectIdentifier? {
+        type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
+    }
+}
+
+extension URLRequest {
+    fileprivate var hostName: String { url?.host()?.lowercased() ?? "" }
+}

@@ -1,0 +1,107 @@
+/// Whether and when a request that failed is sent again.
+///
+/// ```swift
+/// let response = try await session.response(for: request) {
+///     $0.retry = .standard
+///     $0.deadline = .seconds(30)
+/// }
+/// ```
+///
+/// Only what does no harm twice is sent twice: methods that are idempotent (RFC 9110 §9.2.2), or any that carries an
+/// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has the same
+/// body.
+public struct RetryPolicy: Sendable {
+    /// The most attempts, the first one included; one for no retry.
+    public var attempts: Int
+    /// The longest wait before the second attempt; it doubles with each one more.
+    ///
+    /// The wait itself is random between zero and that, so that many clients do not come back at once.
+    public var firstDelay = Duration.milliseconds(500)
+    /// What the longest wait does not grow beyond.
+    public var longestDelay = Duration.seconds(20)
+    /// The longest `Retry-After` that is waited for, if what is left of the deadline is not shorter: an answer that asks for
+    /// more is returned at once.
+    public var longestRetryAfter = Duration.seconds(60)
+    /// Status codes of answers that may be better the next time.
+    public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+    /// Failures of the transport that may pass.
+    public var errors: Set<URLError.Code> = [
+        .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
+        .notConnectedToInternet, .cannotParseResponse, .badServerResponse,
+    ]
+    /// What bounds the retries of all calls together; `nil` for no bound.
+    public var budget: RetryBudget? = .shared
+
+    /// Nothing is sent again.
+    public static let none = Self(attempts: 1)
+    /// Three attempts.
+    public static let standard = Self(attempts: 3)
+
+    /// A policy that has all but the number of attempts in common with ``standard``.
+    ///
+    /// - Parameter attempts: The most attempts, the first one included.
+    public init(attempts: Int) {
+        self.attempts = attempts
+    }
+
+    /// How long to wait before the next attempt, and why; `nil` if this was the last.
+    ///
+    /// - Parameters:
+    ///   - attempt: How many attempts there were.
+    ///   - request: The request.
+    ///   - outcome: What became of the last one.
+    ///   - now: When that was, for a `Retry-After` that names a date.
+    ///   - remaining: What is left of the deadline; `nil` without one.
+    ///   - generator: Where randomness comes from.
+    func delay(
+        after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
+        remaining: Duration?,
+        using generator: inout some RandomNumberGenerator
+    ) -> (delay: Duration, reason: String)? {
+        guard attempt < attempts, request.mayBeRepeated else { return nil }
+        var delay: Duration
+        var reason = ""
+        switch outcome {
+        case .failure(let error):
+            guard let error = error as? URLError, errors.contains(error.code) else { return nil }
+            delay = backoff(attempt, using: &generator)
+        case .success(let response):
+            guard statuses.contains(response.status.code) else { return nil }
+            delay = backoff(attempt, using: &generator)
+            if let asked = response.retryAfter(now) {
+                guard asked <= longestRetryAfter || remaining != nil else { return nil }
+                (delay, reason) = (asked, ": Retry-After")
+            }
+        }
+        if let remaining, delay >= remaining { return nil }
+        return (delay, "waiting \(delay.shown)\(reason)")
+    }
+
+    /// Full jitter: anything from nothing to a limit that doubles.
+    private func backoff(_ attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+        let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
+        return Duration(timeoutInterval: limit * Double.random(in: 0...1, using: &generator)) ?? .zero
+    }
+}
+
+extension URLRequest {
+    /// Whether sending it twice does no more than sending it once (RFC 9110 §9.2.2).
+    fileprivate var mayBeRepeated: Bool {
+        ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod ?? "GET")
+            || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
+    }
+}
+
+extension DataResponse {
+    /// RFC 9110 §10.2.3: seconds, or a date; `nil` without one, or for anything else.
+    func retryAfter(_ now: Date) -> Duration? {
+        guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
+            return nil
+        }
+        if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+            return Double(text).flatMap { Duration(timeoutInterval: $0) ?? .zero }
+        }
+        guard let date = Date(httpDate: text) else { return nil }
+        return Duration(timeoutInterval: date.timeIntervalSince(now)) ?? .zero
+    }
+}

@@ -1,0 +1,60 @@
+@testable import URLConfig
+
+/// A clock that a test moves: who sleeps wakes up when it has been moved far enough, and not before.
+final class TestClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset = Duration.zero
+
+        func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        func duration(to other: Self) -> Duration { other.offset - offset }
+        static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
+    }
+
+    private struct State {
+        var now = Instant()
+        var sleepers: [Int: (deadline: Instant, promise: Promise<Void>)] = [:]
+        var nextSleeper = 0
+        /// How long all who slept have asked for, in order.
+        var asked: [Duration] = []
+    }
+
+    private let state = LockBox(State())
+    let minimumResolution = Duration.nanoseconds(1)
+    var now: Instant { state.withLock { $0.now } }
+
+    /// How long all who slept have asked for, in order.
+    var asked: [Duration] { state.withLock { $0.asked } }
+
+    /// How many sleep now.
+    var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+    func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let promise = Promise<Void>()
+        let sleeper = state.withLock { state in
+            state.asked.append(state.now.duration(to: deadline))
+            guard deadline > state.now else {
+                promise.keep(.success(()))
+                return -1
+            }
+            state.nextSleeper += 1
+            state.sleepers[state.nextSleeper] = (deadline, promise)
+            return state.nextSleeper
+        }
+        defer { state.withLock { _ = $0.sleepers.removeValue(forKey: sleeper) } }
+        try await promise.value()
+    }
+
+    /// Moves the clock, and wakes who has slept long enough.
+    func advance(by duration: Duration) {
+        let woken = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            return state.sleepers.values.filter { $0.deadline <= state.now }.map(\.promise)
+        }
+        for promise in woken { promise.keep(.success(())) }
+    }
+
+    /// Waits until so many sleep.
+    func waitForSleepers(_ count: Int = 1) async {
+        while sleepers < count { await Task.yield() }
+    }
+}
