@@ -2,11 +2,13 @@
 
 /// A clock that a test moves: who sleeps wakes up when it has been moved far enough, and not before.
 final class TestClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset = Duration.zero
+    typealias Duration = Swift.Duration
 
-        func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
-        func duration(to other: Self) -> Duration { other.offset - offset }
+    struct Instant: InstantProtocol {
+        var offset = Swift.Duration.zero
+
+        func advanced(by duration: Swift.Duration) -> Self { Self(offset: offset + duration) }
+        func duration(to other: Self) -> Swift.Duration { other.offset - offset }
         static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
     }
 
