@@ -19,6 +19,7 @@ final class Engine: Sendable {
     let session: URLSession
     /// The configuration's time for a whole answer, which Foundation ignores here; `nil` for the usual seven days.
     let resourceLimit: Duration?
+    let cookies: Cookies
     private let switchboard = Switchboard()
 
     /// The engine of a session.
@@ -51,8 +52,11 @@ final class Engine: Sendable {
     /// How many sessions have one.
     static var count: Int { engines.withLock { $0.count } }
 
-    private init(_ configuration: URLSessionConfiguration) {
+    private init(_ user: URLSessionConfiguration) {
+        // What a session shows here is its own object, no copy as on Apple platforms.
+        let configuration = user.copy() as? URLSessionConfiguration ?? .default
         configuration.urlCache = nil
+        cookies = Cookies(configuration)
         let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
         configuration.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest.forFoundation ?? 60

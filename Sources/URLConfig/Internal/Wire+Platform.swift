@@ -13,13 +13,18 @@ extension Wire {
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
         // With both, two framings are sent (RFC 9112 §6.3): a stream goes in chunks, whatever its length.
         if request.httpBodyStream != nil { request.setValue(nil, forHTTPHeaderField: "Content-Length") }
-        // The storage's cookies would replace those that the caller has set.
-        if request.value(forHTTPHeaderField: "Cookie") != nil { request.httpShouldHandleCookies = false }
+        let engine = Engine.of(session)
+        engine.cookies.add(to: &request)
         if let credential {
             let text = "\(credential.user ?? ""):\(credential.password ?? "")"
             request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
         }
-        return Engine.of(session).task(for: request, of: session, exchange)
+        return engine.task(for: request, of: session, exchange)
+    }
+
+    /// An answer has come.
+    func received(_ response: HTTPURLResponse, to request: URLRequest) {
+        Engine.of(session).cookies.store(response, to: request)
     }
 
     /// The time for one sending, by our own clock.
@@ -92,6 +97,8 @@ extension Wire {
     }
 
     func timeLimit(of request: URLRequest) -> Duration? { request.ownTimeLimit }
+
+    func received(_ response: HTTPURLResponse, to request: URLRequest) {}
 
     // Foundation asks for credentials itself.
     func credential(for exchange: Exchange, after refusals: Int) async throws -> URLCredential? { nil }

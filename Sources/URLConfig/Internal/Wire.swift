@@ -58,6 +58,7 @@ struct Wire: Sendable {
         let (head, body) = exchange.answer
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
         guard let head = head as? HTTPURLResponse, 0...999 ~= head.statusCode else { return nil }
+        received(head, to: request)
         let response = DataResponse(
             request: request, url: head.url, status: .init(integerLiteral: head.statusCode),
             headerFields: HTTPFields(head), data: body)

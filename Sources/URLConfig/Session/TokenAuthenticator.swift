@@ -38,24 +38,46 @@ public actor TokenAuthenticator: Authenticator {
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
     }
 
+    /// A host that the token is for; any port, if none is named.
+    private struct Host: Sendable {
+        let name: String?
+        let port: Int?
+
+        init(_ text: String) {
+            let url = URL(string: text.contains("://") ? text : "https://" + text)
+            name = url?.host()?.lowercased()
+            port = url?.port
+        }
+
+        func matches(_ url: URL) -> Bool {
+            name == url.host()?.lowercased() && (port == nil || port == url.port)
+        }
+    }
+
     private enum State {
         case initial
         case known(Token?)
     }
 
-    private let hosts: Set<String>
+    /// A `load` or `refresh` under way.
+    private struct Renewal {
+        var isRefused = false
+        var waiters: [Promise<Void>] = []
+    }
+
+    private let hosts: [Host]
     private let leeway: Duration
     private let authorization: @Sendable (String) -> Authorization
     private let load: @Sendable () async throws -> Token?
     private let refresh: @Sendable (Token) async throws -> Token?
     private let now: @Sendable () -> Date
 
-    private var state = State.initial
+    private var state = State.initial { didSet { obtained = now() } }
+    /// When the token was got.
+    private var obtained: Date?
     /// Which of the token's changes this is: a result that was asked for before the last one counts no more.
     private var generation = 0
-    private var isRenewing = false
-    private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
-    private var nextWaiter = 0
+    private var renewal: Renewal?
     /// The fields that tokens are written to.
     private var fieldNames: Set<String> = []
     /// The credentials that were refused for good, none among them: their values, by the order of ``fieldNames``.
@@ -67,8 +89,10 @@ public actor TokenAuthenticator: Authenticator {
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
-    ///   - hosts: The names of the hosts, without scheme and port, that the token is for. It is put on no other request.
-    ///   - leeway: How long before its expiry a token is refreshed.
+    ///   - hosts: The hosts that the token is for, such as `api.example.com`, or `localhost:8080` for one port only. It is put on
+    ///     no other request.
+    ///   - leeway: How long before its expiry a token is refreshed, but not in the first half of the life that it has left when
+    ///     it is got.
     ///   - authorization: How the token is written; at first as a bearer token.
     ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
     ///     without one. Called before the first request, and again if it threw. What it throws, that request throws.
@@ -91,7 +115,7 @@ public actor TokenAuthenticator: Authenticator {
         now: @escaping @Sendable () -> Date,
         load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
     ) {
-        self.hosts = Set(hosts.map { $0.lowercased() })
+        self.hosts = hosts.map(Host.init)
         self.leeway = leeway
         self.authorization = authorization
         self.now = now
@@ -128,16 +152,15 @@ public actor TokenAuthenticator: Authenticator {
         let wasRefused = try fields(for: token).allSatisfy {
             response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
         }
-        if wasRefused { try await renew(token) }
-        guard case .known(.some) = state else { return false }
-        return true
+        if wasRefused { try await renew(token, isRefused: true) }
+        return known != nil
     }
 }
 
 extension TokenAuthenticator {
     private func serves(_ request: URLRequest) -> Bool {
-        guard let host = request.url?.host()?.lowercased(), hosts.contains(host) else { return false }
-        return !(isRenewing && Self.renewing.contains(ObjectIdentifier(self)))
+        guard let url = request.url, hosts.contains(where: { $0.matches(url) }) else { return false }
+        return !(renewal != nil && Self.renewing.contains(ObjectIdentifier(self)))
     }
 
     private func fields(for token: Token) throws -> HTTPFields {
@@ -147,50 +170,38 @@ extension TokenAuthenticator {
     }
 
     private func currentToken() async throws -> Token? {
-        if isRenewing {
-            try await renewal()
-        } else if case .initial = state {
-            try await renew(nil)
-        }
-        guard case .known(let token?) = state else { return nil }
-        guard let expiry = token.expiry, expiry <= now() + (leeway / .seconds(1)) else { return token }
-        do {
-            // Once: a service that hands out tokens which have expired already must not be asked for ever.
-            try await renew(token)
-        } catch {
-            if Task.isCancelled || expiry <= now() { throw error }
-        }
-        guard case .known(let renewed) = state else { return nil }
-        return renewed
+        if case .initial = state { try await renew(nil) }
+        // Once: a service that hands out tokens which have expired already must not be asked for ever.
+        if let token = known, renewal != nil || isDue(token) { try await renew(token) }
+        return known
+    }
+
+    private var known: Token? {
+        guard case .known(let token) = state else { return nil }
+        return token
+    }
+
+    private func isDue(_ token: Token) -> Bool {
+        guard let expiry = token.expiry else { return false }
+        let life = expiry.timeIntervalSince(obtained ?? now())
+        return expiry.timeIntervalSince(now()) <= min(leeway / .seconds(1), life / 2)
     }
 
     /// Replaces the token by what `refresh` brings, or `load` if there is none yet; joins a renewal that is under way.
-    private func renew(_ token: Token?) async throws {
-        if !isRenewing {
-            isRenewing = true
+    ///
+    /// - Parameter isRefused: Whether the server holds the token for bad: it must not be used if there is no other.
+    private func renew(_ token: Token?, isRefused: Bool = false) async throws {
+        if renewal == nil {
+            renewal = Renewal()
             let start = generation
             // A task of its own, so that no caller's cancellation ends what others wait for. It runs later: the token may have
             // been replaced by then.
             Task { await runRenewal(of: token, generation: start) }
         }
-        try await renewal()
-    }
-
-    /// The end of the renewal that is under way, or of the task that waits for it.
-    private func renewal() async throws {
-        nextWaiter += 1
-        let waiter = nextWaiter
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                if Task.isCancelled {
-                    continuation.resume(throwing: CancellationError())
-                } else {
-                    waiters[waiter] = continuation
-                }
-            }
-        } onCancel: {
-            Task { await abandon(waiter) }
-        }
+        let end = Promise<Void>()
+        renewal?.waiters.append(end)
+        if isRefused { renewal?.isRefused = true }
+        try await end.value()
     }
 
     private func runRenewal(of token: Token?, generation start: Int) async {
@@ -212,10 +223,10 @@ extension TokenAuthenticator {
 
     private func endRenewal(with result: Result<Void, any Error>) {
         generation += 1
-        isRenewing = false
-        let waiting = waiters
-        waiters = [:]
-        for continuation in waiting.values { continuation.resume(with: result) }
+        // A refresh before its time may fail.
+        let isGood = renewal?.isRefused == false && known.map { $0.expiry.map { $0 > now() } ?? true } == true
+        for waiter in renewal?.waiters ?? [] { waiter.keep(isGood ? .success(()) : result) }
+        renewal = nil
     }
 
     /// Whether a final refusal is the first of these credentials: however many requests carried them, the user is signed out
@@ -225,10 +236,6 @@ extension TokenAuthenticator {
         return reported.insert(values).inserted
     }
 
-    /// How many tasks wait for the renewal that is under way.
-    var waiting: Int { waiters.count }
-
-    private func abandon(_ waiter: Int) {
-        waiters.removeValue(forKey: waiter)?.resume(throwing: CancellationError())
-    }
+    /// How many requests wait for the renewal that is under way.
+    var waiting: Int { renewal?.waiters.count ?? 0 }
 }

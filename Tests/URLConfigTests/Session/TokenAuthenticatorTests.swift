@@ -276,6 +276,77 @@ import Testing
         await #expect(throws: Unreachable.self) { try await sentToken(authenticator) }
     }
 
+    @Test(arguments: [false, true])
+    func `who joins a refresh before its time, which fails, has the good token too, unless it was refused`(
+        isRefused: Bool
+    ) async throws {
+        let now = LockBox(Date(timeIntervalSince1970: 1000))
+        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+        let (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            now.withLock { $0 }
+        } load: {
+            Token("good", expiry: Date(timeIntervalSince1970: 1100))
+        } refresh: { _ in
+            signal.yield()
+            for await _ in opened { break }
+            throw Unreachable()
+        }
+        #expect(try await sentToken(authenticator) == "Bearer good")
+        now.withLock { $0 = Date(timeIntervalSince1970: 1080) }
+        let first = Task { try await sentToken(authenticator) }
+        for await _ in entered { break }
+        let second = Task { try await sentToken(authenticator) }
+        while await authenticator.waiting < 2 { await Task.yield() }
+        let refused = Task { isRefused ? try await authenticator.reauthorize(after: refusal(of: "good")) : true }
+        while await authenticator.waiting < (isRefused ? 3 : 2) { await Task.yield() }
+        open.yield()
+        for task in [first, second] {
+            if isRefused {
+                await #expect(throws: Unreachable.self) { try await task.value }
+            } else {
+                #expect(try await task.value == "Bearer good")
+            }
+        }
+        if isRefused { await #expect(throws: Unreachable.self) { try await refused.value } }
+    }
+
+    @Test func `a token that lives no longer than the leeway is used for half its life`() async throws {
+        let now = LockBox(Date(timeIntervalSince1970: 1000))
+        let refreshes = LockBox(0)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
+            now.withLock { $0 }
+        } load: {
+            Token("first", expiry: Date(timeIntervalSince1970: 1020))
+        } refresh: { _ in
+            refreshes.withLock { $0 += 1 }
+            return Token("second", expiry: Date(timeIntervalSince1970: 1040))
+        }
+        for (second, token, count) in [
+            (1000.0, "first", 0), (1009, "first", 0), (1010, "second", 1), (1011, "second", 1),
+        ] {
+            now.withLock { $0 = Date(timeIntervalSince1970: second) }
+            #expect(try await sentToken(authenticator) == "Bearer \(token)")
+            #expect(refreshes.withLock { $0 } == count)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("localhost:8080", "http://localhost:8080", true), ("localhost:8080", "http://localhost:8081", false),
+            ("localhost", "http://localhost:8081", true),
+            ("https://api.example.com/v2", "https://api.example.com", true),
+            ("[::1]", "http://[::1]:80", true), ("::1", "http://[::1]", false), ("", "http://h", false),
+        ] as [(String, String, Bool)])
+    func `a host may be named with its port`(entry: String, host: String, isServed: Bool) async throws {
+        let authenticator = TokenAuthenticator(hosts: [entry]) {
+            Token("t")
+        } refresh: { _ in
+            nil
+        }
+        #expect(try await sentToken(authenticator, host: host) == (isServed ? "Bearer t" : nil))
+    }
+
     @Test func `a token shows no more than its expiry`() {
         #expect("\(Token("s3cret"))" == "Token(***, expiry: unknown)")
     }

@@ -1,0 +1,142 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// What the caller's own delegates hear of a task, and what their answers do.
+@Suite struct CallerDelegateTests {
+    enum Place: CaseIterable { case session, task }
+
+    /// Serves `/` to who knows the password, and says what came.
+    private func guarded(
+        _ place: Place, _ delegate: Recorder, method: HTTPTypes.HTTPRequest.Method = .get,
+        _ body: (Loopback, URLSession, URLRequest, (inout URLSession.Config) -> Void) async throws -> Void
+    ) async throws {
+        try await Loopback.serving { request in
+            let sent = String(decoding: try await request.bodyData, as: UTF8.self)
+            if request.headers[.authorization] == "Basic \(Data("ada:secret".utf8).base64EncodedString())" {
+                return .json("welcome \(sent)")
+            }
+            return .init(
+                statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): "Basic realm=\"r\""]),
+                body: Data("who are you?".utf8))
+        } _: { server in
+            let session = URLSession(
+                configuration: .ephemeral, delegate: place == .session ? delegate : nil, delegateQueue: nil)
+            defer { session.finishTasksAndInvalidate() }
+            let request = URLRequest.with(server.config) {
+                $0.method = method
+                if method == .post { $0.body = .text("hello") }
+            }
+            try await body(server, session, request) {
+                $0.logger = nil
+                $0.taskDelegate = place == .task ? delegate : nil
+            }
+        }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a challenge is answered with the delegate's credential`(place: Place) async throws {
+        let delegate = Recorder { _ in
+            (.useCredential, URLCredential(user: "ada", password: "secret", persistence: .none))
+        }
+        try await guarded(place, delegate, method: .post) { _, session, request, config in
+            let response = try await session.response(for: request, config)
+            #expect(try response.text() == "welcome hello")
+            #expect(delegate.challenges.withLock { $0 } == [0])
+            #if canImport(FoundationNetworking)
+            #expect(delegate.sent.withLock { $0 } >= 5)
+            #endif
+        }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a credential that is wrong is asked for again, with the number of failures`(place: Place) async throws {
+        let delegate = Recorder { failures in
+            failures < 2
+                ? (.useCredential, URLCredential(user: "ada", password: "wrong", persistence: .none))
+                : (.performDefaultHandling, nil)
+        }
+        try await guarded(place, delegate) { _, session, request, config in
+            let response = try await session.response(for: request, config)
+            #expect(response.status == .unauthorized)
+            #expect(try response.text() == "who are you?")
+            #expect(delegate.challenges.withLock { $0 } == [0, 1, 2])
+        }
+    }
+
+    @Test(arguments: [
+        URLSession.AuthChallengeDisposition.performDefaultHandling, .rejectProtectionSpace, .useCredential,
+    ])
+    func `without a credential the refusal is the answer`(disposition: URLSession.AuthChallengeDisposition) async throws
+    {
+        let delegate = Recorder { _ in (disposition, nil) }
+        try await guarded(.task, delegate) { _, session, request, config in
+            let response = try await session.response(for: request, config)
+            #expect(response.status == .unauthorized)
+            #expect(delegate.challenges.withLock { $0 } == [0])
+        }
+    }
+
+    @Test func `a delegate that wants no answer cancels the request, and not the task`() async throws {
+        let delegate = Recorder { _ in (.cancelAuthenticationChallenge, nil) }
+        try await guarded(.session, delegate) { _, session, request, config in
+            let error = await #expect(throws: URLError.self) { try await session.response(for: request, config) }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a delegate that never answers is left by a task that is cancelled`()
+        async throws
+    {
+        let (asked, signal) = AsyncStream.makeStream(of: Void.self)
+        let delegate = Recorder { _ in
+            signal.yield()
+            return nil
+        }
+        try await guarded(.task, delegate) { _, session, request, _ in
+            let task = Task {
+                try await session.response(for: request) {
+                    $0.logger = nil
+                    $0.taskDelegate = delegate
+                }
+            }
+            for await _ in asked { break }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+}
+
+/// Notes what it is told, and answers challenges as a test wants.
+private final class Recorder: NSObject, URLSessionDataDelegate {
+    typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
+
+    let challenges = LockBox<[Int]>([])
+    let sent = LockBox<Int64>(0)
+    private let answer: @Sendable (_ failures: Int) -> Answer?
+
+    init(answer: @escaping @Sendable (_ failures: Int) -> Answer?) {
+        self.answer = answer
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        challenges.withLock { $0.append(challenge.previousFailureCount) }
+        guard let answer = answer(challenge.previousFailureCount) else { return }
+        completionHandler(answer.0, answer.1)
+        // Twice is once too often, and must do no harm.
+        #if canImport(FoundationNetworking)
+        completionHandler(answer.0, answer.1)
+        #endif
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        sent.withLock { $0 += bytesSent }
+    }
+}

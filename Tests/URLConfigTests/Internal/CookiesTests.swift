@@ -1,0 +1,56 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+@Suite struct CookiesTests {
+    /// What is stored after an answer with a `Set-Cookie`.
+    private func stored(_ field: String, _ configure: (URLSessionConfiguration) -> Void = { _ in }) async throws
+        -> [String]
+    {
+        let stored = LockBox<[String]>([])
+        let configuration = URLSessionConfiguration.ephemeral
+        configure(configuration)
+        try await Loopback.serving { _ in
+            .init(statusCode: .ok, headers: HTTPHeaders([.init("Set-Cookie"): field]), body: Data())
+        } _: { server in
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            try await session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            let cookies = configuration.httpCookieStorage?.cookies ?? []
+            stored.withLock { $0 = cookies.map { "\($0.name)=\($0.value)" }.sorted() }
+        }
+        return stored.withLock { $0 }
+    }
+
+    @Test func `several cookies in one field are told apart, commas in dates or not`() async throws {
+        let cookies = try await stored("a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Path=/, b=2")
+        #expect(cookies == ["a=1", "b=2"])
+    }
+
+    @Test(arguments: ["a=1; Domain=bank.example", "a=1; Domain=.1", "a=1; Domain=27.0.0.1", "a=1; Domain=0.0.1"])
+    func `a cookie for another host is not taken`(field: String) async throws {
+        #expect(try await stored(field) == [])
+    }
+
+    @Test func `a configuration that wants none stores none`() async throws {
+        #expect(try await stored("a=1") { $0.httpCookieAcceptPolicy = .never } == [])
+        #expect(try await stored("a=1") { $0.httpCookieStorage = nil } == [])
+    }
+
+    @Test func `cookies are sent to their own host after a redirect`() async throws {
+        try await Loopback.serving { request in
+            request.path == "/in"
+                ? .init(
+                    statusCode: .seeOther,
+                    headers: HTTPHeaders([.init("Set-Cookie"): "sid=7; Path=/", .location: "/"]),
+                    body: Data())
+                : .json(request.headers[.init("Cookie")] ?? "none")
+        } _: { server in
+            let response = try await server.session.response(for: .with(server.config) { $0.path = "/in" }) {
+                $0.logger = nil
+            }
+            #expect(try response.text() == "sid=7")
+        }
+    }
+}

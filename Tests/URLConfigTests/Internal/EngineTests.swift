@@ -1,0 +1,114 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+#if canImport(FoundationNetworking)
+
+/// What stock Foundation on Linux does wrong, and what it does beneath us: both in one test where that does no harm, so that we
+/// notice when it is mended.
+@Suite struct EngineTests {
+    @Test func `a session has one engine for all its calls`() async throws {
+        try await Loopback.serving { _ in
+            .json("{}")
+        } _: { server in
+            for _ in 0..<3 { try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil } }
+            let engine = Engine.of(server.session)
+            #expect(engine === Engine.of(server.session))
+            #expect(engine.session.configuration.urlCache == nil)
+            #expect(engine !== Engine.of(URLSession(configuration: .ephemeral)))
+        }
+    }
+
+    @Test func `sessions made and dropped for each call leave nothing behind`() async throws {
+        try await Loopback.serving { _ in
+            .json("{}")
+        } _: { server in
+            for index in 0..<100 {
+                let session = URLSession(configuration: .ephemeral)
+                let response = try await session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+                #expect(response.isSuccess)
+                if index.isMultiple(of: 2) { session.finishTasksAndInvalidate() }
+            }
+            weak var engine: Engine?
+            do {
+                let session = URLSession(configuration: .ephemeral)
+                try await session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+                engine = Engine.of(session)
+            }
+            // The next session's engine is the occasion to let go of it.
+            while engine != nil {
+                _ = Engine.of(URLSession(configuration: .ephemeral))
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "Basic realm=\"r\"", "Basic", "basic realm=r", "Bearer", "Bearer realm=\"x\"", "Digest realm=\"d\"",
+        "Negotiate", "", "NTLM, Basic realm=\"a\"",
+    ])
+    func `a 401 with a challenge is an answer`(challenge: String) async throws {
+        try await Loopback.serving { _ in
+            .init(
+                statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): challenge]),
+                body: Data("who are you?".utf8))
+        } _: { server in
+            let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            #expect(response.status == .unauthorized)
+            #expect(try response.text() == "who are you?")
+        }
+    }
+
+    @Test func `stock Foundation does not answer a 401 with a Basic challenge`() async throws {
+        try await Loopback.serving { _ in
+            .init(
+                statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): "Basic realm=\"r\""]),
+                body: Data())
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.timeout = .seconds(1) }
+            let task = Task { try await server.session.data(for: request) }
+            let ours = try await server.session.response(for: request) { $0.logger = nil }
+            #expect(ours.status == .unauthorized)
+            task.cancel()
+            await #expect(throws: (any Error).self) { try await task.value }
+        }
+    }
+
+    @Test func `cookies are kept in the session's storage, and an explicit field wins`() async throws {
+        try await Loopback.serving { request in
+            let cookie = request.headers[.init("Cookie")] ?? "none"
+            return .init(
+                statusCode: .ok, headers: HTTPHeaders([.init("Set-Cookie"): "a=1; Path=/"]), body: Data(cookie.utf8))
+        } _: { server in
+            let requests = [
+                URLRequest.with(server.config) { _ in }, .with(server.config) { _ in },
+                .with(server.config) { $0.headers[.cookie] = "b=2" },
+                .with(server.config) { $0.handlesCookies = false },
+            ]
+            var cookies: [String] = []
+            for request in requests {
+                cookies.append(try await server.session.response(for: request) { $0.logger = nil }.text())
+            }
+            #expect(cookies == ["none", "a=1", "b=2", "none"])
+            #expect(server.session.configuration.httpCookieStorage?.cookies?.map(\.name) == ["a"])
+        }
+    }
+
+    @Test func `a stream goes in chunks, with one framing`() async throws {
+        try await Loopback.serving { request in
+            let framing = request.headers.keys.map(\.rawValue).filter {
+                ["content-length", "transfer-encoding"].contains($0.lowercased())
+            }
+            return .json("\(framing.sorted()) \(String(decoding: try await request.bodyData, as: UTF8.self))")
+        } _: { server in
+            var request = URLRequest.with(server.config) { $0.method = .post }
+            request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+            request.setValue("8", forHTTPHeaderField: "Content-Length")
+            let response = try await server.session.response(for: request) { $0.logger = nil }
+            #expect(try response.text() == #"["Transfer-Encoding"] streamed"#)
+        }
+    }
+}
+
+#endif

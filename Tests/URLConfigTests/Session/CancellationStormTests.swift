@@ -1,0 +1,81 @@
+import FlyingFox
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Very many calls, each cancelled at an instant of its own: within data, redirect, retry, refusal or refresh.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CancellationStormTests {
+    private enum Fate: CaseIterable { case answered, cancelled, failed }
+
+    /// Another number: `STORM_CALLS=20000 swift test --filter CancellationStorm`, as CI has it.
+    private static let calls = ProcessInfo.processInfo.environment["STORM_CALLS"].flatMap { Int($0) } ?? 4_000
+
+    @Test func `thousands of calls end, each as an answer or as cancelled`() async throws {
+        let token = LockBox(0)
+        try await Loopback.serving { request in
+            switch request.path {
+            case "/data": .json(String(repeating: "x", count: 40_000))
+            case "/hop": .init(statusCode: .temporaryRedirect, headers: HTTPHeaders([.location: "/data"]), body: Data())
+            case "/busy": .status(.serviceUnavailable)
+            case "/me":
+                request.headers[.authorization] == "Bearer \(token.withLock { $0 })"
+                    ? .json("{}") : .status(.unauthorized)
+            default: .status(.notFound)
+            }
+        } _: { server in
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                .init("0")
+            } refresh: { _ in
+                await Task.yield()
+                return .init("\(token.withLock { $0 })")
+            }
+            let config = URLSession.Config().with {
+                $0.logger = nil
+                $0.authenticator = authenticator
+                $0.retry = .standard
+                $0.retry.firstDelay = .milliseconds(2)
+                $0.retry.budget = nil
+            }
+            var generator = SeededGenerator(seed: 20_000)
+            var fates: [Fate: Int] = [:]
+            let before = Self.descriptors
+            try await withThrowingTaskGroup(of: Fate.self) { group in
+                for index in 0..<Self.calls {
+                    if index >= 100, let fate = try await group.next() { fates[fate, default: 0] += 1 }
+                    let path = ["/data", "/hop", "/busy", "/me"].randomElement(using: &generator) ?? ""
+                    let patience = Int.random(in: 0...1500, using: &generator)
+                    if index.isMultiple(of: 500) { token.withLock { $0 += 1 } }
+                    let request = URLRequest.with(server.config) { $0.path = .init(path) }
+                    group.addTask {
+                        let call = Task { try await server.session.response(for: request, config: config) }
+                        for _ in 0..<patience { await Task.yield() }
+                        call.cancel()
+                        switch await call.result {
+                        case .success: return .answered
+                        case .failure(is CancellationError): return .cancelled
+                        case .failure(let error):
+                            Issue.record(error)
+                            return .failed
+                        }
+                    }
+                }
+                for try await fate in group { fates[fate, default: 0] += 1 }
+            }
+            #expect(fates.values.reduce(0, +) == Self.calls)
+            // Both must have happened, or the instants are no good.
+            #expect(fates[.answered, default: 0] > Self.calls / 50)
+            #expect(fates[.cancelled, default: 0] > Self.calls / 50)
+            // Connections are kept, as many as one host may have, and the server's ends of them; not one for each call.
+            #expect(Self.descriptors < before + 64)
+            let last = try await server.session.response(
+                for: .with(server.config) { $0.path = "/data" }, config: config)
+            #expect(last.data.count == 40_000)
+        }
+    }
+
+    /// How many files and sockets this process has open.
+    private static var descriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+}

@@ -1,0 +1,156 @@
+import FlyingFox
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Very many requests with one token, over a real socket and in every order.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TokenAuthenticatorLoadTests {
+    @Test func `ten thousand concurrent refusals by a server cause one refresh`() async throws {
+        let requests = LockBox(0)
+        let refreshes = LockBox(0)
+        try await Loopback.serving { request in
+            requests.withLock { $0 += 1 }
+            return request.headers[.authorization] == "Bearer new" ? .json("{}") : .status(.unauthorized)
+        } _: { server in
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                .init("old")
+            } refresh: { _ in
+                refreshes.withLock { $0 += 1 }
+                return .init("new")
+            }
+            let request = URLRequest.with(server.config) { _ in }
+            let config = URLSession.Config().with {
+                $0.logger = nil
+                $0.authenticator = FirstTogether(inner: authenticator, count: 10_000)
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<10_000 {
+                    group.addTask {
+                        let response = try await server.session.response(for: request, config: config)
+                        #expect(response.isSuccess)
+                        #expect(response.attempts.map(\.status?.code) == [401, 200])
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(refreshes.withLock { $0 } == 1)
+        #expect(requests.withLock { $0 } == 20_000)
+    }
+
+    @Test func `a credential that is refused for good signs out once, however many waited`() async throws {
+        let journal = Journal()
+        try await Loopback.serving { _ in
+            .status(.unauthorized)
+        } _: { server in
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                .init("old")
+            } refresh: { _ in
+                .init("no-better")
+            }
+            func refused(_ count: Int) async {
+                await withTaskGroup { group in
+                    for _ in 0..<count {
+                        group.addTask {
+                            let error = await #expect(throws: RequestError.self) {
+                                try await server.session.response(for: .with(server.config) { _ in }) {
+                                    $0.logger = nil
+                                    $0.authenticator = authenticator
+                                    $0.onUnauthorized = {
+                                        await journal.note($0.request.field("Authorization") ?? "none")
+                                    }
+                                }
+                            }
+                            #expect(error?.code == .unauthorized)
+                        }
+                    }
+                }
+            }
+            await refused(200)
+            #expect(await journal.entries == ["Bearer no-better"])
+            await authenticator.setToken(nil)
+            await refused(20)
+            #expect(await journal.entries == ["Bearer no-better", "none"])
+            await authenticator.setToken(.init("no-better"))
+            await refused(20)
+            #expect(await journal.entries == ["Bearer no-better", "none", "Bearer no-better"])
+        }
+    }
+
+    /// Requests, refusals early and late, refreshes that fail, cancelled waiters, sign-in and sign-out, in a hundred orders: no
+    /// request ever leaves with a token that a refusal had replaced before the request began, and none hangs.
+    @Test(arguments: 0..<100) func `any order leaves one truth`(seed: UInt64) async throws {
+        struct Unreachable: Error {}
+        let server = LockBox(1)
+        let inFlight = LockBox(0)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            .init("1")
+        } refresh: { refused in
+            #expect(
+                inFlight.withLock {
+                    $0 += 1
+                    return $0
+                } == 1, "two refreshes at once")
+            defer { inFlight.withLock { $0 -= 1 } }
+            var generator = SeededGenerator(seed: seed &+ UInt64(server.withLock { $0 }))
+            for _ in 0..<Int.random(in: 0...20, using: &generator) { await Task.yield() }
+            if Int.random(in: 0..<4, using: &generator) == 0 { throw Unreachable() }
+            return .init("\(server.withLock { max($0, (Int(refused.value) ?? 0) + 1) })")
+        }
+        let original = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
+        var generator = SeededGenerator(seed: seed)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<60 {
+                let yields = Int.random(in: 0...30, using: &generator)
+                let isCancelled = Int.random(in: 0..<6, using: &generator) == 0
+                let revokes = Int.random(in: 0..<8, using: &generator) == 0
+                group.addTask {
+                    let call = Task {
+                        for _ in 0..<yields { await Task.yield() }
+                        if revokes { server.withLock { $0 += 1 } }
+                        for _ in 0..<10 {
+                            var request = original
+                            let valid = server.withLock { $0 }
+                            try await authenticator.authorize(&request)
+                            let token = Int(request.field("Authorization")?.dropFirst(7) ?? "") ?? 0
+                            #expect(token > 0)
+                            if token >= valid { return }
+                            let refusal = DataResponse(request: request, status: .unauthorized)
+                            #expect(try await authenticator.reauthorize(after: refusal))
+                        }
+                    }
+                    if isCancelled { call.cancel() }
+                    do {
+                        try await call.value
+                    } catch is Unreachable {
+                    } catch is CancellationError where isCancelled {}
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await authenticator.waiting == 0)
+    }
+}
+
+/// Holds the first authorizations back until all are there, so that all requests leave with the first token.
+private struct FirstTogether: Authenticator {
+    let inner: TokenAuthenticator
+    let count: Int
+    private let waiting = LockBox<[Promise<Void>]>([])
+
+    func authorize(_ request: inout URLRequest) async throws {
+        try await inner.authorize(&request)
+        let turn = Promise<Void>()
+        let all = waiting.withLock { waiting in
+            waiting.append(turn)
+            return waiting.count < count ? [] : waiting
+        }
+        for promise in all { promise.keep(.success(())) }
+        try await turn.value()
+    }
+
+    func reauthorize(after response: DataResponse) async throws -> Bool {
+        try await inner.reauthorize(after: response)
+    }
+}
