@@ -1,9 +1,7 @@
 import Synchronization
 import URLConfig
 
-/// The floor: a session's delegate written by hand, with no more than a call needs, and no URL cache.
-///
-/// Of the usual ephemeral configuration but for `urlCache = nil`.
+/// A session's delegate written by hand, with no more than a call needs, and no URL cache.
 struct BareDelegate: Way {
     static let name = "bare delegate"
 
@@ -12,9 +10,7 @@ struct BareDelegate: Way {
     private let decoder = JSONDecoder()
 
     init() {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        session = URLSession(configuration: configuration, delegate: collector, delegateQueue: nil)
+        session = URLSession(configuration: .ephemeralWithoutCache, delegate: collector, delegateQueue: nil)
     }
 
     func data(for request: URLRequest) async throws -> Data {

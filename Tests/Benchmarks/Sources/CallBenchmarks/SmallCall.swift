@@ -18,7 +18,7 @@ struct SmallCall {
     /// round; the median of all rounds counts.
     func run(on server: Server) async throws {
         let request = URLRequest(url: URL(string: server.url("/small"))!)
-        let ways: [any Way] = [Ours(), ByHand(), BareDelegate()]
+        let ways: [any Way] = [Ours(), ByHand(), BareDelegate(), ByHandWithoutCache()]
         for way in ways { try await batch(way, request) }
         var costs = [[Cost]](repeating: [], count: ways.count)
         let loadBefore = server.load()
@@ -29,15 +29,16 @@ struct SmallCall {
             }
         }
         let load = server.load()
-        for (index, target) in [(1, 1.0), (2, nil)] {
+        for (index, target) in [(1, 1.0), (2, nil), (3, nil)] {
             let name = type(of: ways[index]).name
             row("\(name), processor", costs[0], costs[index], \.processor, target).print()
             row("\(name), wall clock", costs[0], costs[index], \.wall, target).print()
         }
         let requests = load.requests - loadBefore.requests
         precondition(requests == rounds * atOnce * callsEach * ways.count, "a call was not answered by the server")
-        let perRequest = (load.processorTime - loadBefore.processorTime) / requests
-        Row.say("# the server spent \(perRequest) ns of processor time on each request of these rows")
+        let busy = load.processorTime - loadBefore.processorTime
+        let share = Double(busy) / costs.joined().reduce(0) { $0 + $1.wall }
+        Row.say("# server: \(busy / requests) ns of processor time a request, \(share.shown) of one core")
     }
 
     private func batch(_ way: any Way, _ request: URLRequest) async throws {
