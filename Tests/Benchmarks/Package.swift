@@ -4,7 +4,7 @@ import PackageDescription
 
 let package = Package(
     name: "Benchmarks",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "URLConfig", path: "../.."),
         // No traits: by default it replaces the allocator and the reference counting of the process that is measured.
@@ -19,7 +19,12 @@ let package = Package(
             ],
             path: "Benchmarks/URLConfigBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
-        )
+        ),
+        .executableTarget(
+            name: "CallBenchmarks",
+            dependencies: [.product(name: "URLConfig", package: "URLConfig")]
+        ),
+        .executableTarget(name: "BenchmarkServer"),
     ],
     swiftLanguageModes: [.v6]
 )

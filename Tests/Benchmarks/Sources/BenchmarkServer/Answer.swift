@@ -1,0 +1,35 @@
+/// The bytes of an answer: a head, with the whole content if that is small, and filling.
+struct Answer {
+    static let filling = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+
+    private static let small = Self(
+        "200 OK", type: "application/json",
+        content: #"{"id":4711,"title":"some-title","text":"A line of text.","tags":["a","b"],"views":12}"#)
+    private static let missing = Self("404 Not Found", type: "text/plain", content: "")
+
+    let head: [UInt8]
+    /// The bytes that follow the head.
+    let fill: Int
+
+    /// - Parameter path: `/small`, a model as JSON, or `/body/<n>`, so many bytes.
+    init(path: some Collection<UInt8>) {
+        if path.elementsEqual("/small".utf8) {
+            self = Self.small
+        } else if path.starts(with: "/body/".utf8),
+            let count = Int(String(decoding: path.dropFirst(6), as: UTF8.self)), count >= 0
+        {
+            self = Self("200 OK", type: "application/octet-stream", content: "", fill: count)
+        } else {
+            self = Self.missing
+        }
+    }
+
+    private init(_ status: String, type: String, content: String, fill: Int = 0) {
+        let lines = [
+            "HTTP/1.1 \(status)", "Date: Fri, 02 Jan 2026 10:00:00 GMT", "Content-Type: \(type)",
+            "Content-Length: \(content.utf8.count + fill)", "Cache-Control: no-store", "X-Request-Id: 0123456789abcdef",
+        ]
+        head = Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + content).utf8)
+        self.fill = fill
+    }
+}

@@ -1,0 +1,50 @@
+import URLConfig
+
+/// A large body in memory: each way has a process of its own, which says how far its memory grew at most.
+struct BodyInMemory {
+    private static let ways: [any Way.Type] = [Ours.self, ByHand.self, BareDelegate.self]
+
+    let work = "512 MB body in memory"
+    private let size = 512 << 20
+
+    func run(on server: Server) throws {
+        let url = server.url("/body/\(size)")
+        let peaks = try Self.ways.map { try peak(way: $0.name, url: url) / 1e6 }
+        let body = Double(size) / 1e6
+        Row(
+            work: work, against: "size of the body", theirs: body, ours: peaks[0], unit: "MB", ratio: peaks[0] / body,
+            target: 1.4
+        ).print()
+        for (way, peak) in zip(Self.ways, peaks).dropFirst() {
+            Row(
+                work: work, against: way.name, theirs: peak, ours: peaks[0], unit: "MB", ratio: peaks[0] / peak,
+                note: "\(way.name): \((peak / body).shown) x body"
+            ).print()
+        }
+    }
+
+    private func peak(way: String, url: String) throws -> Double {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = try executable()
+        process.arguments = ["peak", way, url]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard let peak = Double(text.trimmingCharacters(in: .newlines)) else { throw CocoaError(.coderReadCorrupt) }
+        return peak
+    }
+
+    /// Makes one small call, so that all libraries are ready, then the large one, and prints the bytes of growth.
+    static func printPeak(way name: String, url: String) async throws {
+        guard let way = ways.first(where: { $0.name == name })?.init(), let url = URL(string: url),
+            let small = URL(string: "/small", relativeTo: url)
+        else { throw CocoaError(.formatting) }
+        _ = try await way.article(for: URLRequest(url: small.absoluteURL))
+        let before = peakMemory()
+        let data = try await way.data(for: URLRequest(url: url))
+        precondition("\(data.count)" == url.lastPathComponent, "\(data.count) bytes of \(url.lastPathComponent)")
+        print(peakMemory() - before)
+    }
+}

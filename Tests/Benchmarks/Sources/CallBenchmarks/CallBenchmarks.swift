@@ -1,0 +1,21 @@
+import Foundation
+
+/// The rows about whole calls: `CallBenchmarks [filter]`, where the filter is how the name of a work begins.
+///
+/// `CallBenchmarks peak <way> <URL>` is what the rows about memory start for each way; see ``BodyInMemory``.
+@main
+enum CallBenchmarks {
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.first == "peak", arguments.count == 3 {
+            return try await BodyInMemory.printPeak(way: arguments[2], url: arguments[3])
+        }
+        let filter = arguments.first ?? ""
+        let server = try Server()
+        for contest in SmallCall.all where contest.work.hasPrefix(filter) {
+            try await contest.run(on: server)
+        }
+        let body = BodyInMemory()
+        if body.work.hasPrefix(filter) { try body.run(on: server) }
+    }
+}

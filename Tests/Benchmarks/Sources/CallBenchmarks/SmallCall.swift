@@ -1,0 +1,71 @@
+import URLConfig
+
+/// Calls for a small model: all ways take turns, a batch each, in every round.
+struct SmallCall {
+    static let all = [
+        Self(work: "Call, one after the other", atOnce: 1, callsEach: 192),
+        Self(work: "Call, 64 at once", atOnce: 64, callsEach: 3),
+    ]
+
+    let work: String
+    let atOnce: Int
+    let callsEach: Int
+    private let rounds = 60
+
+    /// Prints the rows.
+    ///
+    /// Each round goes through the ways in the opposite order of the one before. A ratio is that of two batches of one
+    /// round; the median of all rounds counts.
+    func run(on server: Server) async throws {
+        let request = URLRequest(url: URL(string: server.url("/small"))!)
+        let ways: [any Way] = [Ours(), ByHand(), BareDelegate(), ByHandWithoutCache()]
+        for way in ways { try await batch(way, request) }
+        var costs = [[Cost]](repeating: [], count: ways.count)
+        let loadBefore = server.load()
+        for round in 0..<rounds {
+            let turns = round.isMultiple(of: 2) ? Array(ways.indices) : ways.indices.reversed()
+            for index in turns {
+                try await costs[index].append(.of { try await batch(ways[index], request) })
+            }
+        }
+        let load = server.load()
+        for (index, target) in [(1, 1.0), (2, nil), (3, nil)] {
+            let name = type(of: ways[index]).name
+            row("\(name), processor", costs[0], costs[index], \.processor, target).print()
+            row("\(name), wall clock", costs[0], costs[index], \.wall, target).print()
+        }
+        let requests = load.requests - loadBefore.requests
+        precondition(requests == rounds * atOnce * callsEach * ways.count, "a call was not answered by the server")
+        let busy = load.processorTime - loadBefore.processorTime
+        let share = Double(busy) / costs.joined().reduce(0) { $0 + $1.wall }
+        Row.say("# server: \(busy / requests) ns of processor time a request, \(share.shown) of one core")
+    }
+
+    private func batch(_ way: any Way, _ request: URLRequest) async throws {
+        let expected = Article(
+            id: 4711, title: "some-title", text: "A line of text.", tags: ["a", "b"], views: 12)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<atOnce {
+                group.addTask {
+                    for _ in 0..<callsEach {
+                        let article = try await way.article(for: request)
+                        precondition(article == expected, "\(type(of: way).name) got \(article)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func row(
+        _ against: String, _ ours: [Cost], _ theirs: [Cost], _ cost: KeyPath<Cost, Double>, _ target: Double?
+    ) -> Row {
+        let ratios = zip(ours, theirs).map { $0[keyPath: cost] / $1[keyPath: cost] }
+        let calls = Double(atOnce * callsEach)
+        return Row(
+            work: work, against: against, theirs: theirs.map { $0[keyPath: cost] }.quantile(0.5) / calls,
+            ours: ours.map { $0[keyPath: cost] }.quantile(0.5) / calls, unit: "ns", ratio: ratios.quantile(0.5),
+            target: target,
+            note: "half within \(ratios.quantile(0.25).shown)-\(ratios.quantile(0.75).shown)")
+    }
+}

@@ -1,0 +1,85 @@
+import URLConfig
+
+/// A way to make a call, with a session of its own.
+protocol Way: Sendable {
+    /// What the table calls it.
+    static var name: String { get }
+
+    init()
+
+    func data(for request: URLRequest) async throws -> Data
+    func article(for request: URLRequest) async throws -> Article
+}
+
+/// The small model.
+struct Article: Codable, Equatable {
+    var id: Int
+    var title: String
+    var text: String
+    var tags: [String]
+    var views: Int
+}
+
+/// Ours: `response(for:)` on a session of the usual ephemeral configuration.
+struct Ours: Way {
+    static let name = "ours"
+
+    private let session = URLSession(configuration: .ephemeral)
+
+    func data(for request: URLRequest) async throws -> Data {
+        try await session.response(for: request) { $0.logger = nil }.data
+    }
+
+    func article(for request: URLRequest) async throws -> Article {
+        let response = try await session.response(for: request) { $0.logger = nil }
+        guard response.status == .ok else { throw URLError(.badServerResponse) }
+        return try response.decode()
+    }
+}
+
+/// As Foundation's documentation does it: `data(for:)` on a session of the same configuration.
+struct ByHand: Way {
+    static let name = "data(for:)"
+
+    private let session: URLSession
+    private let decoder = JSONDecoder()
+
+    init() {
+        self.init(configuration: .ephemeral)
+    }
+
+    init(configuration: URLSessionConfiguration) {
+        session = URLSession(configuration: configuration)
+    }
+
+    func data(for request: URLRequest) async throws -> Data {
+        let (data, response) = try await session.data(for: request)
+        guard let response = response as? HTTPURLResponse, response.statusCode == 200 else {
+            throw URLError(.badServerResponse)
+        }
+        return data
+    }
+
+    func article(for request: URLRequest) async throws -> Article {
+        try await decoder.decode(Article.self, from: data(for: request))
+    }
+}
+
+/// The same without a URL cache: the least that a call costs with Foundation on Linux, though not the least memory.
+struct ByHandWithoutCache: Way {
+    static let name = "data(for:), no cache"
+
+    private let way = ByHand(configuration: .ephemeralWithoutCache)
+
+    func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
+    func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
+}
+
+extension URLSessionConfiguration {
+    /// The usual ephemeral configuration but for `urlCache = nil`.
+    static var ephemeralWithoutCache: URLSessionConfiguration {
+        let configuration = ephemeral
+        configuration.urlCache = nil
+        return configuration
+    }
+}
