@@ -57,8 +57,8 @@ extension FaultServer.Fault {
         "http://127.0.0.1:-1/", "http://127.0.0.1:x/", "http://user:password@127.0.0.1:1/", "file:///etc/passwd",
         "ftp://127.0.0.1:1/", "data:text/plain,a", "javascript:alert(1)", "about:blank", "http://[::1", "http://[z]:1/",
         "http://a b/", "/a b", "/%zz", "/%", "/\u{E9}", "/a\u{0}b", "?query", "#fragment", "../../..",
-        "\\\\h.invalid\\a", "http:\\\\h.invalid", "http:a", "//127.0.0.1:1/", "//h.invalid/",
-        "http://\u{E9}.invalid/", ":", "::", "//:1/", "//@/", "http://h.invalid:1:2/", "/\(String(repeating: "a", count: 100_000))",
+        "\\\\h.invalid\\a", "http:\\\\h.invalid", "http:a", "//127.0.0.1:1/", "//h.invalid/", "http://\u{E9}.invalid/",
+        ":", "::", "//:1/", "//@/", "http://h.invalid:1:2/", "/\(String(repeating: "a", count: 100_000))",
     ]
 
     /// A challenge with a body.
