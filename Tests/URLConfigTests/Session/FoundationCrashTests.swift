@@ -13,6 +13,13 @@ import URLConfig
         #expect(child?.exitStatus.isSignal == true)
     }
 
+    @Test func `a connection closed within the head`() async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
+            try await FaultServer.serving(.truncatedHead) { try await $0.data() }
+        }
+        #expect(child?.exitStatus.isSignal == true)
+    }
+
     @Test func `a redirect to an address in brackets without a scheme`() async {
         let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
             try await FaultServer.serving(.redirect(to: "//[::1]:1/")) { try await $0.data() }

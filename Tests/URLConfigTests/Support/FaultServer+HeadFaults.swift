@@ -8,6 +8,9 @@ extension FaultServer.Fault {
     /// 10,000 fields.
     static let manyFields = raw("HTTP/1.1 200 OK\r\n\((0..<10_000).map { "X-\($0): v\r\n" }.joined())" + rest)
 
+    /// Closes within the fields, which ends the process on Linux.
+    static let truncatedHead = raw("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Ta")
+
     static let conflictingLengths = raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 10\r\n\r\n0123456789")
 
     static let lengthAndChunks = raw(
