@@ -29,7 +29,8 @@ enum Shell {
         return Call(words: Array(words.dropFirst()), input: Data(rest))
     }
 
-    private static func run(_ script: String) throws -> Data {
+    /// What a script prints.
+    static func run(_ script: String) throws -> Data {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", script]

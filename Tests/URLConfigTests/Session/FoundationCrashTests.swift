@@ -1,0 +1,50 @@
+#if os(Linux)
+import Testing
+import URLConfig
+
+/// Answers that end the process below us, in Foundation itself.
+///
+/// The documentation names them as known. When one of these tests fails, Foundation has mended it: change both.
+@Suite(.timeLimit(.minutes(1))) struct FoundationCrashTests {
+    @Test func `fields after the last chunk`() async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
+            try await FaultServer.serving(.trailers) { try await $0.data() }
+        }
+        #expect(child?.exitStatus.isSignal == true)
+    }
+
+    @Test func `a connection closed within the head`() async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
+            try await FaultServer.serving(.truncatedHead) { try await $0.data() }
+        }
+        #expect(child?.exitStatus.isSignal == true)
+    }
+
+    @Test func `a redirect to an address in brackets without a scheme`() async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
+            try await FaultServer.serving(.redirect(to: "//[::1]:1/")) { try await $0.data() }
+        }
+        #expect(child?.exitStatus.isSignal == true)
+    }
+
+    @Test func `an answer as it should be does not`() async {
+        await #expect(processExitsWith: .success) {
+            try await FaultServer.serving(.ok("{}")) { try await $0.data() }
+        }
+    }
+}
+
+extension FaultServer {
+    /// What Foundation makes of the answer, without us.
+    fileprivate func data() async throws {
+        _ = try await session.data(for: URLRequest(url: try #require(URL(string: host))))
+    }
+}
+
+extension ExitStatus {
+    fileprivate var isSignal: Bool {
+        guard case .signal = self else { return false }
+        return true
+    }
+}
+#endif

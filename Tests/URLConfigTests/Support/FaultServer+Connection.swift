@@ -1,0 +1,118 @@
+@testable import URLConfig
+
+extension FaultServer {
+    /// A request as it came.
+    struct Request: Sendable {
+        /// The request line and the fields, with the empty line.
+        var head: String
+        var body = Data()
+
+        var bodyText: String { String(decoding: body, as: UTF8.self) }
+
+        /// The value of the first field of that name.
+        func field(_ name: String) -> String? {
+            for line in head.split(separator: "\r\n").dropFirst() {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                guard parts.first?.lowercased() == name.lowercased() else { continue }
+                return parts.dropFirst().first?.trimmingCharacters(in: .whitespaces)
+            }
+            return nil
+        }
+    }
+
+    /// One connection, for the thread that serves it.
+    ///
+    /// Every call throws `TCPSocket.Failure` when the peer has gone or the server stops.
+    final class Connection {
+        /// How many connections the server had accepted before.
+        let index: Int
+        private let socket: TCPSocket
+        private let record: (Request) -> Void
+        private var buffer = Data()
+
+        init(_ socket: TCPSocket, index: Int, record: @escaping (Request) -> Void) {
+            self.socket = socket
+            self.index = index
+            self.record = record
+        }
+
+        /// Reads a whole request, with its body.
+        ///
+        /// What is closed with a request unread is a reset to the peer.
+        @discardableResult
+        func read() throws -> Request {
+            var request = Request(head: String(decoding: try bytes(through: "\r\n\r\n"), as: UTF8.self))
+            if request.field("Expect") != nil { try send("HTTP/1.1 100 Continue\r\n\r\n") }
+            if request.field("Transfer-Encoding") != nil {
+                while case let size = try chunkSize(), size > 0 {
+                    request.body += try bytes(size)
+                    _ = try bytes(2)
+                }
+                while try bytes(through: "\r\n").count > 2 {}
+            } else {
+                request.body = try bytes(request.field("Content-Length").flatMap { Int($0) } ?? 0)
+            }
+            record(request)
+            return request
+        }
+
+        func send(_ text: String) throws {
+            try socket.write(text.utf8)
+        }
+
+        func send(_ bytes: some Sequence<UInt8>) throws {
+            try socket.write(bytes)
+        }
+
+        /// Closes the connection at once: the peer's next call fails.
+        func reset() throws {
+            try socket.reset()
+        }
+
+        /// Closes the connection: the peer reads what was sent, then the end.
+        func close() {
+            socket.end()
+        }
+
+        /// Does nothing for a while; what comes in is kept.
+        func pause(_ duration: Duration) throws {
+            let end = ContinuousClock.now + duration
+            while case let rest = ContinuousClock.now.duration(to: end), rest > .zero {
+                let milliseconds = Int32((rest / .milliseconds(1)).rounded(.up))
+                if try socket.isReadable(within: milliseconds) { try fill() }
+            }
+        }
+
+        /// Does nothing until the peer has gone or the server stops; what comes in is lost.
+        func waitForEnd() throws {
+            while true {
+                try fill()
+                buffer = Data()
+            }
+        }
+
+        private func fill() throws {
+            let bytes = try socket.read()
+            guard !bytes.isEmpty else { throw TCPSocket.Failure(code: ENOTCONN) }
+            buffer += bytes
+        }
+
+        private func chunkSize() throws -> Int {
+            let line = String(decoding: try bytes(through: "\r\n"), as: UTF8.self)
+            return Int(line.prefix { $0.isHexDigit }, radix: 16) ?? 0
+        }
+
+        private func bytes(through end: String) throws -> Data {
+            while true {
+                if let end = buffer.range(of: Data(end.utf8)) { return try bytes(end.upperBound - buffer.startIndex) }
+                try fill()
+            }
+        }
+
+        private func bytes(_ count: Int) throws -> Data {
+            while buffer.count < count { try fill() }
+            defer { buffer = Data(buffer.dropFirst(count)) }
+            return Data(buffer.prefix(count))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+@testable import URLConfig
+
+/// What can go wrong with a connection and with a body.
+extension FaultServer.Fault {
+    /// How a connection ends.
+    enum End: Sendable {
+        case close
+        case reset
+        case hang
+    }
+
+    /// Answers one request with this text, whatever it is.
+    static func raw(_ text: String, then end: End = .close) -> Self {
+        Self { connection in
+            try connection.read()
+            try connection.send(text)
+            switch end {
+            case .close: connection.close()
+            case .reset: try connection.reset()
+            case .hang: try connection.waitForEnd()
+            }
+        }
+    }
+
+    /// Answers every request as it should.
+    static func ok(_ text: String) -> Self {
+        Self { connection in
+            while true {
+                try connection.read()
+                try connection.send(answer(text))
+            }
+        }
+    }
+
+    /// Serves the first connections in one way and all others in another.
+    static func first(_ count: Int, _ fault: Self, then other: Self) -> Self {
+        Self { try ($0.index < count ? fault : other).run($0) }
+    }
+
+    /// Closes without having sent a byte.
+    static let empty = raw("")
+
+    /// Resets before the answer.
+    static let reset = raw("", then: .reset)
+
+    /// Speaks another protocol.
+    static let garbage = raw("SSH-2.0-OpenSSH_9.2\r\n")
+
+    static let hangBeforeHead = raw("", then: .hang)
+
+    /// Stops after the head, which promises a body of 100 bytes.
+    static let hangAfterHead = raw(head(length: 100), then: .hang)
+
+    static let hangInBody = raw(head(length: 100) + "0123456789", then: .hang)
+
+    /// Closes after 10 of 100 bytes.
+    static let truncated = raw(head(length: 100) + "0123456789")
+
+    /// Resets after 10 of 100 bytes.
+    static let resetInBody = raw(head(length: 100) + "0123456789", then: .reset)
+
+    /// Closes after one chunk of 10 bytes and half of another.
+    static let truncatedChunks = raw(chunkedHead + "a\r\n0123456789\r\na\r\n01234")
+
+    /// Closes after a whole chunk, without the last one.
+    static let unfinishedChunks = raw(chunkedHead + "a\r\n0123456789\r\n")
+
+    /// A right answer, a byte at a time.
+    static func drip(_ text: String, every pause: Duration) -> Self {
+        Self { connection in
+            try connection.read()
+            for byte in answer(text).utf8 {
+                try connection.send(CollectionOfOne(byte))
+                try connection.pause(pause)
+            }
+        }
+    }
+
+    /// A body without length that ends when the client has enough.
+    static let endless = Self { connection in
+        try connection.read()
+        try connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
+        let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: 1 << 16)
+        while true { try connection.send(zeros) }
+    }
+
+    /// 200 kB that are 200 MB of zeros when unpacked.
+    static let gzipBomb = Self { connection in
+        try connection.read()
+        let bomb = try bomb.get()
+        try connection.send(head(length: bomb.count, "Content-Encoding: gzip\r\n"))
+        try connection.send(bomb)
+    }
+
+    /// A body that is not packed as it says.
+    static let falseGzip = raw(head(length: 10, "Content-Encoding: gzip\r\n") + "0123456789")
+
+    /// Answers the first request of a connection and then closes it, without having said so.
+    static func closingAfterAnswer(_ text: String) -> Self { raw(answer(text)) }
+
+    /// Answers the first request of a connection, and closes it when there comes a second.
+    static func closingOnReuse(_ text: String) -> Self {
+        Self { connection in
+            try connection.read()
+            try connection.send(answer(text))
+            try connection.read()
+        }
+    }
+
+    static let chunkedHead = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    static func head(length: Int, _ fields: String = "") -> String {
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\(fields)Content-Length: \(length)\r\n\r\n"
+    }
+
+    static func answer(_ text: String) -> String { head(length: text.utf8.count) + text }
+
+    private static let bomb = Result { try Shell.run("head -c 200000000 /dev/zero | gzip -9") }
+}

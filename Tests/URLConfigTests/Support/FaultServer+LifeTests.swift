@@ -1,0 +1,86 @@
+import Testing
+
+@testable import URLConfig
+
+/// What the server takes in, and what it leaves behind.
+@Suite(.timeLimit(.minutes(1))) struct FaultServerLifeTests {
+    @Test(arguments: [
+        "POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\na=1",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\na=\r\n1\r\n1\r\n0\r\nX-Trailer: 1\r\n\r\n",
+        "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\na=1",
+    ])
+    func `requests are kept with their bodies`(request: String) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            // Two at once: the second must begin where the first ends.
+            let client = try server.client(request + request)
+            while server.requests.count < 2 { await Task.yield() }
+            client.end()
+            #expect(server.requests.map(\.bodyText) == ["a=1", "a=1"])
+            #expect(server.requests.allSatisfy { request.hasPrefix($0.head) && $0.head.hasSuffix("\r\n\r\n") })
+        }
+    }
+
+    @Test func `the server's own preset and session`() async throws {
+        try await FaultServer.serving(.ok(#"{"a":1}"#)) { server in
+            let request = URLRequest.with(server.config) { $0.path = "/a" }
+            let response = try await server.session.response(for: request) { $0.logger = nil }
+            #expect(response.data == Data(#"{"a":1}"#.utf8))
+            #expect(server.requests.first?.head.hasPrefix("GET /a HTTP/1.1\r\n") == true)
+            #expect(server.connections == 1)
+        }
+    }
+
+    private struct Broken: Error, Equatable {
+        var by: String
+    }
+
+    @Test func `what goes wrong in a fault or in the test is thrown, once all has ended`() async {
+        let failing = FaultServer.Fault { _ in throw Broken(by: "fault") }
+        await #expect(throws: Broken(by: "fault")) {
+            try await FaultServer.serving(failing) { _ = try $0.client().answer() }
+        }
+        await #expect(throws: Broken(by: "test")) {
+            try await FaultServer.serving(.hangBeforeHead) { server in
+                _ = try server.client()
+                throw Broken(by: "test")
+            }
+        }
+    }
+
+    @Test func `a client that has gone does not end the process`() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_DFL)
+            try await FaultServer.serving(.endless) { server in
+                let gone = try server.client()
+                _ = try gone.read(upTo: 1)
+                gone.end()
+                // This one stays: the server is writing to it when it stops.
+                _ = try server.client().read(upTo: 1)
+            }
+        }
+    }
+
+    @Test func `neither sockets nor threads are left`() async {
+        await #expect(processExitsWith: .success) {
+            for fault in [FaultServer.Fault.hangBeforeHead, .hangInBody, .endless, .reset, .ok("{}"), .empty] {
+                var clients: [TCPSocket] = []
+                try await FaultServer.serving(fault) { server in
+                    for _ in 0..<10 { clients.append(try server.client()) }
+                }
+                for client in clients { client.end() }
+                let open = (Int32(0)..<1024).filter { number in
+                    var address = sockaddr()
+                    var length = socklen_t(MemoryLayout<sockaddr>.size)
+                    return getsockname(number, &address, &length) == 0 && address.sa_family == sa_family_t(AF_INET)
+                }
+                #expect(open == [])
+            }
+            #if os(Linux)
+            // The last lines of a thread run after those of its work: wait for them, as long as the time limit lasts.
+            while try Shell.run("cat /proc/$PPID/task/*/comm").range(of: Data("fault server".utf8)) != nil {
+                await Task.yield()
+            }
+            #endif
+        }
+    }
+}

@@ -1,0 +1,119 @@
+@testable import URLConfig
+
+/// A server on a free loopback port that does to its clients what a ``Fault`` says, with a session of its own.
+///
+/// It speaks raw TCP, so that it can say what no HTTP library would. Each connection has a thread; when `serving` ends,
+/// all of them have.
+struct FaultServer: Sendable {
+    /// What is done to a connection, which is closed afterwards.
+    struct Fault: Sendable {
+        let run: @Sendable (Connection) throws -> Void
+
+        init(_ run: @escaping @Sendable (Connection) throws -> Void) {
+            self.run = run
+        }
+    }
+
+    private struct State: Sendable {
+        var accepted = 0
+        var requests: [Request] = []
+        var open: [Int: TCPSocket] = [:]
+        var threads = 0
+        var isStopping = false
+        var failure: (any Error)?
+        var ended: CheckedContinuation<Void, Never>?
+    }
+
+    let port: UInt16
+    let session: URLSession
+    private let state = LockBox(State())
+
+    var host: String { "http://127.0.0.1:\(port)" }
+
+    /// The preset for the server's host.
+    var config: URLRequest.Config { .init(host: host) }
+
+    /// How many connections were accepted so far.
+    var connections: Int { state.withLock { $0.accepted } }
+
+    /// What was read so far.
+    var requests: [Request] { state.withLock { $0.requests } }
+
+    /// Serves every connection with `fault` while `body` runs.
+    ///
+    /// - Throws: What `body` throws, or else what a fault throws, unless that is the end of its connection.
+    static func serving(_ fault: Fault, _ body: (FaultServer) async throws -> Void) async throws {
+        let listener = try TCPSocket()
+        // Made before it is needed: the end must not fail for want of descriptors.
+        let stopper = try TCPSocket()
+        let server = FaultServer(port: try listener.open(), session: URLSession(configuration: .ephemeral))
+        defer { server.session.finishTasksAndInvalidate() }
+        server.detach { server.accept(from: listener, fault) }
+        do {
+            try await body(server)
+        } catch {
+            await server.stop(stopper)
+            throw error
+        }
+        await server.stop(stopper)
+        if let failure = server.state.withLock({ $0.failure }) { throw failure }
+    }
+
+    private func accept(from listener: TCPSocket, _ fault: Fault) {
+        defer { listener.end() }
+        while let socket = try? listener.accepted() {
+            let index: Int? = state.withLock { state in
+                guard !state.isStopping else { return nil }
+                defer { state.accepted += 1 }
+                state.open[state.accepted] = socket
+                return state.accepted
+            }
+            guard let index else { return }
+            detach { serve(socket, index, fault) }
+        }
+    }
+
+    private func serve(_ socket: TCPSocket, _ index: Int, _ fault: Fault) {
+        let connection = Connection(socket, index: index) { request in
+            state.withLock { $0.requests.append(request) }
+        }
+        do {
+            try fault.run(connection)
+        } catch {
+            if !(error is TCPSocket.Failure) { state.set(\.failure, error) }
+        }
+        socket.end()
+        state.set(\.open[index], nil)
+    }
+
+    /// Runs `work` on a thread that the end waits for.
+    private func detach(_ work: @escaping @Sendable () -> Void) {
+        state.withLock { $0.threads += 1 }
+        Thread.detachNewThread {
+            Thread.current.name = "fault server"
+            work()
+            let ended = state.withLock { state in
+                state.threads -= 1
+                return state.threads == 0 ? state.ended : nil
+            }
+            ended?.resume()
+        }
+    }
+
+    private func stop(_ stopper: TCPSocket) async {
+        let open = state.withLock { state in
+            state.isStopping = true
+            return state.open
+        }
+        for socket in open.values { socket.shutDown() }
+        // There is no portable way to end another thread's `accept` but to give it a connection.
+        try? stopper.reach(port)
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.threads > 0 { state.ended = continuation }
+                return state.threads == 0
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+@testable import URLConfig
+
+/// A blocking TCP socket on 127.0.0.1, at either end.
+///
+/// It belongs to one thread at a time. Any other may shut it down, and whoever waits for it then waits no longer.
+final class TCPSocket: Sendable {
+    struct Failure: Error, Equatable {
+        var code = errno
+    }
+
+    /// -1 once it is closed.
+    private let descriptor: LockBox<Int32>
+
+    private var number: Int32 { descriptor.withLock { $0 } }
+
+    private init(_ number: Int32) throws {
+        descriptor = LockBox(try Self.checked(number))
+        // No child process may keep a connection open that is closed here.
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+        try set(SO_NOSIGPIPE, Int32(1))
+        #endif
+    }
+
+    convenience init() throws {
+        try self.init(socket(AF_INET, Self.stream, 0))
+    }
+
+    deinit {
+        end()
+    }
+
+    /// Listens on a free port, and says which.
+    func open() throws -> UInt16 {
+        var address = sockaddr_in(port: 0)
+        try Self.checked(address.pass { bind(number, $0, $1) })
+        try Self.checked(listen(number, SOMAXCONN))
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        try Self.checked(address.pass { address, _ in getsockname(number, address, &length) })
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    func accepted() throws -> TCPSocket {
+        try TCPSocket(Self.persisting { accept(number, nil, nil) })
+    }
+
+    func reach(_ port: UInt16) throws {
+        var address = sockaddr_in(port: port)
+        try Self.checked(address.pass { connect(number, $0, $1) })
+    }
+
+    /// What has arrived, after waiting for some if need be; empty once the peer has closed.
+    func read(upTo count: Int = 1 << 16) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = try Self.checked(Self.persisting { recv(number, buffer.baseAddress, count, 0) })
+        }
+    }
+
+    /// Whether there is something to read, or the peer has closed, before the time is over.
+    func isReadable(within milliseconds: Int32) throws -> Bool {
+        var state = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        return try Self.checked(Self.persisting { poll(&state, 1, milliseconds) }) > 0
+    }
+
+    func write(_ bytes: some Sequence<UInt8>) throws {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { buffer in
+                Self.persisting { send(number, buffer.baseAddress, buffer.count, Self.noSignal) }
+            }
+            rest = rest.dropFirst(try Self.checked(sent))
+        }
+    }
+
+    /// Ends it for both sides; its owner still has to close it.
+    func shutDown() {
+        descriptor.withLock { _ = shutdown($0, Int32(SHUT_RDWR)) }
+    }
+
+    /// Closes it: the peer reads what was sent, then the end.
+    func end() {
+        descriptor.withLock { number in
+            guard number >= 0 else { return }
+            shutdown(number, Int32(SHUT_WR))
+            close(number)
+            number = -1
+        }
+    }
+
+    /// Closes it: the peer's next call fails.
+    func reset() throws {
+        try set(SO_LINGER, linger(l_onoff: 1, l_linger: 0))
+        descriptor.withLock { number in
+            close(number)
+            number = -1
+        }
+    }
+
+    private func set<Value>(_ option: Int32, _ value: Value) throws {
+        let size = socklen_t(MemoryLayout<Value>.size)
+        try Self.checked(withUnsafePointer(to: value) { setsockopt(number, SOL_SOCKET, option, $0, size) })
+    }
+
+    @discardableResult
+    private static func checked<Number: SignedInteger>(_ result: Number) throws -> Number {
+        guard result >= 0 else { throw Failure() }
+        return result
+    }
+
+    private static func persisting<Number: SignedInteger>(_ call: () -> Number) -> Number {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+}
