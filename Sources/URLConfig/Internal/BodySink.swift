@@ -15,7 +15,7 @@ protocol BodySink: Sendable {
 /// The whole body in one buffer.
 struct MemorySink: BodySink {
     /// An announced length is believed up to here: beyond, the buffer grows with what really comes.
-    private static let longestReserve = 256 << 20
+    private static let longestReserve = 16 << 20
 
     /// The most bytes that are taken; `nil` for as many as come.
     let limit: Int?

@@ -110,7 +110,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let hasHead = task.response != nil
         guard close() != nil else { return }
-        end.keep(error.map { .failure($0.transportError(hasHead: hasHead)) } ?? .success(()))
+        end.keep(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
     }
 
     #if !canImport(FoundationNetworking)

@@ -70,20 +70,6 @@ extension TimeInterval {
     }
 }
 
-extension Error {
-    /// The same failure, under the code that Apple platforms have for it.
-    func transportError(hasHead: Bool) -> any Error {
-        guard let error = self as? URLError else { return self }
-        let code: URLError.Code =
-            switch error.code {
-            case .unknown, .badServerResponse: .networkConnectionLost
-            case .unsupportedURL: .cannotParseResponse
-            default: error.code
-            }
-        return code == error.code ? error : URLError(code, userInfo: error.errorUserInfo)
-    }
-}
-
 #else
 
 extension Wire {
@@ -105,7 +91,7 @@ extension Wire {
 }
 
 extension Error {
-    func transportError(hasHead: Bool) -> any Error { self }
+    func transportFailure(hasHead: Bool) -> any Error { self }
 }
 
 #endif

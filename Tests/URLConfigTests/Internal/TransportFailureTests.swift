@@ -1,0 +1,133 @@
+import Testing
+
+@testable import URLConfig
+
+/// What a broken answer is to the caller, over a real socket.
+@Suite(.timeLimit(.minutes(1))) struct TransportFailureTests {
+    /// The code of the error that a fault causes; `nil` if there is an answer.
+    private func code(_ fault: FaultServer.Fault) async throws -> (ours: URLError.Code?, stock: URLError.Code?) {
+        let ours = LockBox<URLError.Code?>(nil)
+        let stock = LockBox<URLError.Code?>(nil)
+        try await FaultServer.serving(fault) { server in
+            let request = URLRequest.with(server.config) { _ in }
+            do {
+                try await server.session.response(for: request) { $0.logger = nil }
+            } catch let error as URLError {
+                ours.set(\.self, error.code)
+                #expect(error.attempts.count == 1)
+            }
+            do {
+                _ = try await server.session.data(for: request)
+            } catch let error as URLError {
+                stock.set(\.self, error.code)
+            }
+        }
+        return (ours.withLock { $0 }, stock.withLock { $0 })
+    }
+
+    @Test(
+        arguments: [
+            ("truncated", .truncated, .unknown), ("truncated chunks", .truncatedChunks, .unknown),
+            ("unfinished chunks", .unfinishedChunks, .unknown), ("empty reply", .empty, .badServerResponse),
+            ("reset", .reset, .networkConnectionLost), ("reset in body", .resetInBody, .networkConnectionLost),
+        ] as [(String, FaultServer.Fault, URLError.Code)])
+    func `a connection that ends too early is lost`(
+        name: String, fault: FaultServer.Fault, onLinux: URLError.Code
+    ) async throws {
+        let (ours, stock) = try await code(fault)
+        #expect(ours == .networkConnectionLost)
+        #if canImport(FoundationNetworking)
+        #expect(stock == onLinux, "Foundation has changed")
+        #endif
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test(
+        arguments: [
+            ("garbage", .garbage, .unsupportedURL), ("bare line feeds", .bareLineFeeds, .unknown),
+            ("huge field", .hugeField, .unknown), ("negative length", .length("-1"), .unknown),
+            ("no length", .length("abc"), .unknown), ("no colon", .fieldLine("no colon"), .unknown),
+        ] as [(String, FaultServer.Fault, URLError.Code)])
+    func `what is no HTTP cannot be parsed`(name: String, fault: FaultServer.Fault, onLinux: URLError.Code) async throws
+    {
+        let (ours, stock) = try await code(fault)
+        #expect(ours == .cannotParseResponse)
+        #expect(stock == onLinux, "Foundation has changed")
+    }
+    #endif
+
+    #if canImport(FoundationNetworking)
+    @Test(
+        arguments: [
+            ("SSL certificate problem: self-signed certificate", .serverCertificateUntrusted),
+            ("OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number", .secureConnectionFailed),
+            ("something else", .cannotParseResponse),
+        ] as [(String, URLError.Code)])
+    func `a failure of TLS is told by libcurl's words, and not held for one that may pass`(
+        words: String, expected: URLError.Code
+    ) {
+        let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: words])
+        let failure = URLError(.unknown, userInfo: [NSUnderlyingErrorKey: cause]).transportFailure(hasHead: false)
+        #expect((failure as? URLError)?.code == expected)
+    }
+
+    @Test func `what a custom protocol fails with stays as it is`() {
+        #expect((URLError(.unknown).transportFailure(hasHead: true) as? URLError)?.code == .unknown)
+        #expect(CancellationError().transportFailure(hasHead: true) is CancellationError)
+    }
+    #endif
+
+    @Test func `a body that is not packed as it says cannot be decoded`() async throws {
+        #expect(try await code(.falseGzip).ours == .cannotDecodeContentData)
+    }
+
+    @Test(arguments: FaultServer.Fault.oddStatusLines)
+    func `an odd status is an answer or a failure, and no trap`(line: String) async throws {
+        let code = try await code(.statusLine(line)).ours
+        #expect(code == nil || code == .cannotParseResponse)
+    }
+
+    @Test(arguments: FaultServer.Fault.oddFieldLines)
+    func `an odd field is part of an answer or a failure, and no trap`(line: String) async throws {
+        let code = try await code(.fieldLine(line)).ours
+        #expect(code == nil || code == .cannotParseResponse)
+    }
+
+    @Test(arguments: ["100 Continue", "103 Early Hints"])
+    func `a flood of interim answers comes before the final one`(status: String) async throws {
+        #expect(try await code(.interim(status)).ours == nil)
+    }
+
+    @Test func `ten thousand fields arrive`() async throws {
+        try await FaultServer.serving(.manyFields) { server in
+            let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            #expect(response.headerFields.count > 10_000)
+        }
+    }
+
+    @Test func `a connection that was closed meanwhile is replaced`() async throws {
+        try await FaultServer.serving(.closingAfterAnswer("{}")) { server in
+            for _ in 0..<20 {
+                let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+                #expect(response.isSuccess)
+            }
+        }
+    }
+
+    @Test(arguments: FaultServer.Fault.hostileLocations.dropFirst())
+    func `a redirect to nowhere is refused, or fails`(location: String) async throws {
+        try await FaultServer.serving(.redirect(to: location)) { server in
+            do {
+                let response = try await server.session.response(
+                    for: .with(server.config) { $0.timeout = .seconds(20) }
+                ) {
+                    $0.logger = nil
+                }
+                #expect(response.status == .found, "no Location that counts")
+            } catch let error as RequestError {
+                #expect([.refusedRedirect, .tooManyRedirects].contains(error.code))
+                #expect(error.response?.status == .found)
+            } catch is URLError {}
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import URLConfig
+
+@Suite(.timeLimit(.minutes(2))) struct ResponseLimitTests {
+    @Test(arguments: [0, 1, 1000, 100_000])
+    func `a body that is longer ends at the limit, with what came until then`(limit: Int) async throws {
+        try await FaultServer.serving(.endless) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.responseLimit = limit
+                }
+            }
+            #expect(error?.code == .responseTooLarge)
+            #expect(error?.stage == .executing)
+            #expect(error?.response?.status == .ok)
+            #expect(error?.response?.data.count == limit)
+            #expect(error?.attempts.count == 1)
+        }
+    }
+
+    @Test(arguments: [(2, true), (1, false), (nil, true), (.max, true), (-1, false)] as [(Int?, Bool)])
+    func `a body of just that length is taken`(limit: Int?, isTaken: Bool) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let response = try? await server.session.response(for: .with(server.config) { _ in }) {
+                $0.logger = nil
+                $0.responseLimit = limit
+            }
+            #expect((response != nil) == isTaken)
+        }
+    }
+
+    @Test func `what counts is the length when unpacked`() async throws {
+        try await FaultServer.serving(.gzipBomb) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.responseLimit = 1_000_000
+                }
+            }
+            #expect(error?.code == .responseTooLarge)
+            #expect(error?.response?.data.count == 1_000_000)
+        }
+    }
+
+    #if os(Linux)
+    /// In a process of its own, whose peak is that of this call.
+    @Test func `memory ends at the limit too`() async {
+        await #expect(processExitsWith: .success) {
+            for fault in [FaultServer.Fault.endless, .gzipBomb] {
+                try await FaultServer.serving(fault) { server in
+                    let before = try Memory.peak()
+                    let response = try? await server.session.response(for: .with(server.config) { _ in }) {
+                        $0.logger = nil
+                        $0.responseLimit = 1_000_000
+                    }
+                    #expect(response == nil)
+                    let growth = try Memory.peak() - before
+                    try "\(growth)\n".write(toFile: "/tmp/growth-\(before)", atomically: true, encoding: .utf8)
+                }
+            }
+        }
+    }
+    #endif
+
+    @Test func `an announced length is not believed`() async throws {
+        try await FaultServer.serving(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n{}")) {
+            server in
+            let error = await #expect(throws: URLError.self) {
+                try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            }
+            #expect(error?.code == .networkConnectionLost)
+        }
+    }
+}

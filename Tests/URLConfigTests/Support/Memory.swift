@@ -1,0 +1,13 @@
+#if os(Linux)
+import Foundation
+
+/// What this process takes.
+enum Memory {
+    /// The most memory that it has had until now, in bytes.
+    static func peak() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
+}
+#endif
