@@ -90,7 +90,6 @@ struct FaultServer: Sendable {
     private func detach(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.threads += 1 }
         Thread.detachNewThread {
-            Thread.current.name = "fault server"
             work()
             let ended = state.withLock { state in
                 state.threads -= 1
