@@ -60,7 +60,7 @@ final class Engine: Sendable {
         let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
         configuration.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest.forFoundation ?? 60
-        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: nil)
+        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: Inline())
     }
 
     /// A task, not begun yet, whose callbacks arrive at an exchange.
@@ -68,6 +68,18 @@ final class Engine: Sendable {
         let task = session.dataTask(with: request)
         switchboard.connect(task, to: exchange, of: user)
         return task
+    }
+}
+
+/// Runs callbacks where they arise, on the session's own queue, which is serial.
+///
+/// A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of data
+/// before a transfer that was cancelled stops. So no callback may wait for anything.
+///
+/// `@unchecked` only restates what `OperationQueue` is already: there is nothing here that could be shared.
+private final class Inline: OperationQueue, @unchecked Sendable {
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        block()
     }
 }
 
@@ -108,6 +120,23 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
         line(of: task)?.exchange.urlSession(
             session, task: task, willPerformHTTPRedirection: response, newRequest: request,
             completionHandler: completionHandler)
+    }
+
+    /// libcurl sends a request once more if a connection that it kept turns out to be closed, and needs the body anew: without,
+    /// it sends the head alone, and waits for an answer until the time is up.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let line = line(of: task) else { return completionHandler(nil) }
+        if let body = line.exchange.body {
+            completionHandler(InputStream(data: body))
+        } else if task.originalRequest?.httpBodyStream != nil, let caller = line.exchange.caller {
+            caller.urlSession(line.user, task: task, needNewBodyStream: completionHandler)
+        } else {
+            // Foundation asks for every task that has no body, too.
+            completionHandler(nil)
+        }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

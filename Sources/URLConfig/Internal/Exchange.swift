@@ -19,10 +19,13 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// The caller's own delegate, which hears all but redirects and data from here.
     let caller: (any URLSessionTaskDelegate)?
+    /// The body of the request, if it is data, in case it is needed again.
+    let body: Data?
     private let state: LockBox<State>
     private let end = Promise<Void>()
 
-    init(sink: MemorySink, caller: (any URLSessionTaskDelegate)?) {
+    init(sink: MemorySink, caller: (any URLSessionTaskDelegate)?, body: Data?) {
+        self.body = body
         state = LockBox(State(sink: sink))
         self.caller = caller
     }

@@ -11,8 +11,16 @@ extension Wire {
         var request = request
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
-        // With both, two framings are sent (RFC 9112 §6.3): a stream goes in chunks, whatever its length.
-        if request.httpBodyStream != nil { request.setValue(nil, forHTTPHeaderField: "Content-Length") }
+        // Of data Foundation cannot go back to the beginning, of a stream it can.
+        if let body = request.httpBody, !body.isEmpty {
+            request.httpBodyStream = InputStream(data: body)
+            request.setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
+        }
+        // It sends a stream in chunks, even if its length is given, and so two framings (RFC 9112 §6.3). A field that is blank
+        // is what tells libcurl to leave it out.
+        if request.value(forHTTPHeaderField: "Content-Length") != nil {
+            request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+        }
         let engine = Engine.of(session)
         engine.cookies.add(to: &request)
         if let credential {

@@ -25,7 +25,7 @@ struct Wire: Sendable {
         var credential: URLCredential?
         var refusals = 0
         while true {
-            let exchange = Exchange(sink: MemorySink(limit: limit), caller: caller)
+            let exchange = Exchange(sink: MemorySink(limit: limit), caller: caller, body: request.httpBody)
             let task = task(for: request, credential, exchange)
             let answer = try await run(task, exchange, for: request)
             credential = try await self.credential(for: exchange, after: refusals)

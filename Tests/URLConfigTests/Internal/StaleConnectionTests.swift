@@ -1,0 +1,52 @@
+import Testing
+
+@testable import URLConfig
+
+/// A server that closes a connection in the instant in which the next request is sent on it.
+@Suite(.timeLimit(.minutes(1))) struct StaleConnectionTests {
+    private static let body = String(repeating: "0123456789", count: 10_000)
+
+    @Test(arguments: ["GET", "POST", "PUT"])
+    func `the request is sent once more, body and all`(method: String) async throws {
+        try await FaultServer.serving(.closingOnReuse("{}")) { server in
+            let request = URLRequest.with(server.config) {
+                $0.method = .init(rawValue: method) ?? .get
+                if method != "GET" { $0.body = .text(Self.body) }
+            }
+            for _ in 0..<5 {
+                let response = try await server.session.response(for: request) { $0.logger = nil }
+                #expect(response.isSuccess)
+            }
+            #expect(server.connections == 5)
+            for sent in server.requests {
+                #expect(sent.bodyText == (method == "GET" ? "" : Self.body))
+                #expect(sent.field("Content-Length") == (method == "GET" ? nil : "100000"))
+                #expect(sent.field("Transfer-Encoding") == nil)
+            }
+        }
+    }
+
+    @Test func `a stream is sent once more, if the caller's delegate has another`() async throws {
+        try await FaultServer.serving(.closingOnReuse("{}")) { server in
+            for _ in 0..<3 {
+                var request = URLRequest.with(server.config) { $0.method = .post }
+                request.httpBodyStream = InputStream(data: Data(Self.body.utf8))
+                let response = try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.taskDelegate = Streams()
+                }
+                #expect(response.isSuccess)
+            }
+            #expect(server.requests.allSatisfy { $0.bodyText == Self.body })
+        }
+    }
+
+    private final class Streams: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(InputStream(data: Data(StaleConnectionTests.body.utf8)))
+        }
+    }
+}
