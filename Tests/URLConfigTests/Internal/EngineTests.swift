@@ -66,9 +66,8 @@ import Testing
                 statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): "Basic realm=\"r\""]),
                 body: Data())
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.timeout = .seconds(1) }
-            let task = Task { try await server.session.data(for: request) }
-            let ours = try await server.session.response(for: request) { $0.logger = nil }
+            let task = Task { try await server.session.data(for: .with(server.config) { $0.timeout = .seconds(1) }) }
+            let ours = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
             #expect(ours.status == .unauthorized)
             task.cancel()
             await #expect(throws: (any Error).self) { try await task.value }

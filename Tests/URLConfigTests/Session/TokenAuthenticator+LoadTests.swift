@@ -9,10 +9,15 @@ import Testing
     @Test func `ten thousand concurrent refusals by a server cause one refresh`() async throws {
         let requests = LockBox(0)
         let refreshes = LockBox(0)
-        try await Loopback.serving { request in
-            requests.withLock { $0 += 1 }
-            return request.headers[.authorization] == "Bearer new" ? .json("{}") : .status(.unauthorized)
-        } _: { server in
+        let guarded = FaultServer.Fault { connection in
+            while true {
+                let isNew = try connection.read().field("Authorization") == "Bearer new"
+                requests.withLock { $0 += 1 }
+                let status = isNew ? "200 OK" : "401 Unauthorized"
+                try connection.send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\n{}")
+            }
+        }
+        try await FaultServer.serving(guarded) { server in
             let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
                 .init("old")
             } refresh: { _ in
@@ -144,7 +149,7 @@ private struct FirstTogether: Authenticator {
         let turn = Promise<Void>()
         let all = waiting.withLock { waiting in
             waiting.append(turn)
-            return waiting.count < count ? [] : waiting
+            return waiting.count < count ? [] : waiting.count == count ? waiting : [turn]
         }
         for promise in all { promise.keep(.success(())) }
         try await turn.value()
