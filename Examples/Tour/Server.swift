@@ -61,6 +61,18 @@ actor Server {
             return .json(#"{"name": "Ada"}"#)
         case ("GET", "/v2/me"):
             return .json(#"{"message": "this token is not valid"}"#, .forbidden)
+        case ("POST", "/v2/orders"):
+            // Busy twice, the first time with a word about when to come back.
+            guard received.count < 3 else { return .json(#"{"id": 7}"#, .created) }
+            let fields: [HTTPHeader: String] = received.count == 1 ? [.init("Retry-After"): "1"] : [:]
+            return HTTPResponse(statusCode: .serviceUnavailable, headers: HTTPHeaders(fields), body: Data())
+        case ("POST", "/v2/moved"):
+            let port = request.headers[.host]?.split(separator: ":").last ?? ""
+            let target = "http://localhost:\(port)/v2/articles"
+            return HTTPResponse(statusCode: .temporaryRedirect, headers: HTTPHeaders([.location: target]), body: Data())
+        case ("GET", "/v2/slow"):
+            try await Task.sleep(for: .seconds(60))
+            return .json("{}")
         default:
             return .json(#"{"message": "there is nothing here"}"#, .notFound)
         }

@@ -4,8 +4,8 @@ import URLConfig
 @main
 struct Tour {
     private static let steps: [Step] = [
-        .presetGet, .mixedPost, .notFound, .replacedCredential, .refusedCredential, .swappedDecoder,
-        .redactedLog, .curl,
+        .presetGet, .mixedPost, .notFound, .replacedCredential, .refusedCredential, .refresh, .retry, .redirect,
+        .deadline, .swappedDecoder, .redactedLog, .curl,
     ]
 
     static func main() async {

@@ -1,0 +1,96 @@
+import URLConfig
+
+extension Step {
+    static let refresh = Step("A hundred requests, one refresh") { server in
+        let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+            .init("stale-token")
+        } refresh: { refused in
+            let request = URLRequest.with(.api) {
+                $0.method = .post
+                $0.path = "/token"
+                $0.body["refresh_token"] = "good-refresh"
+            }
+            let answer: [String: String] = try await URLSession.shared.response(for: request).validated().decode()
+            return answer["access_token"].map { .init($0) }
+        }
+        let session = URLSession.Config().with {
+            $0.authenticator = authenticator
+            $0.isUnauthorized = { $0.status == .forbidden }
+        }
+        let answers = try await (0..<100).concurrentMap { _ in
+            try await URLSession.shared.response(for: .with(.api) { $0.path = "/me" }, config: session)
+        }
+
+        let statuses = Set(answers.map(\.status.code))
+        let refreshes = await server.received.count { $0.target == "/v2/token" }
+        let sent = await server.received.count
+        tell("all answered \(statuses.map { "\($0)" }.joined(separator: ", ")), after \(refreshes) refresh")
+        try expect("statuses", statuses, equals: [200])
+        try expect("refreshes", refreshes, equals: 1)
+        try expect("at most one replay each", sent <= 201, equals: true)
+    }
+
+    static let retry = Step("A service that is busy is asked again, and the order placed once") { server in
+        let request = URLRequest.with(.api) {
+            $0.method = .post
+            $0.path = "/orders"
+            $0.idempotencyKey = .automatic
+            $0.body["article"] = 3
+        }
+        let response = try await URLSession.shared.response(for: request) { $0.retry = .standard }
+
+        tell(response.attempts.map(\.description).joined(separator: "\n"))
+        let sent = await server.received
+        try expect("statuses", response.attempts.map(\.status?.code), equals: [503, 503, 201])
+        try expect("different keys", Set(sent.map { $0.fields["idempotency-key"] }).count, equals: 1)
+        try expect("different bodies", Set(sent.map(\.body)), equals: [#"{"article":3}"#])
+        try expect(
+            "why", response.attempts.first?.reason ?? "", shows: ["waiting 1.0 s: Retry-After"], hides: [])
+    }
+
+    static let redirect = Step("A redirect to another origin takes no credentials along") { server in
+        let request = URLRequest.with(.api) {
+            $0.method = .post
+            $0.path = "/moved"
+            $0.authorization = .bearer("s3cret-token")
+            $0.body["title"] = "some-title"
+        }
+        let response = try await URLSession.shared.response(for: request)
+
+        let sent = await server.received
+        tell("\(response.status.code), after\n\(sent.map(\.summary).joined(separator: "\n"))")
+        try expect(
+            "sent", sent.map(\.summary),
+            equals: ["POST /v2/moved Bearer s3cret-token", "POST /v2/articles without credentials"])
+        try expect("bodies", Set(sent.map(\.body)), equals: [#"{"title":"some-title"}"#])
+        try expect("host", response.url?.host(), equals: "localhost")
+    }
+
+    static let deadline = Step("A deadline for all of it") { server in
+        var failure: RequestError?
+        do {
+            try await URLSession.shared.response(for: .with(.api) { $0.path = "/slow" }) {
+                $0.deadline = .milliseconds(200)
+                $0.retry = .standard
+            }
+        } catch let error as RequestError where error.code == .deadlineExceeded {
+            failure = error
+        }
+
+        if let failure { tell("\(failure)") }
+        try expect("code", failure?.code, equals: .deadlineExceeded)
+        try expect("attempts", failure?.attempts.count, equals: 1)
+    }
+}
+
+extension Range<Int> {
+    /// What becomes of each number, all at once.
+    fileprivate func concurrentMap<Result: Sendable>(
+        _ transform: @escaping @Sendable (Int) async throws -> Result
+    ) async throws -> [Result] {
+        try await withThrowingTaskGroup(of: Result.self) { group in
+            for number in self { group.addTask { try await transform(number) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
