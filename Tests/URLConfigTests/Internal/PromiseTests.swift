@@ -1,0 +1,42 @@
+import Testing
+
+@testable import URLConfig
+
+@Suite(.timeLimit(.minutes(1))) struct PromiseTests {
+    private struct Broken: Error {}
+
+    @Test func `the first result counts, whether it comes before or after who waits for it`() async throws {
+        let promise = Promise<Int>()
+        promise.keep(.success(1))
+        promise.keep(.success(2))
+        #expect(try await promise.value() == 1)
+        let later = Promise<Int>()
+        async let value = later.value()
+        later.keep(.failure(Broken()))
+        later.keep(.success(2))
+        await #expect(throws: Broken.self) { try await value }
+    }
+
+    @Test func `who is cancelled waits no longer, and tells so`() async throws {
+        let promise = Promise<Int>()
+        let told = LockBox(0)
+        let task = Task { try await promise.value { told.withLock { $0 += 1 } } }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test func `a cancel and a result at once end in one of them`() async throws {
+        for _ in 0..<2_000 {
+            let promise = Promise<Int>()
+            let task = Task { try await promise.value() }
+            async let kept: Void = promise.keep(.success(1))
+            async let cancelled: Void = task.cancel()
+            _ = await (kept, cancelled)
+            switch await task.result {
+            case .success(let value): #expect(value == 1)
+            case .failure(let error): #expect(error is CancellationError)
+            }
+        }
+    }
+}
