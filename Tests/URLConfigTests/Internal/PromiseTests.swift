@@ -11,10 +11,10 @@ import Testing
         promise.keep(.success(2))
         #expect(try await promise.value() == 1)
         let later = Promise<Int>()
-        async let value = later.value()
+        let task = Task { try await later.value() }
         later.keep(.failure(Broken()))
         later.keep(.success(2))
-        await #expect(throws: Broken.self) { try await value }
+        await #expect(throws: Broken.self) { try await task.value }
     }
 
     @Test func `who is cancelled waits no longer, and tells so`() async throws {
