@@ -66,13 +66,16 @@ extension URLRequest {
         guard ["http", "https"].contains(target.scheme?.lowercased() ?? ""), target.host()?.isEmpty == false else {
             throw .refusedRedirect("its Location is not one of http or https with a host", response)
         }
-        guard target.user == nil, target.password == nil else {
+        let isForeign = Origin(url) != Origin(target)
+        // A path keeps those of the request's own URL.
+        let isOwnUser = !isForeign && target.user == url.user && target.password == url.password
+        guard isOwnUser || target.user == nil && target.password == nil else {
             throw .refusedRedirect("its Location holds a user name (RFC 9110 §4.2.4)", response)
         }
         var next = self
         next.url = target
         next.changeMethod(for: response.status.code)
-        if Origin(url) != Origin(target) { next.dropCredentials(redaction) }
+        if isForeign { next.dropCredentials(redaction) }
         return next
     }
 
