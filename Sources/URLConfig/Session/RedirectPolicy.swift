@@ -54,14 +54,8 @@ extension URLRequest {
         guard [301, 302, 303, 307, 308].contains(response.status.code), let url, let location = response.location,
             !location.isEmpty
         else { return nil }
-        // RFC 3986 §5; a fragment is kept (RFC 9110 §10.2.2).
-        guard var target = URL(string: location, relativeTo: url)?.absoluteURL else {
+        guard let target = URL(location: location, relativeTo: url) else {
             throw .refusedRedirect("its Location is no URL", response)
-        }
-        if target.fragment == nil, let fragment = url.fragment(percentEncoded: true),
-            let whole = URL(string: target.absoluteString + "#" + fragment)
-        {
-            target = whole
         }
         guard ["http", "https"].contains(target.scheme?.lowercased() ?? ""), target.host()?.isEmpty == false else {
             throw .refusedRedirect("its Location is not one of http or https with a host", response)
