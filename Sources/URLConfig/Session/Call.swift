@@ -107,7 +107,9 @@ struct Call: Sendable {
 
     private func authorized(_ leg: Leg) async throws -> URLRequest {
         var request = leg.request
-        if let authenticator = config.authenticator, config.authorize, !leg.isForeign {
+        if leg.isForeign {
+            request.blankCredentials(of: wire.session.configuration, config.redaction)
+        } else if let authenticator = config.authenticator, config.authorize {
             request = try await within(authenticator) {
                 var request = leg.request
                 try await authenticator.authorize(&request)

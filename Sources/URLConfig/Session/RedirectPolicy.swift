@@ -85,7 +85,15 @@ extension URLRequest {
     }
 
     private mutating func dropCredentials(_ redaction: Redaction) {
-        remove { ["host", "proxy-authorization"].contains($0) || Redaction.standard.hides($0) || redaction.hides($0) }
+        remove { $0 == "host" || Redaction.standard.hides($0) || redaction.hides($0) }
+    }
+
+    /// Blanks the credentials that a session's configuration would put on this request.
+    mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
+        for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
+        where (Redaction.standard.hides(name) || redaction.hides(name)) && value(forHTTPHeaderField: name) == nil {
+            setValue("", forHTTPHeaderField: name)
+        }
     }
 
     private mutating func remove(_ isUnwanted: (_ lowercasedName: String) -> Bool) {
