@@ -99,7 +99,9 @@ import Testing
     @Test func `those that a session puts on every request do not leave its first origin`() async throws {
         try await Origins.serving { origins in
             let configuration = URLSessionConfiguration.ephemeral
-            configuration.httpAdditionalHeaders = ["Authorization": "secret", "X-Api-Key": "secret", "X-Other": "other"]
+            configuration.httpAdditionalHeaders = [
+                "Authorization": "secret", "X-Api-Key": "secret", "X-Other": "other",
+            ]
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
             try await session.response(for: origins.a.request(to: origins.b.hop(to: origins.b.host))) {

@@ -37,7 +37,8 @@ import Testing
 
     @Test(arguments: [
         ("g", "/b/g"), ("../g", "/g"), ("./", "/b/"), ("?y=1", "/b/hop?y=1"), (";x", "/b/;x"), ("/x%2Fy", "/x%2Fy"),
-        ("/caf\u{E9}", "/caf%C3%A9"), ("/a b?c d", "/a%20b?c%20d"), ("/x#s", "/x"), ("../../../g", "/g"), ("/x,y", "/x,y"),
+        ("/caf\u{E9}", "/caf%C3%A9"), ("/a b?c d", "/a%20b?c%20d"), ("/x#s", "/x"), ("../../../g", "/g"),
+        ("/x,y", "/x,y"),
     ])
     func `a relative Location leads where RFC 3986 has it`(location: String, target: String) async throws {
         try await Origins.serving { origins in
@@ -48,7 +49,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)", "data:text/plain,x", "http://user:pw@127.0.0.1:1/",
+        "file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:alert(1)", "data:text/plain,x",
+        "http://user:pw@127.0.0.1:1/",
         "//user@127.0.0.1:1/", "http:///x", "mailto:a@b",
     ])
     func `a target that is not to be requested ends the call with the redirect`(location: String) async throws {
