@@ -12,6 +12,8 @@ struct Call: Sendable {
     private struct Leg {
         /// The request, without what the authenticator puts on it.
         var request: URLRequest
+        /// The host that the call began with, which pays for retries.
+        let host: String
         /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
         var isForeign = false
         var redirects = 0
@@ -86,8 +88,8 @@ struct Call: Sendable {
 
     /// The answer that counts, after all redirects, retries and new credentials.
     private func answer(to request: URLRequest) async throws -> DataResponse {
-        if config.retry.attempts > 1 { config.retry.budget?.earn(request.hostName) }
-        var leg = Leg(request: request)
+        var leg = Leg(request: request, host: request.url?.host()?.lowercased() ?? "")
+        if config.retry.attempts > 1 { config.retry.budget?.earn(leg.host) }
         while true {
             let request = try await authorized(leg)
             let outcome = await sent(request)
@@ -190,7 +192,7 @@ struct Call: Sendable {
             let (delay, reason) = config.retry.delay(
                 after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
                 remaining: config.deadline?.limit.map { $0 - elapsed() }, using: &generator),
-            config.retry.budget?.spend(leg.request.hostName) ?? true
+            config.retry.budget?.spend(leg.host) ?? true
         else { return nil }
         var again = leg
         again.attempts += 1
@@ -255,8 +257,4 @@ extension Authenticator {
     fileprivate var identity: ObjectIdentifier? {
         type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }
-}
-
-extension URLRequest {
-    fileprivate var hostName: String { url?.host()?.lowercased() ?? "" }
 }
