@@ -75,11 +75,12 @@ struct Call: Sendable {
             }
         }
         return try await withTimeLimit(deadline, config.clock) {
-            response.keep(
-                .failure(
-                    RequestError(
-                        .deadlineExceeded, stage: .executing, reason: "there was no answer within \(deadline.shown)",
-                        request: request)))
+            var error = RequestError(
+                .deadlineExceeded, stage: .executing, reason: "there was no answer within \(deadline.shown)",
+                request: request)
+            // As they are now: what is under way will end as cancelled.
+            error.attempts = timeline.all
+            response.keep(.failure(error))
             work.cancel()
         } operation: {
             try await response.value { work.cancel() }
@@ -125,8 +126,8 @@ struct Call: Sendable {
 
     private func sent(_ request: URLRequest) async -> Outcome {
         log.sent(request)
-        timeline.begin()
         let duration = config.clock.stopwatch()
+        timeline.begin(duration)
         let outcome: Outcome
         do {
             var answer = try await wire.send(request)
@@ -231,14 +232,26 @@ struct Call: Sendable {
     /// errors too, and they tell what was sent.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
+        switch hiding(error) {
+        // One that has attempts was thrown by another call, such as a fallback's own.
+        case var error as RequestError:
+            if error.attempts.isEmpty { error.attempts = timeline.all }
+            error.response?.attempts = error.attempts
+            return error
+        case let error as URLError where error.attempts.isEmpty:
+            return error.with(timeline.all)
+        case let error:
+            return error
+        }
+    }
+
+    private func hiding(_ error: any Error) -> any Error {
         switch error {
         case var error as RequestError:
             error.redaction = error.redaction ?? config.redaction
-            error.attempts = timeline.all
-            error.response?.attempts = timeline.all
             return error
         case let error as URLError:
-            return error.redacted(config.redaction).with(timeline.all)
+            return error.redacted(config.redaction)
         default:
             return error
         }

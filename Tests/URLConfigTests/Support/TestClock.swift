@@ -50,7 +50,9 @@ final class TestClock: Clock {
     func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)
-            return state.sleepers.values.filter { $0.deadline <= state.now }.map(\.promise)
+            let woken = state.sleepers.filter { $0.value.deadline <= state.now }
+            for sleeper in woken.keys { state.sleepers[sleeper] = nil }
+            return woken.values.map(\.promise)
         }
         for promise in woken { promise.keep(.success(())) }
     }
