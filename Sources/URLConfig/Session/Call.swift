@@ -135,7 +135,7 @@ struct Call: Sendable {
             answer.response.redaction = config.redaction
             outcome = .success(answer)
         } catch {
-            outcome = .failure(error)
+            outcome = .failure(hiding(error))
         }
         timeline.end(outcome.map(\.response), after: duration())
         return outcome
