@@ -62,7 +62,8 @@ import Testing
             #expect(error?.attempts.map(\.description) == attempts)
             // The server's own task and the delegate's are not the call's.
             if step != .server && step != .redirectDelegate {
-                while gate.cancelled == 0 { await Task.yield() }
+                while gate.cancelled == 0, !Task.isCancelled { await Task.yield() }
+                #expect(gate.cancelled == 1)
             }
         }
     }

@@ -41,8 +41,8 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until so many have come.
+    /// Waits until so many have come, or the test's time is up.
     func waitForArrivals(_ count: Int = 1) async {
-        while arrivals < count { await Task.yield() }
+        while arrivals < count, !Task.isCancelled { await Task.yield() }
     }
 }

@@ -57,8 +57,8 @@ final class TestClock: Clock {
         for promise in woken { promise.keep(.success(())) }
     }
 
-    /// Waits until so many sleep.
+    /// Waits until so many sleep, or the test's time is up.
     func waitForSleepers(_ count: Int = 1) async {
-        while sleepers < count { await Task.yield() }
+        while sleepers < count, !Task.isCancelled { await Task.yield() }
     }
 }
