@@ -19,6 +19,9 @@ struct PercentEncoding: Sendable {
     /// RFC 3986 §3.4: text of a query, its delimiters and escapes included.
     static let query = path.allowing("?")
 
+    /// RFC 3986 §4.1: path, query and fragment, their delimiters and escapes included.
+    static let reference = query.allowing("#")
+
     /// WHATWG URL, the application/x-www-form-urlencoded percent-encode set, turned round.
     static let form = unreserved.refusing("~").allowing("*").with { $0.writesSpaceAsPlus = true }
 

@@ -9,7 +9,7 @@ public struct Attempt: Sendable, CustomStringConvertible {
     public internal(set) var status: HTTPResponse.Status?
     /// What went wrong instead, such as a `URLError`.
     public internal(set) var error: (any Error)?
-    /// How long it took to the end of the answer.
+    /// How long it took to the end of the answer, or has taken until now.
     public internal(set) var duration = Duration.zero
     /// Why there was another one, without secrets: `waiting 3 s: Retry-After`, `credentials refreshed`, `to https://…`.
     public internal(set) var reason: String?
@@ -23,17 +23,31 @@ public struct Attempt: Sendable, CustomStringConvertible {
 
 /// The attempts of a call, the last of which may be under way.
 struct Timeline: Sendable {
-    private let attempts = LockBox<[Attempt]>([])
+    private struct State {
+        var attempts: [Attempt] = []
+        /// How long the last one has been under way.
+        var elapsed: (@Sendable () -> Duration)?
+    }
+
+    private let state = LockBox(State())
 
     /// All of them.
-    var all: [Attempt] { attempts.withLock { $0 } }
+    var all: [Attempt] {
+        var state = state.withLock { $0 }
+        if let elapsed = state.elapsed { state.attempts[state.attempts.count - 1].duration = elapsed() }
+        return state.attempts
+    }
 
-    func begin() {
-        attempts.withLock { $0.append(Attempt()) }
+    func begin(_ elapsed: @escaping @Sendable () -> Duration) {
+        state.withLock { state in
+            state.attempts.append(Attempt())
+            state.elapsed = elapsed
+        }
     }
 
     /// The last one is over.
     func end(_ outcome: Result<DataResponse, any Error>, after duration: Duration) {
+        state.set(\.elapsed, nil)
         change { attempt in
             attempt.duration = duration
             switch outcome {
@@ -50,10 +64,10 @@ struct Timeline: Sendable {
 
     @discardableResult
     private func change(_ change: (inout Attempt) -> Void) -> Attempt? {
-        attempts.withLock { attempts in
-            guard !attempts.isEmpty else { return nil }
-            change(&attempts[attempts.count - 1])
-            return attempts.last
+        state.withLock { state in
+            guard !state.attempts.isEmpty else { return nil }
+            change(&state.attempts[state.attempts.count - 1])
+            return state.attempts.last
         }
     }
 }

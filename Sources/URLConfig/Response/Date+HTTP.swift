@@ -8,7 +8,8 @@ extension Date {
         let formats = ["EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy"]
         for format in formats {
             formatter.dateFormat = format
-            if let date = formatter.date(from: text) {
+            // It reads more than that, such as a year of two digits for one of four, but does not write it.
+            if let date = formatter.date(from: text), formatter.string(from: date) == text.replacing("  ", with: " ") {
                 self = date
                 return
             }

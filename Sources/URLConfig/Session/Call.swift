@@ -12,6 +12,8 @@ struct Call: Sendable {
     private struct Leg {
         /// The request, without what the authenticator puts on it.
         var request: URLRequest
+        /// The host that the call began with, which pays for retries.
+        let host: String
         /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
         var isForeign = false
         var redirects = 0
@@ -73,11 +75,12 @@ struct Call: Sendable {
             }
         }
         return try await withTimeLimit(deadline, config.clock) {
-            response.keep(
-                .failure(
-                    RequestError(
-                        .deadlineExceeded, stage: .executing, reason: "there was no answer within \(deadline.shown)",
-                        request: request)))
+            var error = RequestError(
+                .deadlineExceeded, stage: .executing, reason: "there was no answer within \(deadline.shown)",
+                request: request)
+            // As they are now: what is under way will end as cancelled.
+            error.attempts = timeline.all
+            response.keep(.failure(error))
             work.cancel()
         } operation: {
             try await response.value { work.cancel() }
@@ -86,8 +89,8 @@ struct Call: Sendable {
 
     /// The answer that counts, after all redirects, retries and new credentials.
     private func answer(to request: URLRequest) async throws -> DataResponse {
-        if config.retry.attempts > 1 { config.retry.budget?.earn(request.hostName) }
-        var leg = Leg(request: request)
+        var leg = Leg(request: request, host: request.url?.host()?.lowercased() ?? "")
+        if config.retry.attempts > 1 { config.retry.budget?.earn(leg.host) }
         while true {
             let request = try await authorized(leg)
             let outcome = await sent(request)
@@ -107,7 +110,9 @@ struct Call: Sendable {
 
     private func authorized(_ leg: Leg) async throws -> URLRequest {
         var request = leg.request
-        if let authenticator = config.authenticator, config.authorize, !leg.isForeign {
+        if leg.isForeign {
+            request.blankCredentials(of: wire.session.configuration, config.redaction)
+        } else if let authenticator = config.authenticator, config.authorize {
             request = try await within(authenticator) {
                 var request = leg.request
                 try await authenticator.authorize(&request)
@@ -121,8 +126,8 @@ struct Call: Sendable {
 
     private func sent(_ request: URLRequest) async -> Outcome {
         log.sent(request)
-        timeline.begin()
         let duration = config.clock.stopwatch()
+        timeline.begin(duration)
         let outcome: Outcome
         do {
             var answer = try await wire.send(request)
@@ -130,7 +135,7 @@ struct Call: Sendable {
             answer.response.redaction = config.redaction
             outcome = .success(answer)
         } catch {
-            outcome = .failure(error)
+            outcome = .failure(hiding(error))
         }
         timeline.end(outcome.map(\.response), after: duration())
         return outcome
@@ -188,7 +193,7 @@ struct Call: Sendable {
             let (delay, reason) = config.retry.delay(
                 after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
                 remaining: config.deadline?.limit.map { $0 - elapsed() }, using: &generator),
-            config.retry.budget?.spend(leg.request.hostName) ?? true
+            config.retry.budget?.spend(leg.host) ?? true
         else { return nil }
         var again = leg
         again.attempts += 1
@@ -227,14 +232,26 @@ struct Call: Sendable {
     /// errors too, and they tell what was sent.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
+        switch hiding(error) {
+        // One that has attempts was thrown by another call, such as a fallback's own.
+        case var error as RequestError:
+            if error.attempts.isEmpty { error.attempts = timeline.all }
+            error.response?.attempts = error.attempts
+            return error
+        case let error as URLError where error.attempts.isEmpty:
+            return error.with(timeline.all)
+        case let error:
+            return error
+        }
+    }
+
+    private func hiding(_ error: any Error) -> any Error {
         switch error {
         case var error as RequestError:
             error.redaction = error.redaction ?? config.redaction
-            error.attempts = timeline.all
-            error.response?.attempts = timeline.all
             return error
         case let error as URLError:
-            return error.redacted(config.redaction).with(timeline.all)
+            return error.redacted(config.redaction)
         default:
             return error
         }
@@ -253,8 +270,4 @@ extension Authenticator {
     fileprivate var identity: ObjectIdentifier? {
         type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }
-}
-
-extension URLRequest {
-    fileprivate var hostName: String { url?.host()?.lowercased() ?? "" }
 }

@@ -54,25 +54,22 @@ extension URLRequest {
         guard [301, 302, 303, 307, 308].contains(response.status.code), let url, let location = response.location,
             !location.isEmpty
         else { return nil }
-        // RFC 3986 §5; a fragment is kept (RFC 9110 §10.2.2).
-        guard var target = URL(string: location, relativeTo: url)?.absoluteURL else {
+        guard let target = URL(location: location, relativeTo: url) else {
             throw .refusedRedirect("its Location is no URL", response)
-        }
-        if target.fragment == nil, let fragment = url.fragment(percentEncoded: true),
-            let whole = URL(string: target.absoluteString + "#" + fragment)
-        {
-            target = whole
         }
         guard ["http", "https"].contains(target.scheme?.lowercased() ?? ""), target.host()?.isEmpty == false else {
             throw .refusedRedirect("its Location is not one of http or https with a host", response)
         }
-        guard target.user == nil, target.password == nil else {
+        let isForeign = Origin(url) != Origin(target)
+        // A path keeps those of the request's own URL.
+        let isOwnUser = !isForeign && target.user == url.user && target.password == url.password
+        guard isOwnUser || target.user == nil && target.password == nil else {
             throw .refusedRedirect("its Location holds a user name (RFC 9110 §4.2.4)", response)
         }
         var next = self
         next.url = target
         next.changeMethod(for: response.status.code)
-        if Origin(url) != Origin(target) { next.dropCredentials(redaction) }
+        if isForeign { next.dropCredentials(redaction) }
         return next
     }
 
@@ -88,7 +85,15 @@ extension URLRequest {
     }
 
     private mutating func dropCredentials(_ redaction: Redaction) {
-        remove { ["host", "proxy-authorization"].contains($0) || Redaction.standard.hides($0) || redaction.hides($0) }
+        remove { $0 == "host" || Redaction.standard.hides($0) || redaction.hides($0) }
+    }
+
+    /// Blanks the credentials that a session's configuration would put on this request.
+    mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
+        for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
+        where (Redaction.standard.hides(name) || redaction.hides(name)) && value(forHTTPHeaderField: name) == nil {
+            setValue("", forHTTPHeaderField: name)
+        }
     }
 
     private mutating func remove(_ isUnwanted: (_ lowercasedName: String) -> Bool) {

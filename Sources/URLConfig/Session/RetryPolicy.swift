@@ -19,8 +19,8 @@ public struct RetryPolicy: Sendable {
     public var firstDelay = Duration.milliseconds(500)
     /// What the longest wait does not grow beyond.
     public var longestDelay = Duration.seconds(20)
-    /// The longest `Retry-After` that is waited for, if what is left of the deadline is not shorter: an answer that asks for
-    /// more is returned at once.
+    /// The longest `Retry-After` that is waited for, if what is left of the deadline is not shorter still: an answer that asks
+    /// for more is returned at once.
     public var longestRetryAfter = Duration.seconds(60)
     /// Status codes of answers that may be better the next time.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
@@ -69,7 +69,7 @@ public struct RetryPolicy: Sendable {
             guard statuses.contains(response.status.code) else { return nil }
             delay = backoff(attempt, using: &generator)
             if let asked = response.retryAfter(now) {
-                guard asked <= longestRetryAfter || remaining != nil else { return nil }
+                guard asked <= longestRetryAfter else { return nil }
                 (delay, reason) = (asked, ": Retry-After")
             }
         }

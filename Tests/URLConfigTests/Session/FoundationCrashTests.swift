@@ -27,6 +27,14 @@ import URLConfig
         #expect(child?.exitStatus.isSignal == true)
     }
 
+    @Test(arguments: ["//%00/", "//a%2Fb/"])
+    func `a redirect without a scheme to a host that holds an escaped NUL or slash`(location: String) async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) { [location] in
+            try await FaultServer.serving(.redirect(to: location)) { try await $0.data() }
+        }
+        #expect(child?.exitStatus.isSignal == true)
+    }
+
     @Test func `an answer as it should be does not`() async {
         await #expect(processExitsWith: .success) {
             try await FaultServer.serving(.ok("{}")) { try await $0.data() }

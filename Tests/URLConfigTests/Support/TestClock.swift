@@ -50,13 +50,15 @@ final class TestClock: Clock {
     func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)
-            return state.sleepers.values.filter { $0.deadline <= state.now }.map(\.promise)
+            let woken = state.sleepers.filter { $0.value.deadline <= state.now }
+            for sleeper in woken.keys { state.sleepers[sleeper] = nil }
+            return woken.values.map(\.promise)
         }
         for promise in woken { promise.keep(.success(())) }
     }
 
-    /// Waits until so many sleep.
+    /// Waits until so many sleep, or the test's time is up.
     func waitForSleepers(_ count: Int = 1) async {
-        while sleepers < count { await Task.yield() }
+        while sleepers < count, !Task.isCancelled { await Task.yield() }
     }
 }

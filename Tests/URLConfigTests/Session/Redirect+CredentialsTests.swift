@@ -1,0 +1,116 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// Credentials stay with the origin that they were given for.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct RedirectCredentialsTests {
+    private static let credentials = ["Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant"]
+
+    /// A request with credentials of the caller's own.
+    private func request(_ origins: Origins, to location: String) -> URLRequest {
+        origins.a.request(to: location, 307) {
+            $0.method = .post
+            $0.body = .text("content")
+            $0.headers[.accept] = "text/plain"
+            $0.modify = { request in
+                for name in Self.credentials { request.setValue("secret", forHTTPHeaderField: name) }
+            }
+        }
+    }
+
+    @Test(arguments: [["b"], ["b", "b"], ["b", "a"], ["a", "b", "a", "a"]])
+    func `the caller's own go to their origin, and are gone once another was reached`(way: [String]) async throws {
+        try await Origins.serving { origins in
+            let servers = ["a": origins.a, "b": origins.b]
+            let location = try way.reversed().reduce(nil as String?) { location, name in
+                let server = try #require(servers[name])
+                return location.map { server.hop(to: $0, 307) } ?? server.host
+            }
+            let request = request(origins, to: try #require(location))
+            try await origins.a.session.response(for: request) {
+                $0.logger = nil
+                $0.redaction = .standard.adding("x-tenant")
+            }
+            #expect(origins.seen.map(\.origin) == ["a"] + way)
+            let home = origins.seen.prefix { $0.origin == "a" }
+            for seen in origins.seen {
+                #expect(seen.body == "content")
+                #expect(seen.field("Accept") == "text/plain")
+            }
+            for name in Self.credentials {
+                #expect(home.allSatisfy { $0.field(name) == "secret" })
+                #expect(origins.seen.dropFirst(home.count).allSatisfy { $0.field(name) == nil }, "\(name)")
+            }
+        }
+    }
+
+    @Test func `those of an authenticator are put on again for the same origin, and for no other`() async throws {
+        let authenticator = CountingAuthenticator()
+        try await Origins.serving { origins in
+            let home = origins.a.hop(to: origins.a.host)
+            let location = origins.a.hop(to: origins.b.hop(to: origins.b.hop(to: home)))
+            try await origins.a.session.response(for: origins.a.request(to: location)) {
+                $0.logger = nil
+                $0.authenticator = authenticator
+            }
+            #expect(origins.seen.map(\.origin) == ["a", "a", "b", "b", "a", "a"])
+            #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", nil, nil, nil, nil])
+        }
+        #expect(authenticator.asked == 2)
+    }
+
+    @Test(arguments: ["b", "a"], [true, false])
+    func `what another origin refuses is an answer, and so is all after it`(last: String, isTwice: Bool) async throws {
+        let authenticator = CountingAuthenticator()
+        try await Origins.serving { origins in
+            let server = last == "b" ? origins.b : origins.a
+            let refused = isTwice ? server.hop(to: "/end?status=401") : server.host + "?status=401"
+            let location = last == "b" ? refused : origins.b.hop(to: refused)
+            let response = try await origins.a.session.response(for: origins.a.request(to: location)) {
+                $0.logger = nil
+                $0.authenticator = authenticator
+                $0.onUnauthorized = { _ in Issue.record("nobody's credentials were refused") }
+            }
+            #expect(response.status == .unauthorized)
+            #expect(response.data == Data("401 of \(last)".utf8))
+        }
+        #expect(authenticator.refused == 0)
+    }
+
+    @Test func `what the same origin refuses after a redirect is a refusal`() async throws {
+        let authenticator = CountingAuthenticator()
+        let journal = Journal()
+        try await Origins.serving { origins in
+            let request = origins.a.request(to: "/end?status=401")
+            let error = await #expect(throws: RequestError.self) {
+                try await origins.a.session.response(for: request) {
+                    $0.logger = nil
+                    $0.authenticator = authenticator
+                    $0.onUnauthorized = { _ in await journal.note("refused") }
+                }
+            }
+            #expect(error?.code == .unauthorized)
+            #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", "3"])
+        }
+        #expect(authenticator.refused == 1)
+        #expect(await journal.entries == ["refused"])
+    }
+
+    @Test func `those that a session puts on every request do not leave its first origin`() async throws {
+        try await Origins.serving { origins in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = [
+                "Authorization": "secret", "X-Api-Key": "secret", "X-Other": "other",
+            ]
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            try await session.response(for: origins.a.request(to: origins.b.hop(to: origins.b.host))) {
+                $0.logger = nil
+            }
+            #expect(origins.seen.map { $0.field("X-Other") } == ["other", "other", "other"])
+            #expect(origins.seen.map { $0.field("Authorization") ?? "" } == ["secret", "", ""])
+            #expect(origins.seen.map { $0.field("X-Api-Key") ?? "" } == ["secret", "", ""])
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// Who may decide on a redirect: the policy's function, then the caller's delegate.
+@Suite(.serialized) struct RedirectDecisionTests {
+    private struct NotThere: Error {}
+
+    @Test func `a function is shown the redirect and what would follow, without the credentials of another origin`()
+        async throws
+    {
+        try await Origins.serving { origins in
+            let request = origins.a.request(to: origins.b.host, 307) { $0.authorization = .bearer("secret") }
+            try await origins.a.session.response(for: request) {
+                $0.redirects = RedirectPolicy { response, next in
+                    #expect(response.status == .temporaryRedirect)
+                    #expect(response.data == Data("307 of a".utf8))
+                    #expect(next.urlText == origins.b.host)
+                    #expect(next.field("Authorization") == nil)
+                    return next
+                }
+            }
+            #expect(origins.seen.map(\.origin) == ["a", "b"])
+        }
+    }
+
+    @Test func `a function may change what follows`() async throws {
+        try await Origins.serving { origins in
+            let response = try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+                $0.redirects = RedirectPolicy { _, next in
+                    var next = next
+                    next.url = URL(string: origins.b.host)
+                    next.setValue("own", forHTTPHeaderField: "X-Own")
+                    return next
+                }
+                $0.authenticator = PlainAuthenticator()
+            }
+            #expect(response.data == Data("200 of b".utf8))
+            #expect(origins.seen.map { $0.field("X-Own") } == [nil, "own"])
+            #expect(origins.seen.map { $0.field("Authorization") } == ["secret", nil])
+        }
+    }
+
+    @Test func `a function that returns nothing makes the redirect the answer`() async throws {
+        try await Origins.serving { origins in
+            let response = try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+                $0.redirects = RedirectPolicy { _, _ in nil }
+            }
+            #expect(response.status == .found)
+            #expect(response.data == Data("302 of a".utf8))
+            #expect(origins.seen.count == 1)
+        }
+    }
+
+    @Test func `what a function throws passes as it is`() async throws {
+        try await Origins.serving { origins in
+            await #expect(throws: NotThere.self) {
+                try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+                    $0.logger = nil
+                    $0.redirects = RedirectPolicy { _, _ in throw NotThere() }
+                }
+            }
+            #expect(origins.seen.count == 1)
+        }
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "ftp://a/x"])
+    func `a function cannot lead away from HTTP`(location: String) async throws {
+        try await Origins.serving { origins in
+            let error = await #expect(throws: RequestError.self) {
+                try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+                    $0.logger = nil
+                    $0.redirects = RedirectPolicy { _, next in
+                        var next = next
+                        next.url = URL(string: location)
+                        return next
+                    }
+                }
+            }
+            #expect(error?.code == .invalidURL)
+            #expect(origins.seen.count == 1)
+        }
+    }
+
+    /// Whose delegate is asked.
+    enum Owner: CaseIterable {
+        case task
+        case session
+    }
+
+    /// Sends a request that is redirected to "/end", and asks a delegate.
+    private func response(
+        _ origins: Origins, _ owner: Owner, redirected: @escaping TaskDelegate.Redirected
+    ) async throws -> DataResponse {
+        let delegate = TaskDelegate(redirected: redirected)
+        let other = TaskDelegate { _, _, answer in
+            Issue.record("the task's own delegate comes first")
+            answer(nil)
+        }
+        let session = URLSession(
+            configuration: .ephemeral, delegate: owner == .session ? delegate : other, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        return try await session.response(for: origins.a.request(to: "/end", 307)) {
+            $0.logger = nil
+            if owner == .task { $0.taskDelegate = delegate }
+        }
+    }
+
+    @Test(arguments: Owner.allCases)
+    func `a delegate is asked, and may say no`(owner: Owner) async throws {
+        try await Origins.serving { origins in
+            let response = try await response(origins, owner) { response, next, answer in
+                #expect(response.statusCode == 307)
+                #expect(next.urlText == origins.a.host + "/end")
+                answer(nil)
+            }
+            #expect(response.status == .temporaryRedirect)
+            #expect(response.data == Data("307 of a".utf8))
+            #expect(origins.seen.count == 1)
+        }
+    }
+
+    @Test(arguments: Owner.allCases)
+    func `a delegate may have another request sent`(owner: Owner) async throws {
+        try await Origins.serving { origins in
+            let response = try await response(origins, owner) { _, _, answer in
+                answer(URLRequest.with(origins.b.config) { $0.path = "/other" })
+            }
+            #expect(response.data == Data("200 of b".utf8))
+            #expect(origins.seen.last?.target == "/other")
+        }
+    }
+
+    @Test(arguments: Owner.allCases)
+    func `of a delegate that answers twice the first answer counts`(owner: Owner) async throws {
+        try await Origins.serving { origins in
+            let response = try await response(origins, owner) { _, next, answer in
+                answer(next)
+                answer(nil)
+                answer(URLRequest.with(origins.b.config) { _ in })
+            }
+            #expect(response.data == Data("200 of a".utf8))
+            #expect(origins.seen.map(\.origin) == ["a", "a"])
+        }
+    }
+
+    @Test func `a delegate is not asked about what the policy has decided`() async throws {
+        try await Origins.serving { origins in
+            let response = try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+                $0.redirects = .none
+                $0.taskDelegate = TaskDelegate { _, next, answer in
+                    Issue.record("there is nothing to decide")
+                    answer(next)
+                }
+            }
+            #expect(response.status == .found)
+        }
+    }
+}
+
+private struct PlainAuthenticator: Authenticator {
+    func authorize(_ request: inout URLRequest) async throws {
+        request.setValue("secret", forHTTPHeaderField: "Authorization")
+    }
+}

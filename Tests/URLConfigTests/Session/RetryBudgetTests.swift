@@ -1,0 +1,107 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// What retries may cost a server that is down.
+@Suite struct RetryBudgetTests {
+    /// How many retries a budget pays for until it is empty.
+    private func drain(_ budget: RetryBudget, _ host: String = "a") -> Int {
+        var count = 0
+        while count < 1000, budget.spend(host) { count += 1 }
+        return count
+    }
+
+    @Test func `ten to begin with, and a tenth for each call`() {
+        let budget = RetryBudget()
+        #expect(drain(budget) == 10)
+        for _ in 0..<9 { budget.earn("a") }
+        #expect(drain(budget) == 0)
+        for _ in 0..<2 { budget.earn("a") }
+        #expect(drain(budget) == 1)
+    }
+
+    @Test func `no more than ten are kept`() {
+        let budget = RetryBudget()
+        for _ in 0..<10_000 { budget.earn("a") }
+        #expect(drain(budget) == 10)
+    }
+
+    @Test func `hosts do not pay for each other`() {
+        let budget = RetryBudget()
+        #expect(drain(budget, "a") == 10)
+        #expect(drain(budget, "b") == 10)
+        #expect(drain(budget, "a") == 0)
+    }
+
+    @Test func `more hosts than are kept begin anew`() {
+        let budget = RetryBudget()
+        #expect(drain(budget, "a") == 10)
+        for host in 0..<1000 { budget.earn("\(host)") }
+        #expect(drain(budget, "a") == 10)
+    }
+
+    @Test func `who spends at once does not spend more`() async {
+        let budget = RetryBudget()
+        let spent = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<1000 { group.addTask { budget.spend("a") } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(spent == 10)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a thousand calls in a full outage cause at most 1,200 requests`() async throws {
+        let requests = LockBox(0)
+        try await Loopback.serving { _ in
+            requests.withLock { $0 += 1 }
+            return .status(.serviceUnavailable)
+        } _: { server in
+            let config = URLSession.Config().with {
+                $0.logger = nil
+                $0.retry = .atOnce()
+            }
+            for _ in 0..<10 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for id in 0..<100 {
+                        group.addTask {
+                            let request = URLRequest.with(server.config) { $0.path = "/\(id)" }
+                            let response = try await server.session.response(for: request, config: config)
+                            #expect(response.status == .serviceUnavailable)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+        let count = requests.withLock { $0 }
+        #expect(count > 1050 && count <= 1200)
+    }
+
+    @Test func `where a redirect leads, retries are paid for by the host that was asked`() async throws {
+        let budget = RetryBudget()
+        try await Loopback.serving { request in
+            guard request.path == "/start" else { return .status(.serviceUnavailable) }
+            let port = request.headers[.host]?.split(separator: ":").last ?? ""
+            return .init(statusCode: .found, headers: HTTPHeaders([.location: "http://127.0.0.2:\(port)/end"]))
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.path = "/start" }
+            _ = try? await server.session.response(for: request) {
+                $0.logger = nil
+                $0.retry = .atOnce(budget: budget)
+            }
+        }
+        #expect(drain(budget, "127.0.0.2") == 10)
+        #expect(drain(budget, "127.0.0.1") == 8)
+    }
+}
+
+extension RetryPolicy {
+    /// Three attempts without a wait, at the cost of a budget that no other test draws on.
+    static func atOnce(_ attempts: Int = 3, budget: RetryBudget = RetryBudget()) -> Self {
+        var policy = Self(attempts: attempts)
+        policy.firstDelay = .zero
+        policy.budget = budget
+        return policy
+    }
+}

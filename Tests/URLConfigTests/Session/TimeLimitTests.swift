@@ -1,0 +1,105 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// The time for one attempt, by a clock that the test moves: long ones, since Foundation's own clock goes on beside it.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TimeLimitTests {
+    @Test(arguments: [45_001, 59_999, 60_000, 60_001, 3_600_000])
+    func `it is up to the millisecond`(milliseconds: Int) async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        defer { gate.open() }
+        try await Loopback.serving { _ in
+            await gate.pass()
+            return .status(.ok)
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.timeout = .milliseconds(milliseconds) }
+            let call = Task {
+                try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.clock = clock
+                }
+            }
+            await clock.waitForSleepers()
+            await gate.waitForArrivals()
+            clock.advance(by: .milliseconds(milliseconds) - .microseconds(1))
+            #expect(clock.sleepers == 1)
+            // It passes through seconds in floating point.
+            clock.advance(by: .microseconds(2))
+            let error = await #expect(throws: URLError.self) { try await call.value }
+            #expect(error?.code == .timedOut)
+            #expect(error?.attempts.count == 1)
+        }
+    }
+
+    @Test func `each attempt has it anew, and the last one's end is the call's`() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        defer { gate.open() }
+        try await Loopback.serving { _ in
+            await gate.pass()
+            return .status(.ok)
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.timeout = .seconds(200) }
+            let call = Task {
+                try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.clock = clock
+                    $0.retry = .atOnce(2)
+                }
+            }
+            for attempt in 1...2 {
+                await gate.waitForArrivals(attempt)
+                await clock.waitForSleepers()
+                clock.advance(by: .seconds(200))
+            }
+            let error = await #expect(throws: URLError.self) { try await call.value }
+            #expect(error?.code == .timedOut)
+            #expect(error?.attempts.map(\.duration) == [.seconds(200), .seconds(200)])
+            #expect(error?.attempts.map { ($0.error as? URLError)?.code } == [.timedOut, .timedOut])
+        }
+    }
+
+    @Test func `an answer in time is not cut off, and what comes after costs no time`() async throws {
+        let clock = TestClock()
+        try await Loopback.serving { _ in
+            .status(.ok)
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.timeout = .seconds(200) }
+            let response = try await server.session.response(for: request) {
+                $0.logger = nil
+                $0.clock = clock
+                $0.validators = [ResponseValidator { _ in clock.advance(by: .seconds(1000)) }]
+            }
+            #expect(response.isSuccess)
+        }
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test func `the deadline counts all attempts together`() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        defer { gate.open() }
+        try await Loopback.serving { _ in
+            await gate.pass()
+            return .status(.ok)
+        } _: { server in
+            let request = URLRequest.with(server.config) { $0.timeout = .seconds(200) }
+            let call = Task {
+                try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.clock = clock
+                    $0.deadline = .seconds(300)
+                    $0.retry = .atOnce()
+                }
+            }
+            for attempt in 1...2 {
+                await gate.waitForArrivals(attempt)
+                await clock.waitForSleepers(2)
+                clock.advance(by: attempt == 1 ? .seconds(200) : .seconds(100))
+            }
+            let error = await #expect(throws: RequestError.self) { try await call.value }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.attempts.map(\.duration) == [.seconds(200), .seconds(100)])
+            #expect(error?.attempts.last?.description == "unfinished after 100.0 s")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+@testable import URLConfig
+
+/// A place where whoever comes waits, cancelled or not, until it is opened.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var arrivals = 0
+        var cancelled = 0
+    }
+
+    private let state = LockBox(State())
+
+    /// How many have come.
+    var arrivals: Int { state.withLock { $0.arrivals } }
+
+    /// How many were cancelled while they waited.
+    var cancelled: Int { state.withLock { $0.cancelled } }
+
+    func pass() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    state.arrivals += 1
+                    if !state.isOpen { state.waiting.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.cancelled += 1 }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until so many have come, or the test's time is up.
+    func waitForArrivals(_ count: Int = 1) async {
+        while arrivals < count, !Task.isCancelled { await Task.yield() }
+    }
+}

@@ -1,0 +1,71 @@
+import FlyingFox
+
+@testable import URLConfig
+
+/// Two servers, and so two origins, which redirect and answer as the query of a request says, and keep what they are asked.
+struct Origins: Sendable {
+    /// A request as it arrived.
+    struct Seen: Sendable {
+        let origin: String
+        let method: String
+        let target: String
+        let fields: HTTPHeaders
+        let body: String
+
+        /// Such as `b PUT content`.
+        var summary: String { [origin, method, body].filter { !$0.isEmpty }.joined(separator: " ") }
+
+        func field(_ name: String) -> String? { fields[HTTPHeader(name)] }
+    }
+
+    let a: Loopback
+    let b: Loopback
+    private let journal: LockBox<[Seen]>
+
+    /// What both were asked, in order.
+    var seen: [Seen] { journal.withLock { $0 } }
+
+    /// Serves while `body` runs.
+    static func serving(_ body: (Origins) async throws -> Void) async throws {
+        let journal = LockBox<[Seen]>([])
+        try await Loopback.serving { request in
+            try await answer("a", request, journal)
+        } _: { a in
+            try await Loopback.serving { request in
+                try await answer("b", request, journal)
+            } _: { b in
+                try await body(Origins(a: a, b: b, journal: journal))
+            }
+        }
+    }
+
+    private static func answer(
+        _ origin: String, _ request: Loopback.Request, _ journal: LockBox<[Seen]>
+    ) async throws -> Loopback.Response {
+        let body = String(decoding: try await request.bodyData, as: UTF8.self)
+        let seen = Seen(
+            origin: origin, method: request.method.rawValue, target: request.target.rawValue, fields: request.headers,
+            body: body)
+        journal.withLock { $0.append(seen) }
+        var fields = HTTPHeaders([.contentType: "text/plain"])
+        fields[.location] = request.query["to"]
+        let status = request.query["status"].flatMap { Int($0) } ?? 200
+        // The server would send a body even in answer to HEAD.
+        let text = request.method == .HEAD ? "" : "\(status) of \(origin)"
+        return .init(statusCode: .init(status, phrase: "Some"), headers: fields, body: Data(text.utf8))
+    }
+}
+
+extension Loopback {
+    /// A URL here that redirects to another one.
+    func hop(to location: String, _ status: Int = 302) -> String {
+        "\(host)/hop?status=\(status)&to=\(location.percentEncoded(.unreserved))"
+    }
+
+    /// A request for a URL here that redirects to another one.
+    func request(
+        to location: String, _ status: Int = 302, _ configurate: (inout URLRequest.Config) -> Void = { _ in }
+    ) -> URLRequest {
+        URLRequest.with(.init(host: hop(to: location, status)), configurate)
+    }
+}
