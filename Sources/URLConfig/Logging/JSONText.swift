@@ -58,7 +58,7 @@ struct JSONText {
                 position += 1
                 output.append(byte)
                 newLine()
-            case _ where isPretty && byte.isSpace:
+            case _ where isPretty && byte.isJSONSpace:
                 // The whole of it at once: looking past what follows each single one takes time that grows with the square.
                 position = skippingSpace(from: position)
                 // Between two values there is a comma, but between two documents, as in JSON lines, only space.
@@ -136,13 +136,13 @@ struct JSONText {
 
     private func skippingSpace(from start: Int) -> Int {
         var index = start
-        while index < input.count, input[index].isSpace { index += 1 }
+        while index < input.count, input[index].isJSONSpace { index += 1 }
         return index
     }
 
     private func trimmingSpace(from start: Int, to end: Int) -> Int {
         var end = end
-        while end > start, input[end - 1].isSpace { end -= 1 }
+        while end > start, input[end - 1].isJSONSpace { end -= 1 }
         return end
     }
 
@@ -158,7 +158,7 @@ struct JSONText {
     }
 
     /// A member's name without its quotes and escapes.
-    private static func unescaped(_ name: ArraySlice<UInt8>) -> String {
+    static func unescaped(_ name: ArraySlice<UInt8>) -> String {
         var output: [UInt8] = []
         var rest = name.dropFirst()
         if rest.last == UInt8(ascii: "\"") { rest.removeLast() }
@@ -172,19 +172,22 @@ struct JSONText {
                 if !"bfnrt".utf8.contains(escape) { output.append(escape) }
                 continue
             }
-            let digits = String(decoding: rest.prefix(4), as: UTF8.self)
+            let unit = codeUnit(rest)
             rest = rest.dropFirst(4)
-            if let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) {
+            if let unit, UTF16.isLeadSurrogate(unit), rest.starts(with: "\\u".utf8),
+                let trail = codeUnit(rest.dropFirst(2)), UTF16.isTrailSurrogate(trail)
+            {
+                rest = rest.dropFirst(6)
+                output += String(decoding: [unit, trail], as: UTF16.self).utf8
+            } else if let unit, let scalar = Unicode.Scalar(unit) {
                 output += String(Character(scalar)).utf8
             }
         }
         return String(decoding: output, as: UTF8.self)
     }
-}
 
-extension UInt8 {
-    fileprivate var isSpace: Bool {
-        self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r")
-            || self == UInt8(ascii: "\t")
+    /// What the four digits of an escape stand for.
+    private static func codeUnit(_ digits: ArraySlice<UInt8>) -> UInt16? {
+        UInt16(String(decoding: digits.prefix(4), as: UTF8.self), radix: 16)
     }
 }

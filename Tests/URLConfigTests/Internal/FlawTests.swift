@@ -16,9 +16,9 @@ import Testing
     }
 
     @Test func `a coding path reads as Swift writes it`() {
-        #expect(([] as [any CodingKey]).joined == "the top level")
-        #expect(([Key("users"), Key(3), Key("email")] as [any CodingKey]).joined == "users[3].email")
-        #expect(([Key(0), Key("a"), Key(1), Key(2)] as [any CodingKey]).joined == "[0].a[1][2]")
+        #expect(([] as [any CodingKey]).text(.none) == "the top level")
+        #expect(([Key("users"), Key(3), Key("email")] as [any CodingKey]).text(.none) == "users[3].email")
+        #expect(([Key(0), Key("a"), Key(1), Key(2)] as [any CodingKey]).text(.none) == "[0].a[1][2]")
     }
 
     private struct Model: Decodable {

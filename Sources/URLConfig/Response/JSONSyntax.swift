@@ -1,0 +1,178 @@
+/// Where a document is no JSON (RFC 8259), and what is wrong there.
+///
+/// `JSONDecoder` says on Linux only that something is, somewhere; of a number that does not fit its type it says the same.
+struct JSONSyntax {
+    /// An object or array that is open.
+    struct Frame {
+        let container: Int
+        let isObject: Bool
+        var index = 0
+        /// What it has come to in it; `nil` between two.
+        var member: JSONScanner.Member?
+    }
+
+    struct Finding: Error {
+        /// The number of bytes before the place.
+        var offset: Int
+        /// What is wrong, such as `expected ":", found a letter`.
+        var words: String
+        /// What is open at the place, outermost first.
+        var frames: [Frame]
+    }
+
+    /// What is wrong where the text is not in UTF-8.
+    static let encoding = "a byte that is no UTF-8"
+
+    /// As deep as `JSONDecoder` goes.
+    private static let deepest = 512
+
+    private let scanner: JSONScanner
+    private var position = 0
+    /// The innermost of what is open; by itself, because an element of an array is slow to change.
+    private var top: Frame?
+    private var outer: [Frame] = []
+    /// A comma before a closing bracket, which some decoders allow.
+    private var trailingComma: Finding?
+    /// The first number that is no integer, or none of 64 bits.
+    private(set) var oddNumber: Finding?
+    /// The first place that is wrong, if any.
+    private(set) var fault: Finding?
+    /// Whether the text just ended too early.
+    var isCut: Bool { fault?.offset == scanner.end }
+
+    init(_ scanner: JSONScanner) {
+        self.scanner = scanner
+        position = scanner.root
+        do {
+            try run()
+            fault = trailingComma
+        } catch {
+            fault = error
+        }
+    }
+
+    private mutating func run() throws(Finding) {
+        var expectsValue = true
+        while true {
+            position = scanner.skippingSpace(from: position)
+            if expectsValue {
+                expectsValue = try value()
+            } else if top == nil {
+                guard position == scanner.end else { throw finding("there is more after the end of the document") }
+                return
+            } else if scanner.closes(at: position) {
+                try close()
+            } else if scanner[position] == UInt8(ascii: ",") {
+                expectsValue = try comma()
+            } else {
+                throw expected(top?.isObject == true ? "\",\" or \"}\"" : "\",\" or \"]\"")
+            }
+        }
+    }
+
+    /// Reads a value, or the beginning of one that is an object or array; whether another must follow.
+    private mutating func value() throws(Finding) -> Bool {
+        if top?.isObject == false { top?.member = .init(name: nil, value: position) }
+        switch scanner[position] {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard outer.count < Self.deepest - 1 else {
+                throw finding("more than \(Self.deepest) levels, the most that JSONDecoder reads,")
+            }
+            if let top { outer.append(top) }
+            top = Frame(container: position, isObject: scanner[position] == UInt8(ascii: "{"))
+            position = scanner.skippingSpace(from: position + 1)
+            if scanner.closes(at: position) {
+                try close()
+                return false
+            }
+            try name()
+            return true
+        case UInt8(ascii: "\""): try string()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
+        case UInt8(ascii: "t"): try literal("true")
+        case UInt8(ascii: "f"): try literal("false")
+        case UInt8(ascii: "n"): try literal("null")
+        default: throw expected("a value")
+        }
+        return false
+    }
+
+    /// Reads a comma and, in an object, the next name; whether a value must follow.
+    private mutating func comma() throws(Finding) -> Bool {
+        let comma = position
+        position = scanner.skippingSpace(from: position + 1)
+        if scanner.closes(at: position) {
+            trailingComma = trailingComma ?? finding("a comma with nothing after it", at: comma)
+            try close()
+            return false
+        }
+        top?.index += 1
+        top?.member = nil
+        try name()
+        return true
+    }
+
+    private mutating func close() throws(Finding) {
+        let isObject = scanner[position] == UInt8(ascii: "}")
+        guard top?.isObject == isObject else { throw expected(isObject ? "\"]\"" : "\"}\"") }
+        top = outer.popLast()
+        position += 1
+    }
+
+    /// Reads name and colon, in an object.
+    private mutating func name() throws(Finding) {
+        guard top?.isObject == true else { return }
+        guard scanner[position] == UInt8(ascii: "\"") else { throw expected("a name in quotes") }
+        let start = position
+        try string()
+        top?.member = .init(name: start..<position, value: position)
+        position = scanner.skippingSpace(from: position)
+        guard scanner[position] == UInt8(ascii: ":") else { throw expected("\":\"") }
+        position = scanner.skippingSpace(from: position + 1)
+        top?.member?.value = position
+    }
+
+    private mutating func string() throws(Finding) {
+        position += 1
+        while position < scanner.end {
+            switch scanner[position] {
+            case UInt8(ascii: "\""):
+                position += 1
+                return
+            case UInt8(ascii: "\\"):
+                guard let length = scanner.lengthOfEscape(at: position) else { throw finding("an escape that is none") }
+                position += length
+            case 0..<0x20: throw finding("a control character in a string")
+            case 0x80...:
+                guard let length = scanner.lengthOfCharacter(at: position) else { throw finding(Self.encoding) }
+                position += length
+            default: position += 1
+            }
+        }
+        throw expected("a quote")
+    }
+
+    private mutating func number() throws(Finding) {
+        let start = position
+        guard let end = scanner.endOfNumber(from: start) else { throw finding("a number that is none") }
+        position = end
+        // A text that ends in the middle of a number.
+        guard end < scanner.end || scanner.isDigit(at: end - 1) else { throw expected("a digit") }
+        if oddNumber == nil, !scanner.isInteger(start..<end) { oddNumber = finding("no integer") }
+    }
+
+    private mutating func literal(_ text: String) throws(Finding) {
+        for byte in text.utf8 {
+            guard scanner[position] == byte else { throw expected(text) }
+            position += 1
+        }
+    }
+
+    private func expected(_ what: String) -> Finding {
+        finding("expected \(what), found \(scanner.kind(at: position))")
+    }
+
+    private func finding(_ words: String, at offset: Int? = nil) -> Finding {
+        Finding(offset: min(offset ?? position, scanner.end), words: words, frames: outer + (top.map { [$0] } ?? []))
+    }
+}
