@@ -9,7 +9,7 @@ struct DecodingDiagnosis {
     private(set) var lines: [String] = []
 
     /// The number of bytes that are looked at.
-    static let limit = 1_000_000
+    static let limit = 500_000
 
     private let response: DataResponse
     private let redaction: Redaction
@@ -23,9 +23,9 @@ struct DecodingDiagnosis {
         let isPlaced = error.isPlaced
         let speaksOfJSON = error.context.debugDescription.contains("JSON")
         switch ContentKind(response.data) {
-        case .empty: sentence = ": the content is empty"
+        case .empty: sentence += "the content is empty"
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
-            let name = title.map { " titled “\(redaction.text($0).shortened(to: 80))”" } ?? ""
+            let name = title.map { " titled “\(redaction.opening(of: $0))”" } ?? ""
             sentence += "it is an HTML page\(name)\(speaksOfJSON ? ", not JSON" : "")"
         case .json where !isPlaced && speaksOfJSON: explainSyntax()
         case .json where isPlaced:
@@ -37,7 +37,7 @@ struct DecodingDiagnosis {
         case .binary where speaksOfJSON: sentence += "it is binary, not JSON"
         case .text where speaksOfJSON:
             sentence += "it is text, not JSON"
-            lines = [redaction.text(String(decoding: response.data.prefix(1024), as: UTF8.self)).shortened(to: 120)]
+            lines = [redaction.opening(of: String(decoding: response.data.prefix(1024), as: UTF8.self))]
         default: sentence += error.summary(redaction)
         }
     }
@@ -109,6 +109,12 @@ extension DecodingError {
 extension Redaction {
     /// Text of no known kind, what looks like a form or JSON masked.
     func text(_ text: String) -> String { body(Data(text.utf8), nil) }
+
+    /// The beginning of a text, up to what may be JSON: where that is broken, it is not sure what is a name and what a value.
+    fileprivate func opening(of text: String) -> String {
+        let plain = text.utf8.prefix { !"{[\"".utf8.contains($0) }
+        return self.text(String(plain) ?? "").shortened(to: 120) + (plain.count < text.utf8.count ? "…" : "")
+    }
 }
 
 extension JSONScanner {

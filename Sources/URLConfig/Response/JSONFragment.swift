@@ -57,21 +57,25 @@ struct JSONFragment {
 
     private func window(of container: Int, _ mark: Mark) -> Window {
         var window = Window()
+        // The last four before the marked one: a ring, since there may be a million of them.
+        var (before, count) = ([JSONScanner.Member](), 0)
         var rest = mark.isOnContainer ? 6 : nil
         var members = scanner.members(of: container)
         while let member = members.next() {
-            if rest == 0 { return window }
+            if rest == nil, mark.isOn(member) { rest = 3 }
+            if rest == 0 { break }
             if let count = rest {
+                window.members.append(member)
                 rest = count - 1
-            } else if mark.isOn(member) {
-                rest = 2
-            } else if window.members.count == 4 {
-                window.members.removeFirst()
-                window.isSkipping = true
+            } else {
+                if count < 4 { before.append(member) } else { before[count & 3] = member }
+                count += 1
             }
-            window.members.append(member)
         }
         window.isOpen = !members.isClosed
+        window.isSkipping = count > 4
+        if count > 4 { before = Array(before[(count & 3)...] + before[..<(count & 3)]) }
+        window.members = before + window.members
         return window
     }
 }

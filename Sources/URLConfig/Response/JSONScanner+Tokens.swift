@@ -85,9 +85,8 @@ extension JSONScanner {
 
     /// Whether a number is written as an integer of 64 bits.
     func isInteger(_ range: Range<Int>) -> Bool {
-        let digits = bytes[range].drop { $0 == UInt8(ascii: "-") }
-        guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return false }
-        guard digits.count > 18 else { return true }
+        for index in range where !isDigit(at: index) && self[index] != UInt8(ascii: "-") { return false }
+        guard range.count > 18 else { return true }
         let text = String(decoding: bytes[range].prefix(21), as: UTF8.self)
         return Int64(text) != nil || UInt64(text) != nil
     }

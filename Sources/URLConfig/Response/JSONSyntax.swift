@@ -2,13 +2,20 @@
 ///
 /// `JSONDecoder` says on Linux only that something is, somewhere; of a number that does not fit its type it says the same.
 struct JSONSyntax {
-    /// An object or array that is open.
+    /// An object or array that is open, and the member or element in it that was come to last.
+    ///
+    /// Plain numbers, because one is written for every value there is.
     struct Frame {
         let container: Int
         let isObject: Bool
         var index = 0
-        /// What it has come to in it; `nil` between two.
-        var member: JSONScanner.Member?
+        fileprivate var name = 0..<0
+        fileprivate var value = 0
+
+        /// `nil` before the first, and after a comma.
+        var member: JSONScanner.Member? {
+            value == 0 ? nil : .init(name: isObject ? name : nil, value: value)
+        }
     }
 
     struct Finding: Error {
@@ -29,8 +36,9 @@ struct JSONSyntax {
     private let scanner: JSONScanner
     private var position = 0
     /// The innermost of what is open; by itself, because an element of an array is slow to change.
-    private var top: Frame?
+    private var top = Frame(container: 0, isObject: false)
     private var outer: [Frame] = []
+    private var depth = 0
     /// A comma before a closing bracket, which some decoders allow.
     private var trailingComma: Finding?
     /// The first number that is no integer, or none of 64 bits.
@@ -57,7 +65,7 @@ struct JSONSyntax {
             position = scanner.skippingSpace(from: position)
             if expectsValue {
                 expectsValue = try value()
-            } else if top == nil {
+            } else if depth == 0 {
                 guard position == scanner.end else { throw finding("there is more after the end of the document") }
                 return
             } else if scanner.closes(at: position) {
@@ -65,20 +73,21 @@ struct JSONSyntax {
             } else if scanner[position] == UInt8(ascii: ",") {
                 expectsValue = try comma()
             } else {
-                throw expected(top?.isObject == true ? "\",\" or \"}\"" : "\",\" or \"]\"")
+                throw expected(top.isObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
             }
         }
     }
 
     /// Reads a value, or the beginning of one that is an object or array; whether another must follow.
     private mutating func value() throws(Finding) -> Bool {
-        if top?.isObject == false { top?.member = .init(name: nil, value: position) }
+        top.value = position
         switch scanner[position] {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            guard outer.count < Self.deepest - 1 else {
+            guard depth < Self.deepest else {
                 throw finding("more than \(Self.deepest) levels, the most that JSONDecoder reads,")
             }
-            if let top { outer.append(top) }
+            depth += 1
+            outer.append(top)
             top = Frame(container: position, isObject: scanner[position] == UInt8(ascii: "{"))
             position = scanner.skippingSpace(from: position + 1)
             if scanner.closes(at: position) {
@@ -106,30 +115,31 @@ struct JSONSyntax {
             try close()
             return false
         }
-        top?.index += 1
-        top?.member = nil
+        top.index += 1
+        top.value = 0
         try name()
         return true
     }
 
     private mutating func close() throws(Finding) {
         let isObject = scanner[position] == UInt8(ascii: "}")
-        guard top?.isObject == isObject else { throw expected(isObject ? "\"]\"" : "\"}\"") }
-        top = outer.popLast()
+        guard top.isObject == isObject else { throw expected(isObject ? "\"]\"" : "\"}\"") }
+        depth -= 1
+        top = outer.popLast() ?? top
         position += 1
     }
 
     /// Reads name and colon, in an object.
     private mutating func name() throws(Finding) {
-        guard top?.isObject == true else { return }
+        guard depth > 0, top.isObject else { return }
         guard scanner[position] == UInt8(ascii: "\"") else { throw expected("a name in quotes") }
         let start = position
         try string()
-        top?.member = .init(name: start..<position, value: position)
+        (top.name, top.value) = (start..<position, position)
         position = scanner.skippingSpace(from: position)
         guard scanner[position] == UInt8(ascii: ":") else { throw expected("\":\"") }
         position = scanner.skippingSpace(from: position + 1)
-        top?.member?.value = position
+        top.value = position
     }
 
     private mutating func string() throws(Finding) {
@@ -173,6 +183,6 @@ struct JSONSyntax {
     }
 
     private func finding(_ words: String, at offset: Int? = nil) -> Finding {
-        Finding(offset: min(offset ?? position, scanner.end), words: words, frames: outer + (top.map { [$0] } ?? []))
+        Finding(offset: min(offset ?? position, scanner.end), words: words, frames: Array((outer + [top]).dropFirst()))
     }
 }

@@ -38,7 +38,8 @@ import Testing
     @Test(arguments: [
         (#"{"users":[{"name":"s3cret"}]}"#, "users[0].age is missing"),
         (#"{"users":[{"name":"s3cret","age":1},{"name":null,"age":1}]}"#, "users[1].name is null, expected String"),
-        (#"{"users":[{"name":"a","age":"s3cret"}]}"#, "users[0].age is not Int"), (#"[]"#, "the top level is not "),
+        (#"{"users":[{"name":"a","age":"s3cret"}]}"#, "users[0].age is a string, expected Int"),
+        (#"[]"#, "the top level is an array, expected an object"),
     ])
     func `a decoding error says where and what`(json: String, expected: String) {
         #expect(summary(json).hasPrefix(expected), "\(summary(json))")
