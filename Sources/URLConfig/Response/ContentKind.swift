@@ -35,7 +35,8 @@ enum ContentKind: Equatable {
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): return true
         default:
             let word = String(decoding: text.prefix(400), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-            return ["true", "false", "null"].contains(word) || word.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+            return ["true", "false", "null"].contains(word)
+                || word.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
         }
     }
 

@@ -19,7 +19,9 @@ struct DecodingDiagnosis {
         self.redaction = redaction
         let type = response.contentType?.essence.shortened(to: 80) ?? "unnamed content type"
         sentence = " from \(response.data.count.shownAsBytes) of \(type): "
-        let error = error as? DecodingError ?? .dataCorrupted(.init(codingPath: [], debugDescription: error.summary(redaction)))
+        let error =
+            error as? DecodingError
+            ?? .dataCorrupted(.init(codingPath: [], debugDescription: error.summary(redaction)))
         let isPlaced = error.isPlaced
         let speaksOfJSON = error.context.debugDescription.contains("JSON")
         switch ContentKind(response.data) {
@@ -27,7 +29,7 @@ struct DecodingDiagnosis {
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
             let name = title.map { " titled “\(redaction.opening(of: $0))”" } ?? ""
             sentence += "it is an HTML page\(name)\(speaksOfJSON ? ", not JSON" : "")"
-        case .json where !isPlaced && speaksOfJSON: explainSyntax()
+        case .json where !isPlaced && error.context.debugDescription.contains("not valid JSON"): explainSyntax()
         case .json where isPlaced:
             sentence += error.summary(redaction)
             explainEnvelope(error)

@@ -3,7 +3,8 @@
 enum ErrorEnvelope {
     private static let errors: [[CodingStep]] = [
         ["error_description"], ["error", "message"], ["error", "detail"], ["error", "description"], ["error"],
-        ["errors", 0, "message"], ["errors", 0, "detail"], ["errors", 0, "title"], ["errors", 0], ["fault", "faultstring"],
+        ["errors", 0, "message"], ["errors", 0, "detail"], ["errors", 0, "title"], ["errors", 0],
+        ["fault", "faultstring"],
     ]
     /// Members that a model may have too.
     private static let weak: [[CodingStep]] = [["detail"], ["title"], ["message"]]

@@ -33,8 +33,8 @@ struct JSONSyntax {
     /// As deep as `JSONDecoder` goes.
     private static let deepest = 512
 
-    private let scanner: JSONScanner
-    private var position = 0
+    let scanner: JSONScanner
+    var position = 0
     /// The innermost of what is open; by itself, because an element of an array is slow to change.
     private var top = Frame(container: 0, isObject: false)
     private var outer: [Frame] = []
@@ -42,7 +42,7 @@ struct JSONSyntax {
     /// A comma before a closing bracket, which some decoders allow.
     private var trailingComma: Finding?
     /// The first number that is no integer, or none of 64 bits.
-    private(set) var oddNumber: Finding?
+    var oddNumber: Finding?
     /// The first place that is wrong, if any.
     private(set) var fault: Finding?
     /// Whether the text just ended too early.
@@ -142,47 +142,11 @@ struct JSONSyntax {
         top.value = position
     }
 
-    private mutating func string() throws(Finding) {
-        position += 1
-        while position < scanner.end {
-            switch scanner[position] {
-            case UInt8(ascii: "\""):
-                position += 1
-                return
-            case UInt8(ascii: "\\"):
-                guard let length = scanner.lengthOfEscape(at: position) else { throw finding("an escape that is none") }
-                position += length
-            case 0..<0x20: throw finding("a control character in a string")
-            case 0x80...:
-                guard let length = scanner.lengthOfCharacter(at: position) else { throw finding(Self.encoding) }
-                position += length
-            default: position += 1
-            }
-        }
-        throw expected("a quote")
-    }
-
-    private mutating func number() throws(Finding) {
-        let start = position
-        guard let end = scanner.endOfNumber(from: start) else { throw finding("a number that is none") }
-        position = end
-        // A text that ends in the middle of a number.
-        guard end < scanner.end || scanner.isDigit(at: end - 1) else { throw expected("a digit") }
-        if oddNumber == nil, !scanner.isInteger(start..<end) { oddNumber = finding("no integer") }
-    }
-
-    private mutating func literal(_ text: String) throws(Finding) {
-        for byte in text.utf8 {
-            guard scanner[position] == byte else { throw expected(text) }
-            position += 1
-        }
-    }
-
-    private func expected(_ what: String) -> Finding {
+    func expected(_ what: String) -> Finding {
         finding("expected \(what), found \(scanner.kind(at: position))")
     }
 
-    private func finding(_ words: String, at offset: Int? = nil) -> Finding {
+    func finding(_ words: String, at offset: Int? = nil) -> Finding {
         Finding(offset: min(offset ?? position, scanner.end), words: words, frames: Array((outer + [top]).dropFirst()))
     }
 }
