@@ -12,7 +12,10 @@ struct RandomJSON {
     private var pieces: [[UInt8]] = []
     private let secret: String
 
-    var bytes: [UInt8] { Array(pieces.joined()) }
+    /// The number of bytes after which the document is cut.
+    private var length = Int.max
+
+    var bytes: [UInt8] { Array(pieces.joined().prefix(length)) }
 
     /// A document, `secret` under a hidden name here and there.
     init(secret: String, _ random: inout SeededGenerator) {
@@ -62,6 +65,7 @@ struct RandomJSON {
     ///
     /// A hidden name and its value stay: without the name it would not be hidden.
     mutating func mutate(_ random: inout SeededGenerator) {
+        defer { if Bool.random(using: &random) { length = Int.random(in: 0...bytes.count, using: &random) } }
         for _ in 0..<Int.random(in: 0...3, using: &random) where !pieces.isEmpty {
             let index = Int.random(in: pieces.indices, using: &random)
             guard !pieces[index].starts(with: "\"password".utf8) else { continue }
