@@ -33,14 +33,18 @@ import URLConfig
             ("{", "\"\\u0061\":1,", "\"b\":1}"), ("{", "\"b_\":1,", "\"c\":1}"), ("{\"token", "-", "\":\"s3cret\"}"),
             ("<html>", "<title", ""), ("token=", "s3cret%", ""),
         ])
-    func `ten megabytes are explained in no time, and not shown`(start: String, piece: String, end: String) {
-        let content = Data(
-            (start + String(repeating: piece, count: Self.size / piece.utf8.count) + end).utf8)
-        for decoder in [Failing(isSyntax: true), Failing(names: ["b"]), Failing(names: ["499999"])] {
-            let start = ContinuousClock.now
-            let text = DecodingDiagnosisTests.text(Int.self, content, decoder: decoder)
+    func `ten megabytes are explained in no time, and not shown`(start: String, piece: String, end: String) async {
+        let texts = await OwnThread.run {
+            let content = Data((start + String(repeating: piece, count: Self.size / piece.utf8.count) + end).utf8)
+            return [Failing(isSyntax: true), Failing(names: [start.first == "{" ? "b" : "249999"])].map { decoder in
+                let start = ContinuousClock.now
+                let text = DecodingDiagnosisTests.text(Int.self, content, decoder: decoder)
+                return (text, start.duration(to: .now))
+            }
+        }
+        for (text, duration) in texts {
             // A few milliseconds when optimized, a hundred times that when not and the machine is busy.
-            #expect(start.duration(to: .now) < .seconds(4))
+            #expect(duration < .seconds(4))
             #expect(text.utf8.count < 2000)
             #expect(!text.contains("s3cret"))
         }

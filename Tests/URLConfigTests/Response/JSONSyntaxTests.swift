@@ -82,9 +82,9 @@ import Testing
         }
     }
 
-    @Test func `what JSONDecoder reads to the end has no fault, what it refuses has one`() {
-        var refused = 0
-        for seed in 0..<4000 as Range<UInt64> {
+    private static func disagreements() -> (faults: [String], refused: Int) {
+        var (faults, refused) = ([String](), 0)
+        for seed in 0..<2000 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
             var json = RandomJSON(secret: "s3cr3t", &random)
             json.mutate(&random)
@@ -96,10 +96,15 @@ import Testing
             let fault = JSONSyntax(JSONScanner(bytes)).fault
             refused += isRead ? 0 : 1
             if isRead != (fault == nil), fault?.words != "a comma with nothing after it" {
-                Issue.record(
-                    "seed \(seed): \(isRead), \(fault?.words ?? "no fault"): \(String(decoding: bytes, as: UTF8.self))")
+                faults.append("\(seed): \(isRead), \(fault?.words ?? ""): \(String(decoding: bytes, as: UTF8.self))")
             }
         }
-        #expect((500...3500).contains(refused))
+        return (faults, refused)
+    }
+
+    @Test func `what JSONDecoder reads to the end has no fault, what it refuses has one`() async {
+        let (faults, refused) = await OwnThread.run { Self.disagreements() }
+        #expect(faults == [])
+        #expect((200...1800).contains(refused))
     }
 }
