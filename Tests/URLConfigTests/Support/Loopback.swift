@@ -22,7 +22,7 @@ struct Loopback: Sendable {
             address: .inet(ip4: "127.0.0.1", port: 0), logger: .disabled, handler: ClosureHTTPHandler(handler))
         let running = Task { try await server.run() }
         defer { running.cancel() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
