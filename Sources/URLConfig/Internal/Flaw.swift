@@ -17,7 +17,7 @@ extension Error {
         switch self {
         case let flaw as Flaw: flaw.reason
         case let error as EncodingError: error.summary
-        case let error as DecodingError: error.decodingSummary(redaction)
+        case let error as DecodingError: error.summary(redaction)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
         case let error as RequestError: error.reason
         case let error as any LocalizedError: error.errorDescription ?? "\(type(of: self))"
@@ -33,50 +33,10 @@ extension Error {
 extension EncodingError {
     fileprivate var summary: String {
         switch self {
-        case .invalidValue(_, let context): context.summary
+        case .invalidValue(_, let context):
+            context.codingPath.isEmpty
+                ? context.debugDescription : "\(context.codingPath.text(.none)): \(context.debugDescription)"
         @unknown default: localizedDescription
-        }
-    }
-}
-
-extension DecodingError {
-    fileprivate func decodingSummary(_ redaction: Redaction) -> String {
-        switch self {
-        case .keyNotFound(let key, let context): "\((context.codingPath + [key]).joined) is missing"
-        case .valueNotFound(let type, let context): "\(context.codingPath.joined) is null, expected \(type)"
-        case .typeMismatch(let type, let context):
-            "\(context.codingPath.joined) is not \(type): \(context.debugDescription)"
-        case .dataCorrupted(let context):
-            // What the description quotes is the value.
-            context.codingPath.contains { redaction.hides($0.stringValue) }
-                ? "\(context.codingPath.joined): its value does not fit" : context.summary
-        @unknown default: localizedDescription
-        }
-    }
-}
-
-extension EncodingError.Context {
-    fileprivate var summary: String {
-        codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)"
-    }
-}
-
-extension DecodingError.Context {
-    fileprivate var summary: String {
-        codingPath.isEmpty ? debugDescription : "\(codingPath.joined): \(debugDescription)"
-    }
-}
-
-extension [any CodingKey] {
-    /// The path as Swift and JavaScript write it: `users[3].email`.
-    var joined: String {
-        guard !isEmpty else { return "the top level" }
-        return reduce(into: "") { path, key in
-            if let index = key.intValue {
-                path += "[\(index)]"
-            } else {
-                path += path.isEmpty ? key.stringValue : "." + key.stringValue
-            }
         }
     }
 }

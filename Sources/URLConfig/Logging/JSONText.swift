@@ -58,7 +58,7 @@ struct JSONText {
                 position += 1
                 output.append(byte)
                 newLine()
-            case _ where isPretty && byte.isSpace:
+            case _ where isPretty && byte.isJSONSpace:
                 // The whole of it at once: looking past what follows each single one takes time that grows with the square.
                 position = skippingSpace(from: position)
                 // Between two values there is a comma, but between two documents, as in JSON lines, only space.
@@ -136,13 +136,13 @@ struct JSONText {
 
     private func skippingSpace(from start: Int) -> Int {
         var index = start
-        while index < input.count, input[index].isSpace { index += 1 }
+        while index < input.count, input[index].isJSONSpace { index += 1 }
         return index
     }
 
     private func trimmingSpace(from start: Int, to end: Int) -> Int {
         var end = end
-        while end > start, input[end - 1].isSpace { end -= 1 }
+        while end > start, input[end - 1].isJSONSpace { end -= 1 }
         return end
     }
 
@@ -155,36 +155,5 @@ struct JSONText {
 
     private mutating func endDocument() {
         if output.last != UInt8(ascii: "\n") { output.append(UInt8(ascii: "\n")) }
-    }
-
-    /// A member's name without its quotes and escapes.
-    private static func unescaped(_ name: ArraySlice<UInt8>) -> String {
-        var output: [UInt8] = []
-        var rest = name.dropFirst()
-        if rest.last == UInt8(ascii: "\"") { rest.removeLast() }
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "\\"), let escape = rest.popFirst() else {
-                output.append(byte)
-                continue
-            }
-            guard escape == UInt8(ascii: "u") else {
-                // Of the others, those with a letter stand for control characters, which count for no name.
-                if !"bfnrt".utf8.contains(escape) { output.append(escape) }
-                continue
-            }
-            let digits = String(decoding: rest.prefix(4), as: UTF8.self)
-            rest = rest.dropFirst(4)
-            if let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) {
-                output += String(Character(scalar)).utf8
-            }
-        }
-        return String(decoding: output, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    fileprivate var isSpace: Bool {
-        self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r")
-            || self == UInt8(ascii: "\t")
     }
 }

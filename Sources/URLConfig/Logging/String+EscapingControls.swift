@@ -11,6 +11,13 @@ extension String {
             }
         }
     }
+
+    /// On one line, cut after a number of Unicode scalars.
+    func shortened(to limit: Int) -> String {
+        let cut = unicodeScalars.prefix(limit)
+        let text = String(cut).replacing("\n", with: "\\n").replacing("\t", with: "\\t").escapingControls
+        return cut.endIndex == endIndex ? text : text + "…"
+    }
 }
 
 extension Unicode.Scalar {

@@ -49,8 +49,8 @@ extension DataResponse {
     /// ```
     ///
     /// - Parameter type: The type of the model; what the context expects if left out.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``: request, status, content type and coding path in
-    ///   words, the whole response, and the decoder's own error as ``RequestError/underlyingError``.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``: request, status, content type, coding path and the
+    ///   JSON around it in words, the whole response, and the decoder's own error as ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         try decode(type, with: Config.defaultDecoder)
     }
@@ -103,12 +103,7 @@ extension DataResponse {
         do {
             return try decoder.decode(type, from: data)
         } catch {
-            let content = "\(data.count) bytes of \(headerFields[.contentType] ?? "unnamed content type")"
-            throw RequestError(
-                .decoding, stage: .decoding,
-                reason:
-                    "cannot read \(type) from \(content): \(error.summary(redaction ?? URLSession.Config.default.redaction))",
-                response: self, underlyingError: error)
+            throw RequestError(undecoded: type, response: self, underlyingError: error)
         }
     }
 }

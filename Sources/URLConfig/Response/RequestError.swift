@@ -70,7 +70,13 @@ public struct RequestError: Error, Sendable {
     /// Where on its way the request failed.
     public var stage: Stage
     /// What is wrong and what to do about it, without secrets.
-    public var reason: String
+    public var reason: String {
+        get { text + (diagnosis?.sentence ?? "") }
+        set { (text, isDiagnosed) = (newValue, false) }
+    }
+    private var text: String
+    /// Whether the content is looked at for more words, whenever the error is shown.
+    var isDiagnosed = false
     /// The request, if there is one yet.
     public var request: URLRequest?
     /// The answer, body included, if there was one.
@@ -97,7 +103,7 @@ public struct RequestError: Error, Sendable {
     ) {
         self.code = code
         self.stage = stage
-        self.reason = reason
+        text = reason
         self.request = request ?? response?.request
         self.response = response
         self.underlyingError = underlyingError
@@ -111,15 +117,18 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible, LocalizedError {
-    /// One sentence: request, status, what is wrong and what to do; then a line for each attempt, if there were several.
+    /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the lines
+    /// around the place; then a line for each attempt, if there were several.
     ///
     /// Secrets are hidden.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
+        let diagnosis = diagnosis
+        let reason = self.text + (diagnosis?.sentence ?? "")
         var text = "\(code.rawValue): "
         if let request, stage != .building { text += request.summary(redaction) + " " }
         if let response { text += "answered \(response.status.code): " }
-        text += reason.escapingControls
+        text = ([text + reason.escapingControls] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
         guard attempts.count > 1 else { return text }
         return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
     }

@@ -15,36 +15,6 @@ import Testing
         init?(intValue: Int) { self.init(intValue) }
     }
 
-    @Test func `a coding path reads as Swift writes it`() {
-        #expect(([] as [any CodingKey]).joined == "the top level")
-        #expect(([Key("users"), Key(3), Key("email")] as [any CodingKey]).joined == "users[3].email")
-        #expect(([Key(0), Key("a"), Key(1), Key(2)] as [any CodingKey]).joined == "[0].a[1][2]")
-    }
-
-    private struct Model: Decodable {
-        struct User: Decodable { var name: String, age: Int }
-        var users: [User]
-    }
-
-    private func summary(_ json: String) -> String {
-        do {
-            _ = try JSONDecoder().decode(Model.self, from: Data(json.utf8))
-            return ""
-        } catch {
-            return error.summary
-        }
-    }
-
-    @Test(arguments: [
-        (#"{"users":[{"name":"s3cret"}]}"#, "users[0].age is missing"),
-        (#"{"users":[{"name":"s3cret","age":1},{"name":null,"age":1}]}"#, "users[1].name is null, expected String"),
-        (#"{"users":[{"name":"a","age":"s3cret"}]}"#, "users[0].age is not Int"), (#"[]"#, "the top level is not "),
-    ])
-    func `a decoding error says where and what`(json: String, expected: String) {
-        #expect(summary(json).hasPrefix(expected), "\(summary(json))")
-        #expect(!summary(json).contains("s3cret"))
-    }
-
     @Test func `an encoding error does not show the value`() {
         let context = EncodingError.Context(codingPath: [Key("a"), Key(1)], debugDescription: "no")
         #expect(EncodingError.invalidValue("s3cret", context).summary == "a[1]: no")

@@ -1,0 +1,62 @@
+extension DecodingError {
+    /// Where it happened, and what the decoder says of it.
+    var context: Context {
+        switch self {
+        case .keyNotFound(_, let context), .valueNotFound(_, let context), .typeMismatch(_, let context),
+            .dataCorrupted(let context):
+            context
+        @unknown default: Context(codingPath: [], debugDescription: localizedDescription)
+        }
+    }
+
+    /// Place, expected and found, such as `users[3].email is null, expected String`.
+    ///
+    /// What a decoder says may quote the value: not under a hidden name.
+    func summary(_ redaction: Redaction) -> String {
+        let path = context.codingPath.text(redaction)
+        let isHidden = context.codingPath.contains { redaction.hides(CodingStep($0)) }
+        let said = isHidden ? "" : context.debugDescription.shortened(to: 200)
+        switch self {
+        case .keyNotFound(let key, _):
+            return "\((context.codingPath + [key]).text(redaction)) is missing"
+        case .valueNotFound where context.isPastEnd:
+            return "\(path) is missing: the array ends before it"
+        case .valueNotFound(let type, _):
+            return "\(path) is null, expected \(Self.name(of: type))"
+        case .typeMismatch(let type, _):
+            let name = Self.name(of: type)
+            if let found = context.found { return "\(path) is \(found), expected \(name)" }
+            return "\(path) is not \(name)" + (said.isEmpty ? "" : ": \(said)")
+        default:
+            if isHidden { return "\(path): its value does not fit" }
+            return context.codingPath.isEmpty ? said : "\(path): \(said)"
+        }
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        switch type {
+        case is [Any].Type: "an array"
+        case is [String: Any].Type: "an object"
+        default: "\(type)"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    /// Whether an array had no more elements.
+    var isPastEnd: Bool { debugDescription.hasSuffix("is at end.") }
+
+    /// What Foundation's decoders found: one of their own words, never a value.
+    fileprivate var found: String? {
+        guard let start = debugDescription.range(of: " but found ", options: .backwards)?.upperBound else { return nil }
+        return switch debugDescription[start...] {
+        case "a string instead.", "a string/data instead.": "a string"
+        case "number instead.", "a number instead.": "a number"
+        case "bool instead.", "a boolean instead.", "a bool instead.": "a boolean"
+        case "an array instead.": "an array"
+        case "a dictionary instead.": "an object"
+        case "null instead.", "null value instead.": "null"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// What a service says where it answers with an error instead of the model: `{"error": {"message": …}}` and its kin, and
+/// problem details (RFC 9457).
+enum ErrorEnvelope {
+    private static let errors: [[CodingStep]] = [
+        ["error_description"], ["error", "message"], ["error", "detail"], ["error", "description"], ["error"],
+        ["errors", 0, "message"], ["errors", 0, "detail"], ["errors", 0, "title"], ["errors", 0],
+        ["fault", "faultstring"],
+    ]
+    /// Members that a model may have too.
+    private static let weak: [[CodingStep]] = [["detail"], ["title"], ["message"]]
+
+    /// The message, or `nil` where the content is none of these.
+    ///
+    /// - Parameter known: A member that the model has, which is therefore no sign of an error.
+    static func message(in response: DataResponse, but known: (any CodingKey)?, _ redaction: Redaction) -> String? {
+        // An error is small; a document that is not need not be searched for one.
+        guard response.data.count <= 65_536 else { return nil }
+        let scanner = JSONScanner(Array(response.data))
+        guard scanner[scanner.root] == UInt8(ascii: "{") else { return nil }
+        var members = scanner.members(of: scanner.root)
+        let isSmall = (0..<4).contains { _ in members.next() == nil }
+        let isError = !response.isSuccess || isSmall || response.contentType?.essence == "application/problem+json"
+        for path in errors + (isError ? weak : []) where path[0].name != known?.stringValue {
+            guard let place = JSONPlace(path, in: scanner, redaction), place.depth == path.count - 1, !place.isHidden,
+                let value = place.member?.value, scanner[value] == UInt8(ascii: "\"")
+            else { continue }
+            let text = JSONText.unescaped(scanner.bytes[value..<scanner.endOfValue(from: value)])
+            if !text.isEmpty { return redaction.text(text).shortened(to: 160) }
+        }
+        return nil
+    }
+}
+
+extension CodingStep: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+    init(stringLiteral name: String) { self.init(name: name) }
+    init(integerLiteral index: Int) { self.init(name: "", index: index) }
+}

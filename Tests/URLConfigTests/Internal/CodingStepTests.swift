@@ -1,0 +1,29 @@
+import Testing
+
+@testable import URLConfig
+
+/// Coding paths, as they are shown.
+@Suite struct CodingStepTests {
+    private enum Key: String, CodingKey { case password, a }
+
+    @Test(
+        arguments: [
+            ([], "the top level"), (["users", 3, "email"], "users[3].email"), ([0, "a", 1, 2], "[0].a[1][2]"),
+            (["token", "s3cret", 1, "s3cret"], "token.***[1].***"), (["a\n\u{1B}b"], #"a\n\u{1b}b"#),
+            (Array(repeating: "ab", count: 60), "…" + String(repeating: ".ab", count: 40)),
+        ] as [([CodingStep], String)])
+    func `a path reads as Swift writes it`(path: [CodingStep], expected: String) {
+        #expect(path.text(.standard) == expected)
+    }
+
+    @Test func `names that stand in the program are no secrets`() {
+        #expect(([Key.password, Key.a] as [any CodingKey]).text(.standard) == "password.a")
+        #expect(([CodingStep(Key.password), "s3cret"]).text(.standard) == "password.***")
+        #expect((["password", "s3cret"] as [CodingStep]).text(.none) == "password.s3cret")
+    }
+
+    @Test func `a very long name is cut, and hides what is under it`() {
+        let name = String(repeating: "x", count: 1_000_000)
+        #expect(([CodingStep(name: name), "s3cret"]).text(.standard) == String(repeating: "x", count: 60) + "….***")
+    }
+}

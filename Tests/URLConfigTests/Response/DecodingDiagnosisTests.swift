@@ -1,0 +1,252 @@
+import Testing
+import URLConfig
+
+/// What an error says about a content that is not what was asked for.
+@Suite struct DecodingDiagnosisTests {
+    struct User: Decodable {
+        enum Role: String, Decodable { case admin }
+        var id: Int
+        var email: String
+        var viewCount: Int?
+        var role: Role?
+        var password: [String: Int]?
+    }
+    struct Page: Decodable { var users: [User] }
+
+    static func text<Model: Decodable>(
+        _ model: Model.Type, _ content: some Sequence<UInt8>, _ type: String? = "application/json",
+        status: HTTPResponse.Status = .ok, decoder: any ResponseDecoder = JSONDecoder()
+    ) -> String {
+        do {
+            _ = try DataResponseTests.response(content, contentType: type, status: status).decode(Model.self) {
+                $0.decoder = decoder
+            }
+            return "no error"
+        } catch {
+            let start = "decoding: GET https://api.example.com/users?token=*** answered \(status.code): cannot read "
+            #expect("\(error)".hasPrefix(start))
+            return "\(error)".replacing(start, with: "")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            #"{"users":[{"id":1,"email":"a"},{"id":4,"email":null,"name":"Ada","password":"s3cret","a":{},"b":[1]}]}"#,
+            """
+            users[1].email is null, expected String
+              users[1] {
+                "id" : 4,
+                "email" : null,  ← here
+                "name" : "Ada",
+                "password" : "***",
+                …
+              }
+            """
+        ),
+        (
+            #"{"users":[{"id":1,"name":"a","o":{"x":1},"l":[ ]}]}"#,
+            """
+            users[0].email is missing
+              users[0] {  ← no "email" in here
+                "id" : 1,
+                "name" : "a",
+                "o" : {…},
+                "l" : []
+              }
+            """
+        ),
+        (
+            #"{"users":[{"id":1,"e_mail":"a"}]}"#,
+            """
+            users[0].email is missing
+              users[0] {
+                "id" : 1,
+                "e_mail" : "a"  ← not "email"
+              }
+            """
+        ),
+        (
+            #"{"users":[{}]}"#,
+            """
+            users[0].id is missing
+              users[0] {}  ← no "id" in here
+            """
+        ),
+        (
+            #"{"count":1,"users":{"a":1,"b":2}}"#,
+            """
+            users is an object, expected an array
+              users {  ← here
+                "a" : 1,
+                "b" : 2
+              }
+            """
+        ),
+        (
+            #"{"users":[1,2,3,4,5,6,7,"x",9,10,11,12]}"#,
+            """
+            users[0] is a number, expected an object
+              users [
+                1,  ← here
+                2,
+                3,
+                …
+              ]
+            """
+        ),
+        (
+            #"["x"]"#,
+            """
+            the top level is an array, expected an object
+              [  ← here
+                "x"
+              ]
+            """
+        ),
+        (
+            #""twelve""#,
+            """
+            the top level is a string, expected an object
+              "twelve"  ← here
+            """
+        ),
+        (
+            #"{"users":[{"id":1,"email":"a","role":"king"}]}"#,
+            """
+            users[0].role: Cannot initialize Role from invalid String value king
+              users[0] {
+                "id" : 1,
+                "email" : "a",
+                "role" : "king"  ← here
+              }
+            """
+        ),
+        (
+            #"{"users":[{"id":1,"email":"a","password":{"k3y":"s3cret"}}]}"#,
+            """
+            users[0].password.*** is a string, expected Int
+              users[0] {
+                "id" : 1,
+                "email" : "a",
+                "password" : "***"  ← here
+              }
+            """
+        ),
+    ])
+    func `it names the place and shows the JSON around it`(json: String, expected: String) {
+        #expect(Self.text(Page.self, json.utf8) == "Page from \(json.utf8.count) B of application/json: " + expected)
+    }
+
+    @Test(arguments: [
+        (
+            #"{"users":[{"id":1,"email":"a"},{"id":2,"email":"ann@exa"#,
+            """
+            the JSON breaks off in users[1].email, after 55 bytes
+              users[1] {
+                "id" : 2,
+                "email" : "ann@exa  ← it breaks off here
+            """
+        ),
+        (
+            #"{"users":[{"id":1,"password":{"a":"s3cret"#,
+            """
+            the JSON breaks off in users[0].password.***, after 41 bytes
+              users[0] {
+                "id" : 1,
+                "password" : "***"  ← it breaks off here
+            """
+        ),
+        (
+            "{\n  \"users\": [\n    {\"id\":1 \"email\":\"a\"}]}",
+            """
+            it is not valid JSON: expected "," or "}", found a quote at line 3, column 13 in users[0].id
+              users[0] {
+                "id" : 1  ← expected "," or "}", found a quote
+            """
+        ),
+        (
+            "{'users':[]}",
+            """
+            it is not valid JSON: expected a name in quotes, found a single quote at byte 1
+              {  ← expected a name in quotes, found a single quote
+            """
+        ),
+        (
+            "{\"users\":[]}\n{\"users\":[]}",
+            "it is not valid JSON: there is more after the end of the document at line 2, column 1"
+        ),
+        (
+            #"{"users":[{"id":1,"email":"a"},{"id":2.5,"email":"b"}]}"#,
+            """
+            it is valid JSON, but a number in it does not fit its type, and the decoder does not say which; \
+            the first that is no integer is users[1].id
+              users[1] {
+                "id" : 2.5  ← no integer
+            """
+        ),
+        ("", "the content is empty"), (" \r\n", "the content is empty"),
+        (
+            "<!DOCTYPE html>\n<HTML><head><title>502 Bad\u{1B} Gateway</title>",
+            #"it is an HTML page titled “502 Bad\u{1b} Gateway”, not JSON"#
+        ),
+        ("<?xml version=\"1.0\"?><a/>", "it is XML, not JSON"),
+        ("upstream error, token=s3cret {\"a\":1", "it is text, not JSON\n  upstream error, token=***…"),
+        ("\u{1F}\u{0}\u{1}", "it is binary, not JSON"),
+    ])
+    func `it says in words what is no JSON`(content: String, expected: String) {
+        let size = content.utf8.count
+        #expect(Self.text(Page.self, content.utf8) == "Page from \(size) B of application/json: " + expected)
+    }
+
+    @Test func `it says that the character set is wrong`() {
+        let content = Data(#"["caf"#.utf8) + [0xE9] + Data(#""]"#.utf8)
+        let text = Self.text([String].self, content, "application/json; charset=iso-8859-1")
+        #expect(text.contains("a byte that is no UTF-8 at byte 5 in [0]"))
+        #expect(text.contains("the content type says iso-8859-1, but JSON is UTF-8"))
+        #expect(!Self.text([String].self, content).contains("says"))
+    }
+
+    @Test func `it says what an error answer says`() {
+        let json = #"{"error":{"code":7,"message":"The token has expired"}}"#
+        let text = Self.text(Page.self, json.utf8, status: .unauthorized)
+        #expect(text.contains("users is missing; the answer looks like an error instead: “The token has expired”\n"))
+    }
+
+    @Test func `a decoder may convert names`() {
+        let snake = JSONDecoder()
+        snake.keyDecodingStrategy = .convertFromSnakeCase
+        let text = Self.text(Page.self, #"{"users":[{"id":1,"email":"a","view_count":"many"}]}"#.utf8, decoder: snake)
+        #expect(text.contains("users[0].viewCount is a string, expected Int"))
+        #expect(text.contains("\"view_count\" : \"many\"  ← here"))
+    }
+
+    @Test func `other decoders are not spoken of as JSON`() throws {
+        let list = try PropertyListEncoder().encode(["id": "x"])
+        for (content, expected) in [
+            (list, "id is a string, expected Int"),
+            (Data("<?xml version=\"1.0\"?><plist><di".utf8), "The given data was not a valid property list."),
+        ] {
+            let text = Self.text(User.self, content, "application/x-plist", decoder: PropertyListDecoder())
+            #expect(text == "User from \(content.count) B of application/x-plist: " + expected)
+        }
+        struct Own: ResponseDecoder {
+            struct Failure: LocalizedError { var errorDescription: String? { "line 3: no end tag" } }
+            func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model { throw Failure() }
+        }
+        let text = Self.text(User.self, "<a><b>s3cret".utf8, "application/xml", decoder: Own())
+        #expect(text == "User from 12 B of application/xml: line 3: no end tag")
+        let page = Self.text(User.self, "<html><title>Log in</title>".utf8, "text/html", decoder: Own())
+        #expect(page == "User from 27 B of text/html: it is an HTML page titled “Log in”")
+    }
+
+    @Test func `the reason is one sentence, and may be replaced`() throws {
+        var error = try #require(throws: RequestError.self) {
+            try DataResponseTests.response("{}".utf8, contentType: "application/json").decode(Page.self)
+        }
+        #expect(error.reason == "cannot read Page from 2 B of application/json: users is missing")
+        error.reason = "closed"
+        #expect("\(error)".hasSuffix("answered 200: closed"))
+        error.response = nil
+        #expect("\(error)".hasSuffix("users?token=*** closed"))
+    }
+}

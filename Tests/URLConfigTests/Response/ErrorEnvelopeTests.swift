@@ -1,0 +1,45 @@
+import Testing
+
+@testable import URLConfig
+
+/// Errors that services answer with.
+@Suite struct ErrorEnvelopeTests {
+    private func message(_ json: String, _ type: String = "application/json", _ status: HTTPResponse.Status = .ok)
+        -> String?
+    {
+        ErrorEnvelope.message(
+            in: DataResponseTests.response(json.utf8, contentType: type, status: status), but: nil, .standard)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"error":"nope"}"#, "nope"), (#"{"error":{"code":1,"message":"nope"}}"#, "nope"),
+            (#"{"Error":{"Message":"nope"}}"#, "nope"), (#"{"errors":[{"message":"one"},{"message":"two"}]}"#, "one"),
+            (#"{"errors":["one"]}"#, "one"), (#"{"errors":[{"status":"4","detail":"one"}]}"#, "one"),
+            (#"{"error":"invalid_grant","error_description":"expired"}"#, "expired"),
+            (#"{"message":"Not Found"}"#, "Not Found"),
+            (#"{"fault":{"faultstring":"quota"}}"#, "quota"), (#"{"error":"say \"hi\"\u0021"}"#, #"say "hi"!"#),
+            (#"{"error":{"token":"s3cret"}}"#, nil), (#"{"error":null}"#, nil), (#"{"error":false}"#, nil),
+            (#"{"errors":[]}"#, nil),
+            (#"{"error":""}"#, nil), (#"{"a":1}"#, nil), ("[]", nil), ("{", nil),
+            (#"{"error":"token=s3cret"}"#, "token=***"),
+            (#"{"a":1,"b":2,"c":3,"d":4,"message":"m"}"#, nil),
+        ])
+    func `the message is found`(json: String, expected: String?) {
+        #expect(message(json) == expected)
+    }
+
+    @Test func `problem details and failures are taken at their word`() {
+        let problem = #"{"type":"t","title":"Out of credit","status":403,"detail":"You have 30","instance":"/a"}"#
+        #expect(message(problem, "application/problem+json") == "You have 30")
+        #expect(message(problem, "application/json", .forbidden) == "You have 30")
+        #expect(message(problem) == nil)
+    }
+
+    @Test func `a member that the model has is no sign of an error`() {
+        struct Model: Decodable { var error: Int }
+        let response = DataResponseTests.response(#"{"error":"x"}"#.utf8)
+        let error = #expect(throws: RequestError.self) { try response.decode(Model.self) }
+        #expect(error?.reason.hasSuffix("error is a string, expected Int") == true)
+    }
+}

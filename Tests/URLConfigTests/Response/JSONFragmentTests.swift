@@ -1,0 +1,44 @@
+import Testing
+
+@testable import URLConfig
+
+/// Lines of JSON.
+@Suite struct JSONFragmentTests {
+    private func lines(_ json: String, _ mark: JSONFragment.Mark, end: Int? = nil) -> String {
+        var scanner = JSONScanner(Array(json.utf8))
+        scanner.end = end ?? scanner.end
+        return JSONFragment(scanner: scanner, redaction: .standard).lines(of: 0, path: "a", mark, "here")
+            .joined(separator: "|")
+    }
+
+    @Test(
+        arguments: [
+            ("[0,1,2,3,4,5,6,7,8]", .container, "a [  ← here|  0,|  1,|  2,|  3,|  4,|  5,|  …|]"),
+            ("[0,1,2,3,4,5]", .container, "a [  ← here|  0,|  1,|  2,|  3,|  4,|  5|]"),
+            ("[0,1,2,3,4,5,6,7,8]", .member(11), "a [|  …|  1,|  2,|  3,|  4,|  5,  ← here|  6,|  7,|  …|]"),
+            ("[0,1,2]", .member(5), "a [|  0,|  1,|  2  ← here|]"), ("[0,1,2]", .last, "a [|  0,|  1,|  2  ← here|]"),
+            ("[0,1,2,3,4,5", .last, "a [|  …|  2,|  3,|  4,|  5  ← here"), ("[", .last, "a [  ← here"),
+            ("{}", .container, "a {}  ← here"), ("[ 1 , 2", .container, "a [  ← here|  1,|  2,|  …|]"),
+            (
+                #"{"b" : {"c":1},"token":{"d":"x"}, "e":[]}"#, .container,
+                #"a {  ← here|  "b" : {…},|  "token" : "***",|  "e" : []|}"#
+            ),
+            (
+                #"{"tok\u0065n":"s","Api_Key":1}"#, .container,
+                #"a {  ← here|  "tok\u0065n" : "***",|  "Api_Key" : "***"|}"#
+            ),
+        ] as [(String, JSONFragment.Mark, String)])
+    func `the place is shown with its neighbours`(json: String, mark: JSONFragment.Mark, expected: String) {
+        #expect(lines(json, mark) == expected)
+    }
+
+    @Test(arguments: ["ä", "€", "😀", "x", "\u{301}"])
+    func `a long value is cut between characters`(piece: String) {
+        for padding in 0..<4 {
+            let value = String(repeating: "x", count: padding) + String(repeating: piece, count: 100)
+            let text = lines("[\"\(value)\"]", .container)
+            #expect(!text.unicodeScalars.contains("\u{FFFD}"))
+            #expect(text.unicodeScalars.contains("…") && text.utf8.count < 120)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import URLConfig
+
+/// Where in a document a coding path leads.
+@Suite struct JSONPlaceTests {
+    private func value(_ path: [CodingStep], _ json: String) -> String? {
+        let scanner = JSONScanner(Array(json.utf8))
+        guard let place = JSONPlace(path, in: scanner, .standard), let start = place.member?.value else { return nil }
+        return String(decoding: scanner.bytes[start..<scanner.endOfValue(from: start)], as: UTF8.self)
+    }
+
+    @Test(
+        arguments: [
+            ([], " [1] ", "[1]"), (["a"], #"{"a":1}"#, "1"), (["a", 1], #"{"a":[1,{"b":"]"}]}"#, #"{"b":"]"}"#),
+            ([2, "b", 0], #"[1,"[,",{ "b" : [ null ] }]"#, "null"), ([1], "[[1,2],[3]]", "[3]"), ([1], "[0]", nil),
+            (["b"], #"{"a":1}"#, nil), (["a", "b"], #"{"a":1}"#, "1"), (["a"], #"{"\u0061":1}"#, "1"),
+            (["ä"], #"{"\u00e4":1}"#, "1"), (["😀"], #"{"\ud83d\ude00":1}"#, "1"), (["a\"b"], #"{"a\"b":1}"#, "1"),
+            (["a"], #"{"a":1,"a":2}"#, "1"), (["viewCount"], #"{"view_count":1,"view-count":2}"#, "1"),
+            (["viewCount"], #"{"view_count":1}"#, "1"),
+            (["viewCount"], #"{"VIEW-COUNT":1}"#, "1"),
+            (["viewCount"], #"{"view_count":1,"viewCount":2}"#, "2"),
+            (["viewCount"], #"{"view_counts":1,"view_coun":2}"#, nil),
+            (["userID", "viewCount"], #"{"user_id":{"view_count":3}}"#, "3"), ([""], #"{"":1}"#, "1"),
+            (["_"], #"{"":1}"#, nil),
+            ([CodingStep(name: "1", index: 1)], #"{"1":2}"#, "2"), (["a"], "[1]", nil), ([-1], "[1]", nil),
+            ([0], "\u{FEFF}[5]", "5"), (["password", "a"], #"{"password":{"a":1}}"#, #"{"a":1}"#),
+        ] as [([CodingStep], String, String?)])
+    func `a path leads to its value`(path: [CodingStep], json: String, expected: String?) {
+        #expect(value(path, json) == expected)
+    }
+
+    @Test func `the first of two members with one name is the one that JSONDecoder reads`() throws {
+        let json = #"{"a":1,"a":2}"#
+        #expect(try JSONDecoder().decode([String: Int].self, from: Data(json.utf8)) == ["a": 1])
+    }
+
+    @Test(arguments: [
+        "{", "{\"a\"", "{\"a\":", "{\"a\":[", "{\"a\":[1,", "{a:1}", "{\"a\"1}", "[[[", "\"", "", "}", "{,",
+        "{\"a\":,,",
+    ])
+    func `what is no JSON leads somewhere inside it, or nowhere`(json: String) {
+        for path in [[], ["a"], ["a", 1], [0, 0, 0, 0], [7]] as [[CodingStep]] { _ = value(path, json) }
+    }
+}

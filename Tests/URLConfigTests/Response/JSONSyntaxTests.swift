@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Where JSON is broken.
+@Suite(.serialized) struct JSONSyntaxTests {
+    @Test(arguments: [
+        (#"{"a":1 "b":2}"#, 7, #"expected "," or "}", found a quote"#),
+        ("[1 2]", 3, #"expected "," or "]", found a digit"#),
+        ("{a:1}", 1, "expected a name in quotes, found a letter"), ("[1,x]", 3, "expected a value, found a letter"),
+        (#"{"a" 1}"#, 5, #"expected ":", found a digit"#), ("[1}", 2, #"expected "]", found "}""#),
+        (#"{"a":1]"#, 6, #"expected "}", found "]""#), ("[1]]", 3, "there is more after the end of the document"),
+        ("[trux]", 4, "expected true, found a letter"), ("[nul", 4, "expected null, found the end"),
+        ("[01]", 1, "a number that is none"), ("[1.]", 1, "a number that is none"), ("[-]", 1, "a number that is none"),
+        ("[1e+]", 1, "a number that is none"), ("[+1]", 1, "expected a value, found something else"),
+        (#"["\q"]"#, 2, "an escape that is none"), (#"["\u12g4"]"#, 2, "an escape that is none"),
+        (#"["\ud800"]"#, 2, "an escape that is none"), (#"["\udc00\ud800"]"#, 2, "an escape that is none"),
+        (#"["\ud800x"]"#, 2, "an escape that is none"), ("[\"a\nb\"]", 3, "a control character in a string"),
+        ("[1,]", 2, "a comma with nothing after it"), ("{\"a\":1,}", 6, "a comma with nothing after it"),
+        ("[1,,2]", 3, #"expected a value, found ",""#), ("", 0, "expected a value, found the end"),
+        ("-", 1, "expected a digit, found the end"), ("[NaN]", 1, "expected a value, found a letter"),
+    ])
+    func `the first fault is found, with its place`(text: String, offset: Int, words: String) {
+        let fault = JSONSyntax(JSONScanner(Array(text.utf8))).fault
+        #expect(fault?.offset == offset)
+        #expect(fault?.words == words)
+    }
+
+    @Test(
+        arguments: [
+            [0x5B, 0x22, 0xC3, 0x28, 0x22, 0x5D], [0x5B, 0x22, 0xED, 0xA0, 0x80, 0x22, 0x5D],
+            [0x5B, 0x22, 0xC0, 0x80, 0x22, 0x5D],
+            [0x5B, 0x22, 0xF4, 0x90, 0x80, 0x80, 0x22, 0x5D], [0x5B, 0x22, 0xE0, 0x80, 0x80, 0x22, 0x5D],
+            [0x5B, 0x22, 0x80, 0x22, 0x5D],
+        ] as [[UInt8]])
+    func `bytes that are no UTF-8 are found`(bytes: [UInt8]) {
+        #expect(JSONSyntax(JSONScanner(bytes)).fault?.words == JSONSyntax.encoding)
+        #expect(JSONSyntax(JSONScanner(bytes)).fault?.offset == 2)
+    }
+
+    @Test(arguments: [
+        "[", "[1", "[1,", "{", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":{", "[\"\\", "[\"\\u12", "[\"\\ud83d\\ude",
+        "[\"ä\",tr", "[-", "[1.",
+    ])
+    func `a text that just ends is told from one that is wrong`(text: String) {
+        #expect(JSONSyntax(JSONScanner(Array(text.utf8))).isCut)
+        #expect(JSONSyntax(JSONScanner(Array(text.utf8))).fault?.offset == text.utf8.count)
+    }
+
+    @Test(arguments: [
+        ("[1,2,-3]", nil), ("[1,2.5,1e3]", 6), ("[1e3]", 4), ("[18446744073709551615,-9223372036854775808]", nil),
+        ("[18446744073709551616]", 21), ("{\"a\":[0.5]}", 9),
+    ])
+    func `the first number that is no integer is found`(text: String, offset: Int?) {
+        let syntax = JSONSyntax(JSONScanner(Array(text.utf8)))
+        #expect(syntax.fault == nil)
+        #expect(syntax.oddNumber?.offset == offset)
+    }
+
+    /// Reads all there is of a document, which `JSONDecoder` checks only as far as it is read.
+    private struct Everything: Decodable {
+        struct Key: CodingKey {
+            var stringValue: String
+            var intValue: Int?
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            if let object = try? decoder.container(keyedBy: Key.self) {
+                for key in object.allKeys { _ = try object.decode(Everything.self, forKey: key) }
+            } else if var array = try? decoder.unkeyedContainer() {
+                while !array.isAtEnd { _ = try array.decode(Everything.self) }
+            } else {
+                let value = try decoder.singleValueContainer()
+                guard !value.decodeNil(), (try? value.decode(Bool.self)) == nil else { return }
+                do { _ = try value.decode(String.self) } catch DecodingError.typeMismatch {
+                    _ = try value.decode(Double.self)
+                }
+            }
+        }
+    }
+
+    private static func disagreements() -> (faults: [String], refused: Int) {
+        var (faults, refused) = ([String](), 0)
+        for seed in 0..<2000 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            var json = RandomJSON(secret: "s3cr3t", &random)
+            json.mutate(&random)
+            let bytes = json.bytes
+            // UTF-16 is none of ours; a number may be well-formed and too large.
+            let isLarge = String(decoding: bytes, as: UTF8.self).contains(/[eE]\+?\d{3}/)
+            guard !bytes.prefix(4).contains(0), !isLarge else { continue }
+            let isRead = (try? JSONDecoder().decode(Everything.self, from: Data(bytes))) != nil
+            let fault = JSONSyntax(JSONScanner(bytes)).fault
+            refused += isRead ? 0 : 1
+            if isRead != (fault == nil), fault?.words != "a comma with nothing after it" {
+                faults.append("\(seed): \(isRead), \(fault?.words ?? ""): \(String(decoding: bytes, as: UTF8.self))")
+            }
+        }
+        return (faults, refused)
+    }
+
+    @Test func `what JSONDecoder reads to the end has no fault, what it refuses has one`() async {
+        let (faults, refused) = await OwnThread.run { Self.disagreements() }
+        #expect(faults == [])
+        #expect((200...1800).contains(refused))
+    }
+}
