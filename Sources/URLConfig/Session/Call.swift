@@ -1,13 +1,5 @@
 /// One call of `response(for:)`: the send loop, which everything that is sent goes through.
 struct Call: Sendable {
-    /// An authenticator at work.
-    ///
-    /// A task that it starts and leaves behind keeps the mark, but then the work is over.
-    private struct Work: Sendable {
-        let authenticator: ObjectIdentifier
-        let isOver = LockBox(false)
-    }
-
     /// What is sent next, and how the call came to that.
     private struct Leg {
         /// The request, without what the authenticator puts on it.
@@ -23,9 +15,6 @@ struct Call: Sendable {
 
     private typealias Outcome = Result<Wire.Answer, any Error>
 
-    /// What this task is part of.
-    @TaskLocal private static var work: [Work] = []
-
     private var config: URLSession.Config
     private let wire: Wire
     private let log: RequestLog
@@ -39,9 +28,7 @@ struct Call: Sendable {
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
         elapsed = config.clock.stopwatch()
-        if let identity = config.authenticator?.identity,
-            Self.work.contains(where: { $0.authenticator == identity && !$0.isOver.withLock { $0 } })
-        {
+        if let authenticator = config.authenticator, AuthenticatorWork.isPart(of: authenticator) {
             self.config.authorize = false
         }
     }
@@ -113,7 +100,7 @@ struct Call: Sendable {
         if leg.isForeign {
             request.blankCredentials(of: wire.session.configuration, config.redaction)
         } else if let authenticator = config.authenticator, config.authorize {
-            request = try await within(authenticator) {
+            request = try await AuthenticatorWork.of(authenticator) {
                 var request = leg.request
                 try await authenticator.authorize(&request)
                 return request
@@ -151,11 +138,19 @@ struct Call: Sendable {
                 .tooManyRedirects, stage: .executing, reason: "more than \(RedirectPolicy.most) redirects",
                 response: answer.response)
         }
-        guard let request = try await wire.repeatable(next, after: answer) else {
+        guard var request = try await wire.repeatable(next, after: answer) else {
             throw URLError(.requestBodyStreamExhausted)
         }
         try Task.checkCancellation()
-        try request.checkSendable()
+        // A function or a delegate of the caller's may lead elsewhere than the server: credentials do not go there either.
+        if Origin(request.url) != Origin(proposed.url) { request.dropCredentials(config.redaction) }
+        do {
+            try request.checkSendable()
+        } catch {
+            throw RequestError(
+                .refusedRedirect, stage: .executing, reason: "a redirect that is not followed: \(error.reason)",
+                response: answer.response)
+        }
         var following = leg
         following.request = request
         following.redirects += 1
@@ -169,7 +164,8 @@ struct Call: Sendable {
         else { return nil }
         if !leg.hasNewCredentials, let authenticator = config.authenticator,
             let request = try await wire.repeatable(leg.request, after: answer),
-            try await within(authenticator, { try await authenticator.reauthorize(after: answer.response) })
+            try await AuthenticatorWork.of(
+                authenticator, { try await authenticator.reauthorize(after: answer.response) })
         {
             try Task.checkCancellation()
             var replay = leg
@@ -218,16 +214,6 @@ struct Call: Sendable {
         return response
     }
 
-    /// Asks an authenticator: a call that it makes itself, with a configuration that names it, must not ask it again.
-    private func within<Result: Sendable>(
-        _ authenticator: any Authenticator, _ ask: () async throws -> Result
-    ) async throws -> Result {
-        guard let identity = authenticator.identity else { return try await ask() }
-        let work = Work(authenticator: identity)
-        defer { work.isOver.set(\.self, true) }
-        return try await Self.$work.withValue(Self.work + [work], operation: ask)
-    }
-
     /// The error that the caller gets: a cancelled task always ends in `CancellationError`, what this call hides is hidden in
     /// errors too, and they tell what was sent.
     private func final(_ error: any Error) -> any Error {
@@ -262,12 +248,5 @@ extension Error {
     /// Whether a fallback may answer instead: not for the end of a task, nor for a request that is wrong in itself.
     fileprivate var isAnswerable: Bool {
         !Task.isCancelled && (self as? RequestError)?.stage != .building
-    }
-}
-
-extension Authenticator {
-    /// Which object it is; `nil` for a value, which is none.
-    fileprivate var identity: ObjectIdentifier? {
-        type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }
 }

@@ -1,6 +1,6 @@
 /// Whether redirects are followed.
 ///
-/// Whoever decides, on every platform: the methods are those of RFC 9110 §15.4 (303 asks with `GET`, as do 301 and 302 after
+/// On every platform, whoever decides: the methods are those of RFC 9110 §15.4 (303 asks with `GET`, as do 301 and 302 after
 /// `POST`; all else is sent again as it is, body included), credentials stay with their origin (scheme, host and port), targets
 /// that are not `http` or `https` or that hold a user name are refused, and twenty is the most.
 ///
@@ -84,7 +84,8 @@ extension URLRequest {
         remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
     }
 
-    private mutating func dropCredentials(_ redaction: Redaction) {
+    /// Drops what is for the origin that the request was for.
+    mutating func dropCredentials(_ redaction: Redaction) {
         remove { $0 == "host" || Redaction.standard.hides($0) || redaction.hides($0) }
     }
 

@@ -70,7 +70,8 @@ public struct RetryPolicy: Sendable {
             delay = backoff(attempt, using: &generator)
             if let asked = response.retryAfter(now) {
                 guard asked <= longestRetryAfter else { return nil }
-                (delay, reason) = (asked, ": Retry-After")
+                // "At once" is for each client a little later, too.
+                if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
             }
         }
         if let remaining, delay >= remaining { return nil }

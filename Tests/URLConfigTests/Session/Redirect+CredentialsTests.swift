@@ -19,6 +19,25 @@ import Testing
         }
     }
 
+    @Test func `they stay there too if a function of the caller's leads elsewhere than the server`() async throws {
+        try await Origins.serving { origins in
+            let elsewhere = URL(string: origins.b.host)
+            try await origins.a.session.response(for: request(origins, to: "/end")) {
+                $0.logger = nil
+                $0.redaction = .standard.adding("x-tenant")
+                $0.redirects = RedirectPolicy { _, next in
+                    var next = next
+                    next.url = elsewhere
+                    return next
+                }
+            }
+            #expect(origins.seen.map(\.origin) == ["a", "b"])
+            for name in Self.credentials {
+                #expect(origins.seen.map { $0.field(name) } == ["secret", nil])
+            }
+        }
+    }
+
     @Test(arguments: [["b"], ["b", "b"], ["b", "a"], ["a", "b", "a", "a"]])
     func `the caller's own go to their origin, and are gone once another was reached`(way: [String]) async throws {
         try await Origins.serving { origins in

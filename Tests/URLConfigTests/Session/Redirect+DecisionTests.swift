@@ -78,7 +78,8 @@ import Testing
                     }
                 }
             }
-            #expect(error?.code == .invalidURL)
+            #expect(error?.code == .refusedRedirect)
+            #expect(error?.stage == .executing)
             #expect(origins.seen.count == 1)
         }
     }

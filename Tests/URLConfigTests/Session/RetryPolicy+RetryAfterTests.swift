@@ -59,7 +59,8 @@ import Testing
         arguments: [
             ("60", nil, true), ("61", nil, false), ("99999999999999999999", nil, false),
             ("Sun, 06 Nov 1994 08:50:38 GMT", nil, false), ("61", .seconds(3600), false), ("60", .seconds(61), true),
-            ("60", .seconds(60), false), ("60", .seconds(59), false), ("0", .nanoseconds(1), true), ("0", .zero, false),
+            ("60", .seconds(60), false), ("60", .seconds(59), false), ("0", .seconds(1), true),
+            ("0", .nanoseconds(1), false), ("0", .zero, false),
             ("0", .seconds(-1), false),
         ] as [(String, Duration?, Bool)])
     func `longer than the policy allows or than is left, it ends the call`(
