@@ -138,12 +138,11 @@ struct Call: Sendable {
                 .tooManyRedirects, stage: .executing, reason: "more than \(RedirectPolicy.most) redirects",
                 response: answer.response)
         }
-        guard var request = try await wire.repeatable(next, after: answer) else {
+        let safe = next.keepingCredentials(for: proposed, config.redaction)
+        guard let request = try await wire.repeatable(safe, after: answer) else {
             throw URLError(.requestBodyStreamExhausted)
         }
         try Task.checkCancellation()
-        // A function or a delegate of the caller's may lead elsewhere than the server: credentials do not go there either.
-        if Origin(request.url) != Origin(proposed.url) { request.dropCredentials(config.redaction) }
         do {
             try request.checkSendable()
         } catch {

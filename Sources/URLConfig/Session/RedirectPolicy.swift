@@ -42,7 +42,7 @@ public struct RedirectPolicy: Sendable {
     ///   - redaction: Which fields are credentials.
     func next(after response: DataResponse, to request: URLRequest, _ redaction: Redaction) throws -> URLRequest? {
         guard let decide, let next = try request.redirected(by: response, redaction) else { return nil }
-        return try decide(response, next)
+        return try decide(response, next)?.keepingCredentials(for: next, redaction)
     }
 }
 
@@ -84,8 +84,16 @@ extension URLRequest {
         remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
     }
 
-    /// Drops what is for the origin that the request was for.
-    mutating func dropCredentials(_ redaction: Redaction) {
+    /// This request, made of another one by a function or a delegate of the caller's: if it leads to another origin, credentials
+    /// do not go there either.
+    func keepingCredentials(for other: URLRequest, _ redaction: Redaction) -> URLRequest {
+        guard Origin(url) != Origin(other.url) else { return self }
+        var request = self
+        request.dropCredentials(redaction)
+        return request
+    }
+
+    private mutating func dropCredentials(_ redaction: Redaction) {
         remove { $0 == "host" || Redaction.standard.hides($0) || redaction.hides($0) }
     }
 
