@@ -63,6 +63,62 @@ import Testing
         }
     }
 
+    @Test(arguments: [FaultServer.Fault.hangBeforeHead, .hangAfterHead, .hangInBody])
+    func `cancelled while the answer comes`(fault: FaultServer.Fault) async throws {
+        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+        let telling = FaultServer.Fault { connection in
+            // What has been sent by now may have arrived or not: both are to end in the same way.
+            signal.yield()
+            try fault.run(connection)
+        }
+        try await FaultServer.serving(telling) { server in
+            let task = Task {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.retry = .standard
+                }
+            }
+            for await _ in entered { break }
+            for _ in 0..<Int.random(in: 0...500) { await Task.yield() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `cancelled while it waits to try again`() async throws {
+        let clock = TestClock()
+        try await FaultServer.serving(.statusLine("HTTP/1.1 503 Busy")) { server in
+            let task = Task {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.retry = .standard
+                    $0.retry.budget = nil
+                    $0.clock = clock
+                }
+            }
+            await clock.waitForSleepers()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `cancelled while a delegate thinks about a redirect`() async throws {
+        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+        try await FaultServer.serving(.redirect(to: "/next")) { server in
+            let task = Task {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.taskDelegate = TaskDelegate(redirected: { _, _, _ in signal.yield() })
+                }
+            }
+            for await _ in entered { break }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(server.requests.count == 1)
+        }
+    }
+
     @Test func `cancelling is told from a transport failure in the log`() async throws {
         let (logger, log) = Logger.recording()
         let session = URLSession(configuration: .ephemeral)
