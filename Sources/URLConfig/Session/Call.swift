@@ -183,11 +183,10 @@ struct Call: Sendable {
     }
 
     private func retried(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
-        var generator = SystemRandomNumberGenerator()
         guard !Task.isCancelled, leg.request.httpBodyStream == nil,
             let (delay, reason) = config.retry.delay(
                 after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
-                remaining: config.deadline?.limit.map { $0 - elapsed() }, using: &generator),
+                remaining: config.deadline?.limit.map { $0 - elapsed() }, jitter: .random(in: 0...1)),
             config.retry.budget?.spend(leg.host) ?? true
         else { return nil }
         var again = leg

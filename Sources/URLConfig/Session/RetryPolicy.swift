@@ -52,11 +52,10 @@ public struct RetryPolicy: Sendable {
     ///   - outcome: What became of the last one.
     ///   - now: When that was, for a `Retry-After` that names a date.
     ///   - remaining: What is left of the deadline; `nil` without one.
-    ///   - generator: Where randomness comes from.
+    ///   - jitter: A random number from zero to one.
     func delay(
         after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
-        remaining: Duration?,
-        using generator: inout some RandomNumberGenerator
+        remaining: Duration?, jitter: Double
     ) -> (delay: Duration, reason: String)? {
         guard attempt < attempts, request.mayBeRepeated else { return nil }
         var delay: Duration
@@ -64,10 +63,10 @@ public struct RetryPolicy: Sendable {
         switch outcome {
         case .failure(let error):
             guard let error = error as? URLError, errors.contains(error.code) else { return nil }
-            delay = backoff(attempt, using: &generator)
+            delay = backoff(attempt, jitter)
         case .success(let response):
             guard statuses.contains(response.status.code) else { return nil }
-            delay = backoff(attempt, using: &generator)
+            delay = backoff(attempt, jitter)
             if let asked = response.retryAfter(now) {
                 guard asked <= longestRetryAfter else { return nil }
                 // "At once" is for each client a little later, too.
@@ -79,9 +78,9 @@ public struct RetryPolicy: Sendable {
     }
 
     /// Full jitter: anything from nothing to a limit that doubles.
-    private func backoff(_ attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+    private func backoff(_ attempt: Int, _ jitter: Double) -> Duration {
         let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
-        return Duration(timeoutInterval: limit * Double.random(in: 0...1, using: &generator)) ?? .zero
+        return Duration(timeoutInterval: limit * jitter) ?? .zero
     }
 }
 

@@ -20,7 +20,8 @@ import Testing
         var generator = SeededGenerator(seed: 1)
         let answer = try answer(retryAfter)
         return policy.delay(
-            after: 1, of: answer.request, .success(answer), now: Self.now, remaining: remaining, using: &generator)
+            after: 1, of: answer.request, .success(answer), now: Self.now, remaining: remaining,
+            jitter: .random(in: 0...1, using: &generator))
     }
 
     @Test(arguments: [

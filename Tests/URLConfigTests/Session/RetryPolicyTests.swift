@@ -20,7 +20,7 @@ import Testing
         let request = try request ?? self.request()
         return policy.delay(
             after: attempt, of: request, outcome ?? .success(request.answered(503)), now: Date(), remaining: remaining,
-            using: &generator)?.delay
+            jitter: .random(in: 0...1, using: &generator))?.delay
     }
 
     @Test(arguments: [(1, 0.5), (2, 1), (3, 2), (5, 8), (6, 16), (7, 20), (8, 20), (1000, 20)])
