@@ -13,7 +13,7 @@ struct FieldScanner {
     /// Whether that byte comes next.
     func isAt(_ byte: UInt8) -> Bool { rest.first == byte }
 
-    /// Spaces, tabs and the line breaks of folded fields.
+    /// Spaces and tabs, which the line breaks of a folded field have become.
     mutating func skipSpace() {
         rest = rest.drop(while: \.isSpace)
     }
@@ -56,10 +56,7 @@ struct FieldScanner {
 }
 
 extension UInt8 {
-    fileprivate var isSpace: Bool {
-        self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == UInt8(ascii: "\r")
-            || self == UInt8(ascii: "\n")
-    }
+    fileprivate var isSpace: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
     /// RFC 9110 §5.6.2: `tchar`.
     fileprivate var isTokenByte: Bool {

@@ -15,7 +15,7 @@ extension DataResponse {
     public func validateStatusCode(in codes: some Sequence<Int>) throws -> Self {
         guard codes.statusCodes.contains(status.code) else {
             throw RequestError(
-                .unacceptableStatus, stage: .validating, reason: "status \(status) is not one of those accepted",
+                .unacceptableStatus, stage: .validating, reason: "status \(status.code) is not one of those accepted",
                 response: self)
         }
         return self
