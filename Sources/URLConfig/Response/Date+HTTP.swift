@@ -26,7 +26,9 @@ extension Date {
         }
         let numbers = time.compactMap(\.digits)
         guard numbers.count == 3, let day = date[0].digits, let month = Self.months.firstIndex(of: date[1]),
-            let year = date[2].year(now: Self.calendar.component(.year, from: now))
+            let year = date[2].year(now: Self.calendar.component(.year, from: now)),
+            // Years of two digits go with days that are not abbreviated.
+            date[2].utf8.count == 4 || weekday.utf8.count > 3
         else { return nil }
         // A leap second is in no calendar.
         let isLeap = numbers[2] == 60

@@ -14,6 +14,8 @@ import Testing
         ("..g", "http://a/b/c/..g"), ("./g/.", "http://a/b/c/g/"), ("g/../h", "http://a/b/c/h"),
         ("g;x=1/../y", "http://a/b/c/y"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/../x", "http://a/b/c/g#s/../x"),
         ("a b/\u{E4}", "http://a/b/c/a%20b/%C3%A4"), ("%zz", "http://a/b/c/%25zz"),
+        ("caf%C3%A9 x", "http://a/b/c/caf%C3%A9%20x"), ("g?a=%2F&b=\u{E4}", "http://a/b/c/g?a=%2F&b=%C3%A4"),
+        ("//b/x y?//c", "http://b/x%20y?//c"), ("g//h i", "http://a/b/c/g//h%20i"), ("s://h/%41 b", "s://h/%41%20b"),
     ])
     func `a reference is resolved`(reference: String, url: String) throws {
         let base = try #require(URL(string: "http://a/b/c/d;p?q#f"))
