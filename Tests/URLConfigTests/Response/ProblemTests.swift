@@ -48,6 +48,19 @@ import URLConfig
         expectSame(Int?.self)
     }
 
+    @Test func `the default decoder reads extensions`() async {
+        await #expect(processExitsWith: .success) {
+            struct Limit: Decodable { var resetAt: Date }
+            let problem = Self.problem(#"{"retry_limit": {"reset_at": 60}}"#)
+            #expect(problem?["retry_limit", as: Limit.self] == nil)
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            decoder.dateDecodingStrategy = .secondsSince1970
+            DataResponse.Config.defaultDecoder = decoder
+            #expect(problem?["retry_limit", as: Limit.self]?.resetAt == Date(timeIntervalSince1970: 60))
+        }
+    }
+
     /// §3.1: a member whose type is not as specified is ignored.
     @Test func `members of a wrong type are ignored`() throws {
         let json = #"{"type": 1, "title": ["a"], "status": "404", "detail": {"a": 1}, "instance": true}"#
