@@ -14,14 +14,14 @@ public struct MediaType: Sendable, Hashable {
     /// - Parameter text: What a `Content-Type` field holds. Parameters that are not well formed are passed over, as
     ///   browsers do, because servers do send them.
     public init?(_ text: String) {
-        var scanner = Scanner(rest: text.utf8[...])
+        var scanner = FieldScanner(text)
         scanner.skipSpace()
         guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token() else {
             return nil
         }
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }) else { return nil }
         scanner.skipSpace()
-        guard scanner.isAtEnd || scanner.rest.first == UInt8(ascii: ";") else { return nil }
+        guard scanner.isAtEnd || scanner.isAt(UInt8(ascii: ";")) else { return nil }
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
         self.parameters = scanner.parameters()
@@ -90,38 +90,8 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
     }
 }
 
-/// Reads tokens, quoted strings and parameters (RFC 9110 §5.6).
-private struct Scanner {
-    var rest: Substring.UTF8View
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func skipSpace() {
-        rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-    }
-
-    mutating func skip(_ byte: UInt8) -> Bool {
-        guard rest.first == byte else { return false }
-        rest.removeFirst()
-        return true
-    }
-
-    mutating func token() -> String? {
-        let token = rest.prefix(while: \.isTokenByte)
-        rest = rest[token.endIndex...]
-        return token.isEmpty ? nil : String(Substring(token))
-    }
-
-    mutating func quotedString() -> String? {
-        guard skip(UInt8(ascii: "\"")) else { return nil }
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-            bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    mutating func parameters() -> [String: String] {
+extension FieldScanner {
+    fileprivate mutating func parameters() -> [String: String] {
         var parameters: [String: String] = [:]
         while skip(UInt8(ascii: ";")) {
             skipSpace()
@@ -129,20 +99,8 @@ private struct Scanner {
                 // The first of two parameters with one name counts (WHATWG MIME Sniffing §4.4).
                 parameters[name] = parameters[name] ?? value
             }
-            rest = rest.drop { $0 != UInt8(ascii: ";") }
+            skip(to: UInt8(ascii: ";"))
         }
         return parameters
-    }
-}
-
-extension UInt8 {
-    /// RFC 9110 §5.6.2: `tchar`.
-    fileprivate var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
     }
 }

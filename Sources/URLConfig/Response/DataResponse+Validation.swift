@@ -9,13 +9,13 @@ extension DataResponse {
 
     /// This response, if its status code is one of those given.
     ///
-    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`.
+    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; of those, the first 4,096 count.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
     public func validateStatusCode(in codes: some Sequence<Int>) throws -> Self {
-        guard codes.contains(status.code) else {
+        guard codes.statusCodes.contains(status.code) else {
             throw RequestError(
-                .unacceptableStatus, stage: .validating, reason: "status \(status) is not one of those accepted",
+                .unacceptableStatus, stage: .validating, reason: "status \(status.code) is not one of those accepted",
                 response: self)
         }
         return self
@@ -43,4 +43,9 @@ extension DataResponse {
     public func hasContentType(_ type: MediaType) -> Bool {
         contentType.map(type.matches) ?? false
     }
+}
+
+extension Sequence<Int> {
+    /// As many as there can be: `400...` has no end, and is not to be gone through.
+    var statusCodes: PrefixSequence<Self> { prefix(1 << 12) }
 }

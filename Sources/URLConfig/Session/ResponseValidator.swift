@@ -4,11 +4,16 @@
 ///
 /// ```swift
 /// extension ResponseValidator {
-///     static let notInMaintenance = Self { response in
-///         if response.status == .serviceUnavailable { throw AppError.maintenance }
+///     /// Cloudflare, in front of the server, answers with a page of its own where the app expects JSON.
+///     static let notBlockedByCloudflare = Self { response in
+///         guard response.status == .forbidden, response.headerFields[.server]?.lowercased() == "cloudflare",
+///             response.hasContentType(.html)
+///         else { return }
+///         NotificationCenter.default.post(name: .blockedByCloudflare, object: nil)
+///         throw AppError.blockedByCloudflare
 ///     }
 /// }
-/// let response = try await session.response(for: request) { $0.validators = [.notInMaintenance, .success] }
+/// let response = try await session.response(for: request) { $0.validators = [.notBlockedByCloudflare, .success] }
 /// ```
 public struct ResponseValidator: Sendable {
     private let body: @Sendable (inout DataResponse) async throws -> Void
@@ -26,9 +31,10 @@ public struct ResponseValidator: Sendable {
 
     /// One of the status codes given; else ``RequestError/Code/unacceptableStatus``.
     ///
-    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`.
-    public static func status(in codes: some Sequence<Int> & Sendable) -> Self {
-        Self { try $0.validateStatusCode(in: codes) }
+    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; gone through once, here, and up to 4,096 of them.
+    public static func status(in codes: some Sequence<Int>) -> Self {
+        let codes = Set(codes.statusCodes)
+        return Self { try $0.validateStatusCode(in: codes) }
     }
 
     /// A content type of the kind given; else ``RequestError/Code/unacceptableContentType``.

@@ -9,7 +9,7 @@ import URLConfig
         let text = "\(error.map(String.init(describing:)) ?? "")"
         #expect(text.contains("unacceptableStatus"))
         #expect(text.contains("GET https://api.example.com/users?token=***"))
-        #expect(text.contains("410"))
+        #expect(text.contains("status 410 is not one of those accepted"))
         #expect(error?.localizedDescription == text)
     }
 

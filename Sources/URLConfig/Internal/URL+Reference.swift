@@ -1,0 +1,31 @@
+extension URL {
+    /// What a reference leads to, as seen from a base (RFC 3986 §5); `nil` unless that is an absolute URL.
+    ///
+    /// What should have been percent-encoded is encoded here, because Foundation would encode the escapes beside it again.
+    init?(reference: String, relativeTo base: URL?) {
+        let url: URL?
+        if reference.isEmpty, let base {
+            // The base itself, which Foundation makes nothing of.
+            var components = URLComponents(url: base, resolvingAgainstBaseURL: true)
+            components?.fragment = nil
+            url = components?.url
+        } else {
+            // A host is left to Foundation: it knows how to write one that is not ASCII.
+            let rest = reference[reference.endOfAuthority...]
+            let text = reference[..<rest.startIndex] + String(rest).percentEncoded(.reference)
+            url = URL(string: String(text), relativeTo: base)?.absoluteURL
+        }
+        guard let url, url.scheme != nil else { return nil }
+        self = url
+    }
+}
+
+extension String {
+    /// The end of scheme and authority, such as `https://a.example`; the start if there is no authority.
+    fileprivate var endOfAuthority: Index {
+        let slashes = utf8.drop { !"/?#".utf8.contains($0) }
+        let isAfterScheme = slashes.startIndex == startIndex || utf8[..<slashes.startIndex].last == UInt8(ascii: ":")
+        guard isAfterScheme, slashes.starts(with: "//".utf8) else { return startIndex }
+        return slashes.dropFirst(2).drop { !"/?#".utf8.contains($0) }.startIndex
+    }
+}

@@ -1,0 +1,75 @@
+extension DataResponse {
+    /// A model from the content if the status is 2xx; otherwise the API's own error from the content is thrown.
+    ///
+    /// ```swift
+    /// struct APIError: Decodable, Error {
+    ///     let code: String
+    ///     let message: String
+    /// }
+    /// do {
+    ///     let user: User = try response.decode(orThrow: APIError.self)
+    /// } catch let error as APIError {
+    ///     show(error.message)
+    /// }
+    /// ```
+    ///
+    /// ``Problem`` is such an error too.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model; what the context expects if left out.
+    ///   - failure: The type of the API's own error.
+    ///   - configurate: Makes changes to how both are decoded.
+    /// - Throws: As ``validated(orThrow:_:)`` and ``decode(_:)``.
+    public func decode<Model: Decodable, Failure: Decodable & Error>(
+        _ type: Model.Type = Model.self, orThrow failure: Failure.Type, _ configurate: (inout Config) -> Void = { _ in }
+    ) throws -> Model {
+        try validated(orThrow: failure, configurate).decode(type, configurate)
+    }
+
+    /// This response, if its status is 2xx; otherwise the API's own error from the content is thrown.
+    ///
+    /// - Parameters:
+    ///   - failure: The type of the API's own error.
+    ///   - configurate: Makes changes to how it is decoded.
+    /// - Throws: The API's own error; or, if the content is none, ``RequestError`` with code
+    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and the failure to decode as
+    ///   ``RequestError/underlyingError``.
+    @discardableResult
+    public func validated<Failure: Decodable & Error>(
+        orThrow failure: Failure.Type, _ configurate: (inout Config) -> Void = { _ in }
+    ) throws -> Self {
+        guard isSuccess else { throw self.failure(failure, configurate) }
+        return self
+    }
+
+    private func failure<Failure: Decodable & Error>(
+        _ type: Failure.Type, _ configurate: (inout Config) -> Void
+    ) -> any Error {
+        if let problem = problem as? Failure { return problem }
+        do {
+            return try decode(type, configurate)
+        } catch {
+            return RequestError(
+                .unacceptableStatus, stage: .validating,
+                reason: "status \(status.code) is not one of those accepted; \(error.summary)", response: self,
+                underlyingError: (error as? RequestError)?.underlyingError ?? error)
+        }
+    }
+}
+
+extension ResponseValidator {
+    /// A 2xx status; else the API's own error, as ``DataResponse/validated(orThrow:_:)`` throws it.
+    ///
+    /// ```swift
+    /// $0.validators = [.success(orThrow: APIError.self)]
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - failure: The type of the API's own error.
+    ///   - configurate: Makes changes to how it is decoded.
+    public static func success<Failure: Decodable & Error>(
+        orThrow failure: Failure.Type, _ configurate: @escaping @Sendable (inout DataResponse.Config) -> Void = { _ in }
+    ) -> Self {
+        Self { try $0.validated(orThrow: failure, configurate) }
+    }
+}

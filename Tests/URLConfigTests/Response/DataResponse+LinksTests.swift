@@ -1,0 +1,68 @@
+import FlyingFox
+import Testing
+import URLConfig
+
+@Suite struct DataResponseLinksTests {
+    @Test func `pages are followed by their links`() async throws {
+        try await Loopback.serving { request in
+            let page = request.query.first { $0.name == "page" }.flatMap { Int($0.value) } ?? 1
+            let next = page < 3 ? "<?page=\(page + 1)>; rel=\"next\", " : ""
+            return .init(statusCode: .ok, headers: [HTTPHeader("Link"): next + "</items>; rel=first"], body: Data())
+        } _: { server in
+            var request = URLRequest.with(server.config) { $0.path = "/items" }
+            var seen: [String] = []
+            while true {
+                let response = try await server.session.response(for: request) { $0.logger = nil }
+                seen.append(response.url?.query() ?? "")
+                #expect(response.links["first"]?.target.absoluteString == server.host + "/items")
+                guard let next = response.links[.next] else { break }
+                request.url = next.target
+            }
+            #expect(seen == ["", "page=2", "page=3"])
+        }
+    }
+
+    @Test func `several fields, one of them folded, are all read`() async throws {
+        // Under names that differ in case, Linux's Foundation keeps one of them.
+        let fields = "Link: </a>; rel=next\r\nX: y\r\nLink: </b>;\r\n\trel=last"
+        try await FaultServer.serving(.fieldLine(fields)) { server in
+            let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            #expect(response.links.map { $0.target.path() } == ["/a", "/b"])
+        }
+    }
+
+    /// What takes quadratic time does not end within an hour.
+    @Test(
+        arguments: [
+            (",", 0), ("<", 0), ("\"", 0), (";", 0), ("\\", 0), ("=", 0), (" ", 0), ("</a>", 0), ("</a>;", 0),
+            ("</a>;=,", 0),
+            ("</a>;x=\"", 0), ("<>;rel=a,", 111_111), ("<[>;rel=a,", 100_000), ("</>;rel=a;anchor=\"/\",", 47_619),
+        ] as [(String, Int)])
+    func `a field of a megabyte is read in linear time`(part: String, count: Int) {
+        let field = String(repeating: part, count: 1_000_000 / part.utf8.count)
+        #expect(LinkTests.links(field).count == count)
+    }
+
+    @Test(arguments: [("x=1;", "", 1), ("rel=\"", "a b ", 1), ("title=\"", "\\\"", 0), ("title*=UTF-8''", "%41'", 0)])
+    func `a link of a megabyte is read in linear time`(start: String, part: String, count: Int) {
+        let filling = String(repeating: part.isEmpty ? start : part, count: 1_000_000 / max(part.utf8.count, 4))
+        let links = LinkTests.links("</a>; " + (part.isEmpty ? filling + "rel=b" : start + filling))
+        #expect(links.count == count)
+        #expect(links["nowhere"] == nil)
+    }
+
+    @Test func `whatever bytes come, no more than links are made of them`() {
+        var random = SeededGenerator(seed: 8288)
+        let parts = [
+            "<", ">", ";", ",", "\"", "\\", "=", "rel", "*", " ", "\r\n", "a", "'", "%", "\u{E4}", "[", "anchor",
+        ]
+        for _ in 0..<3_000 {
+            let field = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                parts.randomElement(using: &random) ?? ""
+            }.joined()
+            for link in LinkTests.links(field) {
+                #expect(link.target.scheme != nil && !link.relations.isEmpty, "\(field)")
+            }
+        }
+    }
+}

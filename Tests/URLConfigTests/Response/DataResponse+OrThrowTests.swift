@@ -1,0 +1,105 @@
+import FlyingFox
+import Testing
+import URLConfig
+
+@Suite struct DataResponseOrThrowTests {
+    private struct User: Decodable, Equatable {
+        var name: String
+    }
+
+    private struct APIError: Decodable, Error, Equatable {
+        var code: String
+    }
+
+    private struct Upside: ResponseDecoder {
+        func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+            try JSONDecoder().decode(type, from: Data(data.reversed()))
+        }
+    }
+
+    private func response(_ text: String, _ status: Int) -> DataResponse {
+        DataResponseTests.response(
+            text.utf8, contentType: "application/json", status: .init(integerLiteral: status))
+    }
+
+    @Test(arguments: [200, 201, 299])
+    func `on success the model is decoded`(status: Int) throws {
+        let response = response(#"{"name": "Ann", "code": "no error"}"#, status)
+        let user: User = try response.decode(orThrow: APIError.self)
+        #expect(user == User(name: "Ann"))
+        #expect(try response.decode(User.self, orThrow: APIError.self) == user)
+        #expect(try response.validated(orThrow: APIError.self).data == response.data)
+    }
+
+    @Test func `on success a content that is no model is a decoding failure`() {
+        let error = #expect(throws: RequestError.self) {
+            try response(#"{"code": "no model"}"#, 200).decode(User.self, orThrow: APIError.self)
+        }
+        #expect(error?.code == .decoding)
+    }
+
+    @Test(arguments: [199, 300, 304, 400, 404, 500, 599])
+    func `on any other status the API's own error is thrown`(status: Int) {
+        let response = response(#"{"name": "Ann", "code": "out of stock"}"#, status)
+        #expect(throws: APIError(code: "out of stock")) { try response.decode(User.self, orThrow: APIError.self) }
+        #expect(throws: APIError(code: "out of stock")) { try response.validated(orThrow: APIError.self) }
+    }
+
+    @Test(arguments: ["", "<html>blocked</html>", #"{"message": "other"}"#, #"{"code": 7, "token": "S3cretS3"}"#])
+    func `what is no such error is an unacceptable status with all that is known`(text: String) {
+        let response = response(text, 502)
+        let error = #expect(throws: RequestError.self) { try response.decode(User.self, orThrow: APIError.self) }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.stage == .validating)
+        #expect(error?.response?.data == Data(text.utf8))
+        #expect(error?.underlyingError is DecodingError)
+        for part in ["status 502 is not", "APIError", "\(text.utf8.count) B of application/json"] {
+            #expect("\(error as Any)".contains(part), "\(part) is missing from: \(error as Any)")
+        }
+        #expect(!"\(error as Any)".contains("S3cret"))
+    }
+
+    @Test func `model and error are read by the decoder that is set`() throws {
+        let user = response(String(#"{"name":"Ann"}"#.reversed()), 200)
+        let failure = response(String(#"{"code":"a"}"#.reversed()), 409)
+        #expect(try user.decode(User.self, orThrow: APIError.self) { $0.decoder = Upside() } == User(name: "Ann"))
+        #expect(throws: APIError(code: "a")) {
+            try failure.decode(User.self, orThrow: APIError.self) { $0.decoder = Upside() }
+        }
+    }
+
+    @Test func `problem details are such an error, other content is not`() {
+        let problem = DataResponseTests.response("{}".utf8, contentType: "application/problem+json", status: .conflict)
+        let thrown = #expect(throws: Problem.self) { try problem.validated(orThrow: Problem.self) }
+        #expect(thrown?.status == .conflict)
+        #expect(throws: RequestError.self) { try response("{}", 409).validated(orThrow: Problem.self) }
+    }
+
+    @Test func `the validator throws it from the call`() async throws {
+        try await Loopback.serving { request in
+            switch request.path {
+            case "/none": .json(#"{"code": "out of stock"}"#, status: .conflict)
+            case "/upside": .json(String(#"{"code":"a"}"#.reversed()), status: .conflict)
+            case "/page": .status(.badGateway, "<html>")
+            default: .json(#"{"name": "Ann"}"#)
+            }
+        } _: { server in
+            func user(_ path: URLRequest.Path, _ validator: ResponseValidator) async throws -> User {
+                let request = URLRequest.with(server.config) { $0.path = path }
+                return try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.validators = [validator]
+                }.decode()
+            }
+            let validator = ResponseValidator.success(orThrow: APIError.self)
+            let ann = try await user("/ann", validator)
+            #expect(ann == User(name: "Ann"))
+            await #expect(throws: APIError(code: "out of stock")) { try await user("/none", validator) }
+            await #expect(throws: APIError(code: "a")) {
+                try await user("/upside", .success(orThrow: APIError.self) { $0.decoder = Upside() })
+            }
+            let error = await #expect(throws: RequestError.self) { try await user("/page", validator) }
+            #expect(error?.code == .unacceptableStatus)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Testing
+import URLConfig
+
+/// Links: RFC 8288, and what servers send instead.
+@Suite struct LinkTests {
+    private static let url = "https://api.example.com/v2/articles?page=2"
+
+    static func links(_ fields: String..., url: String = url) -> [Link] {
+        let link = HTTPField.Name("Link").map { name in fields.map { HTTPField(name: name, value: $0) } }
+        return DataResponse(
+            request: .with { $0.host = "https://other.example.com" }, url: URL(string: url),
+            headerFields: HTTPFields(link ?? [])
+        ).links
+    }
+
+    private static func shown(_ links: [Link]) -> [String] {
+        links.map { "\($0.target) \($0.relations.map(\.description).joined(separator: ","))" }
+    }
+
+    @Test(
+        arguments: [
+            ("<https://a.example/>; rel=next", ["https://a.example/ next"]),
+            ("<https://a.example/>;rel=\"next\"", ["https://a.example/ next"]),
+            (" < https://a.example/ > ; REL = \"next\" ; ", ["https://a.example/ next"]),
+            (
+                "</a>; rel=\"next prev\thttps://x.example/R\"",
+                ["https://api.example.com/a next,prev,https://x.example/R"]
+            ),
+            (
+                "<a>; rel=next, <b>; rel=last",
+                ["https://api.example.com/v2/a next", "https://api.example.com/v2/b last"]
+            ),
+            ("<?page=3>; rel=next", ["https://api.example.com/v2/articles?page=3 next"]),
+            ("<>; rel=self", ["https://api.example.com/v2/articles?page=2 self"]),
+            ("<//b.example/?a=1,2;b=3>; rel=up", ["https://b.example/?a=1,2;b=3 up"]),
+            ("</a>; title=\"a, <b>; rel=no\"; rel=next", ["https://api.example.com/a next"]),
+            ("</a>; title=\"\\\"\\\\\"; rel=next", ["https://api.example.com/a next"]),
+            ("</a>; rel=next; rel=prev", ["https://api.example.com/a next"]),
+            (
+                ", ,</a>; rel=next,,</b>; rel=prev, ,",
+                ["https://api.example.com/a next", "https://api.example.com/b prev"]
+            ),
+            ("</a>;;; rel=next;", ["https://api.example.com/a next"]),
+            (
+                "</a>\r\n ; rel=next,\r\n\t</b>\r\n\t; rel=prev",
+                [
+                    "https://api.example.com/a next", "https://api.example.com/b prev",
+                ]
+            ),
+            (
+                "</a>; rel=\"next\" junk; x=1, </b>; rel=prev",
+                [
+                    "https://api.example.com/a next", "https://api.example.com/b prev",
+                ]
+            ),
+            ("https://no.example/; rel=next, </b>; rel=prev", ["https://api.example.com/b prev"]),
+            ("</a> junk; rel=no, </b>; rel=prev", ["https://api.example.com/b prev"]),
+            ("</a>; title=\"open, </b>; rel=prev", []), ("</a>; rel=\"next", ["https://api.example.com/a next"]),
+            ("</a", []), ("<", []), ("</a>", []), ("</a>; rel", []), ("</a>; rel=\" \"", []), ("</a>; =next", []),
+            ("", []),
+            ("<http://[>; rel=next, <//a:b/>; rel=next, </b>; rel=prev", ["https://api.example.com/b prev"]),
+            ("<\u{E4}>; rel=next", ["https://api.example.com/v2/%C3%A4 next"]),
+        ] as [(String, [String])])
+    func `a field is read`(field: String, links: [String]) {
+        #expect(Self.shown(Self.links(field)) == links)
+    }
+
+    @Test func `parameters have their names in lower case and the first counts`() {
+        let link = Self.links(
+            "</a>; rel=next; Title=\"one; two, three\"; title=four; hreflang=de; hreflang=\"en-GB\"; media = print ;"
+                + "type=\"text/html; charset=utf-8\"; flag; rel=prev"
+        ).first
+        #expect(link?.title == "one; two, three")
+        #expect(link?.hreflang == ["de", "en-GB"])
+        #expect(link?.type == "text/html; charset=utf-8")
+        #expect(link?.parameters["media"] == "print")
+        #expect(link?.parameters["flag"] == "")
+        #expect(link?.parameters["rel"] == "next")
+    }
+
+    @Test(arguments: [
+        ("title*=UTF-8'de'n%c3%a4chstes%20Kapitel", "nächstes Kapitel"),
+        ("title=next; title*=utf-8''%E2%82%AC", "€"), ("title*=UTF-8''a'b; title=next", "a'b"),
+        ("title=next; title*=UTF-8''%C3", "next"), ("title=next; title*=klingon''a", "next"),
+        ("title=next; title*=a", "next"), ("title*=\"UTF-8''%41\"", "A"),
+        ("title*=UTF-8''%zz; title*=UTF-8''%41", "A"),
+    ])
+    func `a title in RFC 8187's encoding counts more than one in ASCII`(parameters: String, title: String) {
+        #expect(Self.links("</a>; rel=next; \(parameters)").first?.title == title)
+    }
+
+    @Test func `a link of another resource is not taken for one of the response`() {
+        let links = Self.links(
+            "</a>; rel=next; anchor=\"/other\", </b>; rel=next; anchor=\"#part\", </c>; rel=next; anchor=\"\"",
+            "</d>; rel=next; anchor=\"http://[\"", url: Self.url + "#top")
+        #expect(links.map(\.anchor?.relativeString) == ["https://api.example.com/other", Self.url + "#part", nil])
+        #expect(links[.next]?.target.path() == "/c")
+    }
+
+    @Test func `without a URL of the response only absolute targets are links`() {
+        var response = DataResponse(request: URLRequest.with { $0.host = "https://a.example" })
+        response.url = nil
+        if let name = HTTPField.Name("Link") {
+            response.headerFields[name] = "</a>; rel=next, <https://b.example/>; rel=next"
+        }
+        #expect(Self.shown(response.links) == ["https://b.example/ next"])
+    }
+}

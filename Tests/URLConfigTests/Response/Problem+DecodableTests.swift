@@ -1,0 +1,71 @@
+import FlyingFox
+import Testing
+import URLConfig
+
+@Suite struct ProblemDecodableTests {
+    @Test(
+        arguments: [
+            ("application/problem+json", "{}", true), ("Application/Problem+JSON; charset=utf-8", "{}", true),
+            ("application/problem+json", "\u{FEFF}{}", true), ("application/json", #"{"title": "a"}"#, false),
+            ("application/problem+xml", "<problem/>", false), (nil, "{}", false),
+            ("application/problem+json", "[]", false), ("application/problem+json", "", false),
+            ("application/problem+json", "{", false), ("application/problem+json", "null", false),
+        ] as [(String?, String, Bool)])
+    func `a problem has its content type and is an object`(contentType: String?, json: String, isOne: Bool) {
+        let response = DataResponseTests.response(json.utf8, contentType: contentType)
+        #expect((response.problem != nil) == isOne)
+    }
+
+    @Test func `another type of content is decoded on demand, if it looks like a problem`() throws {
+        let json = #"{"title": "Gone", "status": 410, "since": {"year": 2020}}"#
+        let problem = try DataResponseTests.response(json.utf8).decode(Problem.self)
+        #expect(problem.title == "Gone")
+        #expect(problem.status == .gone)
+        #expect(problem["since", as: [String: Int].self] == ["year": 2020])
+        let error = #expect(throws: RequestError.self) {
+            try DataResponseTests.response(#"{"message": "no"}"#.utf8).decode(Problem.self)
+        }
+        #expect(error?.code == .decoding)
+    }
+
+    @Test(arguments: [31, 32, 500, 100_000])
+    func `a member of any depth does no harm`(depth: Int) {
+        let value = String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
+        let json = "{\"title\": \"a\", \"deep\": \(value)}"
+        let response = DataResponseTests.response(json.utf8, contentType: "application/problem+json")
+        if depth <= 500 { #expect(response.problem?.title == "a") }
+        #expect((response.problem?["deep", as: Deep.self]?.depth == depth) == (depth < 32))
+    }
+
+    @Test func `a problem is thrown and caught`() async throws {
+        try await Loopback.serving { _ in
+            var response = FlyingFox.HTTPResponse.json(
+                #"{"type": "/probs/busy", "title": "Busy", "detail": "ssn=078-05-1120"}"#, status: .serviceUnavailable)
+            response.headers[.contentType] = "application/problem+json"
+            return response
+        } _: { server in
+            let problem = await #expect(throws: Problem.self) {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.redaction = .standard.adding("ssn")
+                    $0.validators = [.success(orThrow: Problem.self)]
+                }
+            }
+            #expect(problem?.type == server.host + "/probs/busy")
+            #expect("\(problem as Any)".contains("503 Busy: ssn=*** (\(server.host)/probs/busy)"))
+        }
+    }
+}
+
+/// Arrays within arrays, around a number.
+private struct Deep: Decodable {
+    let depth: Int
+
+    init(from decoder: any Decoder) throws {
+        if (try? Int(from: decoder)) != nil {
+            depth = 0
+        } else {
+            depth = 1 + (try [Deep](from: decoder).first?.depth ?? 0)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import FlyingFox
+import Testing
+import URLConfig
+
+@Suite struct ResponseValidatorStatusTests {
+    @Test func `codes that can be gone through only once hold for every answer`() async throws {
+        var codes = [404, 410].makeIterator()
+        let validator = ResponseValidator.status(in: AnySequence(AnyIterator { codes.next() }))
+        let refusing = ResponseValidator.status(in: sequence(first: 500) { $0 + 1 })
+        try await Loopback.serving { _ in
+            .status(.notFound)
+        } _: { server in
+            for _ in 0..<2 {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.validators = [validator]
+                }
+            }
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: .with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.validators = [refusing]
+                }
+            }
+            #expect(error?.code == .unacceptableStatus)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.forbidden, "cloudflare", "text/html; charset=UTF-8", true), (.forbidden, "Cloudflare", "text/html", true),
+            (.forbidden, "cloudflare", "application/json", false), (.forbidden, "nginx", "text/html", false),
+            (.ok, "cloudflare", "text/html", false), (.notFound, "cloudflare", "text/html", false),
+        ] as [(HTTPStatusCode, String, String, Bool)])
+    func `an app tells a page of Cloudflare from an answer, and posts a notification`(
+        status: HTTPStatusCode, server name: String, contentType: String, isBlocked: Bool
+    ) async throws {
+        let center = NotificationCenter()
+        try await Loopback.serving { _ in
+            .init(
+                statusCode: status, headers: [HTTPHeader("Server"): name, .contentType: contentType],
+                body: Data("<html>Attention Required!</html>".utf8))
+        } _: { server in
+            try await confirmation(expectedCount: isBlocked ? 1 : 0) { posted in
+                let token = center.addObserver(forName: .blockedByCloudflare, object: nil, queue: nil) { _ in posted() }
+                defer { center.removeObserver(token) }
+                func send() async throws {
+                    try await server.session.response(for: .with(server.config) { _ in }) {
+                        $0.logger = nil
+                        $0.validators = [.notBlockedByCloudflare(center)]
+                    }
+                }
+                if isBlocked {
+                    await #expect(throws: AppError.blockedByCloudflare) { try await send() }
+                } else {
+                    try await send()
+                }
+            }
+        }
+    }
+}
+
+private enum AppError: Error {
+    case blockedByCloudflare
+}
+
+extension Notification.Name {
+    fileprivate static let blockedByCloudflare = Self("BlockedByCloudflare")
+}
+
+extension ResponseValidator {
+    /// What the documentation shows, with a notification center of the test's own.
+    fileprivate static func notBlockedByCloudflare(_ center: NotificationCenter) -> Self {
+        Self { response in
+            guard response.status == .forbidden, response.headerFields[.server]?.lowercased() == "cloudflare",
+                response.hasContentType(.html)
+            else { return }
+            center.post(name: .blockedByCloudflare, object: nil)
+            throw AppError.blockedByCloudflare
+        }
+    }
+}
