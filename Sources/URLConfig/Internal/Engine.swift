@@ -103,7 +103,7 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         line(of: dataTask)?.exchange
             .urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
@@ -115,7 +115,7 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         line(of: task)?.exchange.urlSession(
             session, task: task, willPerformHTTPRedirection: response, newRequest: request,
@@ -160,7 +160,7 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
     /// end the process for those that it cannot use.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         line(of: task)?.exchange.finish(challenge)
     }

@@ -30,13 +30,17 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         self.caller = caller
     }
 
-    /// Runs a task whose callbacks arrive here until its answer is complete.
+    /// Takes a task, not begun yet, whose callbacks arrive here.
+    func take(_ task: URLSessionTask) {
+        state.set(\.task, task)
+    }
+
+    /// Runs the task until its answer is complete.
     ///
     /// - Throws: `URLError`, or what the sink throws, or what ``finish(throwing:)`` is given; `CancellationError` as soon as
     ///   the running task is cancelled.
-    func run(_ task: URLSessionTask) async throws {
-        state.set(\.task, task)
-        task.resume()
+    func run() async throws {
+        state.withLock { $0.task }?.resume()
         try await end.value { self.finish(throwing: CancellationError()) }
     }
 
@@ -81,7 +85,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         state.withLock { state in
             if !state.isOver { completionHandler(nil) }
@@ -90,7 +94,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         state.withLock { state in
             guard !state.isOver else { return }

@@ -27,6 +27,8 @@ struct Wire: Sendable {
         while true {
             let exchange = Exchange(sink: MemorySink(limit: limit), caller: caller, body: request.httpBody)
             let task = task(for: request, credential, exchange)
+            // Before the time limit, which may be over at once.
+            exchange.take(task)
             let answer = try await run(task, exchange, for: request)
             credential = try await self.credential(for: exchange, after: refusals)
             guard credential != nil, request.httpBodyStream == nil else { return answer }
@@ -39,7 +41,7 @@ struct Wire: Sendable {
             try await withTimeLimit(timeLimit(of: request), clock) {
                 exchange.finish(throwing: URLError(.timedOut))
             } operation: {
-                try await exchange.run(task)
+                try await exchange.run()
             }
         } catch let error as BodyTooLong {
             throw RequestError(

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    @Test func `it may be over before the request is sent`() async throws {
+        try await FaultServer.serving(.hangBeforeHead) { server in
+            let request = URLRequest.with(server.config) { $0.timeout = .nanoseconds(1) }
+            for _ in 0..<300 {
+                let error = await #expect(throws: URLError.self) {
+                    try await server.session.response(for: request) { $0.logger = nil }
+                }
+                #expect(error?.code == .timedOut)
+            }
+        }
+    }
+
     @Test func `each attempt has it anew, and the last one's end is the call's`() async throws {
         let (clock, gate) = (TestClock(), Gate())
         defer { gate.open() }
