@@ -56,8 +56,8 @@ import Testing
                         $0.responseLimit = 1_000_000
                     }
                     #expect(response == nil)
-                    let growth = try Memory.peak() - before
-                    try "\(growth)\n".write(toFile: "/tmp/growth-\(before)", atomically: true, encoding: .utf8)
+                    // Some 8 MB here; the whole is 200 MB, or without end.
+                    #expect(try Memory.peak() - before < 32_000_000)
                 }
             }
         }
