@@ -7,10 +7,22 @@ extension DataResponse {
     ///   or the character set is unknown. An empty content is no error.
     public func text() throws -> String {
         let charset = contentType?.parameters["charset"]
-        guard let text = data.text(charset: charset) else {
+        return try text(data.text(charset: charset), "the character set \(charset ?? "utf-8")")
+    }
+
+    /// The content as text, in an encoding that counts more than the one that `Content-Type` names.
+    ///
+    /// - Parameter encoding: The encoding.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that encoding. An
+    ///   empty content is no error.
+    public func text(encoding: String.Encoding) throws -> String {
+        try text(String(data: data, encoding: encoding), "the encoding \(encoding)")
+    }
+
+    private func text(_ text: String?, _ encoding: String) throws -> String {
+        guard let text else {
             throw RequestError(
-                .decoding, stage: .decoding,
-                reason: "the content is not text in the character set \(charset ?? "utf-8")", response: self)
+                .decoding, stage: .decoding, reason: "the content is not text in \(encoding)", response: self)
         }
         return text
     }

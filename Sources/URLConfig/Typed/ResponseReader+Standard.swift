@@ -1,0 +1,41 @@
+extension ResponseReader where Output: Decodable {
+    /// What is taken where no reader is named: ``text`` for a `String`, ``data`` for `Data`, ``json`` for all else.
+    public static var automatic: Self {
+        ResponseReader<String>.text as? Self ?? ResponseReader<Data>.data as? Self ?? json
+    }
+
+    /// A model from the content of a 2xx response, with ``DataResponse/Config/defaultDecoder`` as it is then.
+    public static var json: Self { Self { try $0.decode() } }
+
+    /// A model from the content of a 2xx response, with a JSON decoder.
+    ///
+    /// - Parameter decoder: The decoder, such as a static member of `JSONDecoder`.
+    public static func json(decoder: JSONDecoder) -> Self { decoded(by: decoder) }
+
+    /// A model from the content of a 2xx response, with any decoder.
+    ///
+    /// - Parameter decoder: The decoder, such as a `PropertyListDecoder`.
+    public static func decoded(by decoder: some ResponseDecoder) -> Self {
+        Self { try $0.decode(decoder: decoder) }
+    }
+}
+
+extension ResponseReader where Output == String {
+    /// The content of a 2xx response as text, in the character set that `Content-Type` names; UTF-8 if it names none.
+    public static var text: Self { Self { try $0.text() } }
+
+    /// The content of a 2xx response as text, in an encoding that counts more than the one `Content-Type` names.
+    ///
+    /// - Parameter encoding: The encoding.
+    public static func text(encoding: String.Encoding) -> Self { Self { try $0.text(encoding: encoding) } }
+}
+
+extension ResponseReader where Output == Data {
+    /// The content of a 2xx response as it is.
+    public static var data: Self { Self(\.data) }
+}
+
+extension ResponseReader where Output == Void {
+    /// Nothing but a 2xx status: a content, if there is one, is ignored.
+    public static var none: Self { Self { _ in } }
+}

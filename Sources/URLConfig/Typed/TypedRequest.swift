@@ -1,0 +1,113 @@
+/// A request and how to read its answer, for an app that declares its API in one place.
+///
+/// ```swift
+/// extension TypedRequest where Output == User {
+///     static func user(_ id: Int) -> Self { .with(.api) { $0.path = "/users/\(id)" } }
+/// }
+/// let user = try await URLSession.shared.value(for: .user(1))
+/// ```
+///
+/// ``request`` stays a plain `URLRequest`, to be sent by other means or looked at in a test.
+public struct TypedRequest<Output: Sendable>: Sendable {
+    /// The request.
+    public var request: URLRequest
+    /// Makes the value of the answer.
+    public var reader: ResponseReader<Output>
+
+    /// A request that is finished already, and a reader.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - reader: Makes the value of the answer.
+    public init(_ request: URLRequest, reader: ResponseReader<Output>) {
+        self.request = request
+        self.reader = reader
+    }
+
+    /// A request from a preset and changes, as `URLRequest.with`, and a reader.
+    ///
+    /// ```swift
+    /// extension TypedRequest where Output == User? {
+    ///     static func user(named name: String) -> Self {
+    ///         .with(.api, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/\(name)" }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
+    ///   - reader: Makes the value of the answer.
+    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    public static func with<Failure: Error>(
+        _ config: URLRequest.Config = .init(), reader: ResponseReader<Output>,
+        _ configurate: (inout URLRequest.Config) throws(Failure) -> Void
+    ) throws(Failure) -> Self {
+        Self(try URLRequest.with(config, configurate), reader: reader)
+    }
+
+    /// The same request, for a value made of this one's.
+    ///
+    /// ```swift
+    /// static func user(_ id: Int) -> TypedRequest<User> {
+    ///     TypedRequest<Envelope<User>>.with(.api) { $0.path = "/users/\(id)" }.map(\.data)
+    /// }
+    /// ```
+    ///
+    /// - Parameter transform: Makes the value. What it throws is thrown by `value(for:)` as it is.
+    public func map<Value: Sendable>(
+        _ transform: @escaping @Sendable (Output) throws -> Value
+    ) -> TypedRequest<Value> {
+        TypedRequest<Value>(request, reader: reader.map(transform))
+    }
+}
+
+extension TypedRequest where Output: Decodable {
+    /// A request that is finished already, whose answer ``ResponseReader/automatic`` reads.
+    ///
+    /// - Parameter request: The request.
+    public init(_ request: URLRequest) {
+        self.init(request, reader: .automatic)
+    }
+
+    /// A request from a preset and changes, as `URLRequest.with`, whose answer ``ResponseReader/automatic`` reads.
+    ///
+    /// - Parameters:
+    ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
+    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    public static func with<Failure: Error>(
+        _ config: URLRequest.Config = .init(), _ configurate: (inout URLRequest.Config) throws(Failure) -> Void
+    ) throws(Failure) -> Self {
+        try .with(config, reader: .automatic, configurate)
+    }
+}
+
+extension TypedRequest where Output == Void {
+    /// A request that is finished already, of whose answer only the status counts.
+    ///
+    /// - Parameter request: The request.
+    public init(_ request: URLRequest) {
+        self.init(request, reader: .none)
+    }
+
+    /// A request from a preset and changes, as `URLRequest.with`, of whose answer only the status counts.
+    ///
+    /// ```swift
+    /// extension TypedRequest where Output == Void {
+    ///     static func deleteUser(_ id: Int) -> Self {
+    ///         .with(.api) {
+    ///             $0.method = .delete
+    ///             $0.path = "/users/\(id)"
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
+    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    public static func with<Failure: Error>(
+        _ config: URLRequest.Config = .init(), _ configurate: (inout URLRequest.Config) throws(Failure) -> Void
+    ) throws(Failure) -> Self {
+        try .with(config, reader: .none, configurate)
+    }
+}

@@ -1,0 +1,91 @@
+import Testing
+
+@testable import URLConfig
+
+/// A `URLProtocol` of the caller's own, such as stubs are made of, in the configuration of a session.
+@Suite(.timeLimit(.minutes(1))) struct CustomProtocolTests {
+    private func response(
+        _ path: String, _ configurate: (inout URLRequest.Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Stub.self]
+        let session = URLSession(configuration: configuration)
+        defer { session.finishTasksAndInvalidate() }
+        var config = URLRequest.Config(host: "https://stub.invalid")
+        config.path = .init(path)
+        configurate(&config)
+        return try await session.response(for: .with(config) { _ in }) { $0.logger = nil }
+    }
+
+    @Test func `all pieces of a body arrive`() async throws {
+        let response = try await response("/pieces")
+        #expect(try response.text() == "one two three")
+        #expect(response.status == .accepted)
+    }
+
+    @Test func `its failure is the call's`() async throws {
+        let error = await #expect(throws: URLError.self) { try await response("/failure") }
+        #expect(error?.code == .notConnectedToInternet)
+    }
+
+    @Test(arguments: ["/file", "/status"])
+    func `what is no HTTP response is refused, and traps nowhere`(path: String) async throws {
+        let error = await #expect(throws: RequestError.self) { try await response(path) }
+        #expect(error?.code == .invalidResponse)
+    }
+
+    @Test func `it sees the body of a request, as a stream`() async throws {
+        let response = try await response("/echo") {
+            $0.method = .post
+            $0.body = .text("some content")
+        }
+        #expect(try response.text() == "some content")
+    }
+}
+
+private final class Stub: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        guard let url = request.url else { return }
+        switch url.path() {
+        case "/failure":
+            client?.urlProtocol(self, didFailWithError: URLError(.notConnectedToInternet))
+            return
+        case "/file":
+            let response = URLResponse(
+                url: url, mimeType: "text/plain", expectedContentLength: -1, textEncodingName: nil)
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        case "/status":
+            send(url, status: 1000)
+        case "/echo":
+            send(url, status: 200)
+            client?.urlProtocol(self, didLoad: request.httpBody ?? request.httpBodyStream?.content ?? Data())
+        default:
+            send(url, status: 202)
+            for piece in ["one ", "two ", "three"] { client?.urlProtocol(self, didLoad: Data(piece.utf8)) }
+        }
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    private func send(_ url: URL, status: Int) {
+        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: [:]) else {
+            return
+        }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    }
+}
+
+extension InputStream {
+    fileprivate var content: Data {
+        open()
+        defer { close() }
+        var (data, buffer) = (Data(), [UInt8](repeating: 0, count: 1024))
+        while case let count = read(&buffer, maxLength: buffer.count), count > 0 {
+            data.append(contentsOf: buffer[..<count])
+        }
+        return data
+    }
+}
