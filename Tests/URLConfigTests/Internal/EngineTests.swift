@@ -90,6 +90,8 @@ import Testing
                 cookies.append(try await server.session.response(for: request) { $0.logger = nil }.text())
             }
             #expect(cookies == ["none", "a=1", "b=2", "none"])
+            let stock = try await server.session.data(for: requests[2]).0
+            #expect(String(decoding: stock, as: UTF8.self) == "a=1", "Foundation has changed")
             #expect(server.session.configuration.httpCookieStorage?.cookies?.map(\.name) == ["a"])
         }
     }
@@ -106,6 +108,25 @@ import Testing
             #expect(sent.bodyText == "streamed")
             #expect(sent.field("Content-Length") == (hasLength ? "8" : nil))
             #expect(sent.field("Transfer-Encoding") == (hasLength ? nil : "chunked"))
+            guard hasLength else { return }
+            request.httpBodyStream = InputStream(data: Data("streamed".utf8))
+            _ = try await server.session.data(for: request)
+            let stock = try #require(server.requests.last)
+            #expect(stock.field("Content-Length") == "8", "Foundation has changed")
+            #expect(stock.field("Transfer-Encoding") == "chunked", "Foundation has changed")
+        }
+    }
+
+    @Test func `half a second is half a second, and not over at once`() async throws {
+        try await FaultServer.serving(.drip("{}", every: .milliseconds(2))) { server in
+            let request = URLRequest.with(server.config) { $0.timeout = .milliseconds(500) }
+            let stock = await #expect(throws: URLError.self) { try await server.session.data(for: request) }
+            #expect(stock?.code == .timedOut, "Foundation has changed")
+            let response = try await server.session.response(for: .with(server.config) { $0.timeout = .seconds(59.5) })
+            {
+                $0.logger = nil
+            }
+            #expect(try response.text() == "{}")
         }
     }
 }
