@@ -35,13 +35,13 @@ public struct RequestError: Error, Sendable {
         public static let invalidBody = Self(rawValue: "invalidBody")
         /// The answer is no HTTP response.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
-        /// The body is longer than ``URLSession/Config/responseLimit``.
+        /// The body is longer than ``Foundation/URLSession/Config/responseLimit``.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
         /// A redirect leads to no place that may be requested.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
         /// More than twenty redirects, one after the other.
         public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-        /// The time for the whole call, ``URLSession/Config/deadline``, is up.
+        /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, is up.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
         /// The server refused the credentials for good.
         public static let unauthorized = Self(rawValue: "unauthorized")

@@ -24,7 +24,7 @@ public protocol Authenticator: Sendable {
     /// - Parameter response: The refusal, with the request as it was sent.
     /// - Returns: Whether new credentials are ready: the request is then authorized and sent once more.
     /// - Throws: Whatever it likes; the call of `response(for:)` throws the same, and does not ask
-    ///   ``URLSession/Config/onUnauthorized``: return `false` for credentials that cannot be had any more.
+    ///   ``Foundation/URLSession/Config/onUnauthorized``: return `false` for credentials that cannot be had any more.
     func reauthorize(after response: DataResponse) async throws -> Bool
 }
 

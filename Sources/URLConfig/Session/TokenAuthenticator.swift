@@ -97,7 +97,8 @@ public actor TokenAuthenticator: Authenticator {
     ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
     ///     without one. Called before the first request, and again if it threw. What it throws, that request throws.
     ///   - refresh: A new token in place of one that was refused or is about to expire; store it where `load` finds it. `nil`
-    ///     if there is none to be had any more: the user is signed out, and ``URLSession/Config/onUnauthorized`` is called.
+    ///     if there is none to be had any more: the user is signed out, and
+    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called.
     ///     Throw what may pass, such as a failing network: the request throws it, unless its token is still good.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30),

@@ -1,0 +1,60 @@
+import FlyingFox
+import Testing
+import URLConfig
+
+/// The service that all five ways talk to: strict, and it wants to be asked the same by each.
+enum NotesServer {
+    /// What each way asks, in this order, and the status of the answer.
+    private static let conversation = [
+        "POST /v1/session Basic YWRhOmVuZ2luZQ== -> 200",
+        "GET /v1/notes?q=red%20fox&tag=own&tag=new&page=2 Bearer t0k -> 200",
+        #"POST /v1/notes Bearer t0k application/json {"tags":["own"],"title":"Foxes"} -> 201"#,
+        "PUT /v1/notes/7/text Bearer t0k text/plain; charset=utf-8 pad Foxes & owls -> 204",
+        "GET /v1/notes/404 Bearer t0k -> 404",
+        #"POST /v1/notes Bearer t0k application/json {"tags":[],"title":""} -> 422"#,
+    ]
+
+    /// Serves at ``NotesService/host`` while `body` runs, and expects it to ask just that.
+    static func serving(_ body: () async throws -> Void) async throws {
+        let journal = Journal()
+        try await Loopback.serving { request in
+            let content = String(decoding: try await request.bodyData, as: UTF8.self)
+            let answer = answer(to: request, content)
+            let asked = [
+                request.method.rawValue, request.target.rawValue, request.headers[.authorization],
+                request.headers[.contentType], request.headers[HTTPHeader("X-Editor")], content,
+            ].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
+            await journal.note("\(asked) -> \(answer.statusCode.code)")
+            return answer
+        } _: { server in
+            try await NotesService.$host.withValue(server.host + "/v1") { try await body() }
+        }
+        #expect(await journal.entries == conversation)
+    }
+
+    private static func answer(to request: Loopback.Request, _ content: String) -> Loopback.Response {
+        guard request.headers[HTTPHeader("X-App-Key")] == "5f2c" else {
+            return .json(#"{"code":"key","message":"This is no app of ours."}"#, status: .forbidden)
+        }
+        let endpoint = "\(request.method.rawValue) \(request.path)"
+        let credentials = endpoint == "POST /v1/session" ? "Basic YWRhOmVuZ2luZQ==" : "Bearer t0k"
+        guard request.headers[.authorization] == credentials else {
+            return .json(#"{"code":"credentials","message":"Sign in first."}"#, status: .unauthorized)
+        }
+        switch endpoint {
+        case "POST /v1/session":
+            return .json(#"{"token":"t0k"}"#)
+        case "GET /v1/notes":
+            return .json(#"[{"id":1,"title":"Red foxes"}]"#)
+        case "POST /v1/notes" where content.contains(#""title":"""#):
+            let status = HTTPStatusCode(422, phrase: "Unprocessable Content")
+            return .json(#"{"code":"untitled","message":"A note needs a title."}"#, status: status)
+        case "POST /v1/notes":
+            return .json(#"{"id":7,"title":"Foxes"}"#, status: .created)
+        case "PUT /v1/notes/7/text":
+            return .init(statusCode: .noContent)
+        default:
+            return .json(#"{"code":"missing","message":"There is no such note."}"#, status: .notFound)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Testing
+import URLConfig
+
+protocol NotesRequest: Sendable {
+    associatedtype Answer: Sendable
+    /// How the answer is read.
+    static var reader: ResponseReader<Answer> { get }
+    /// What sets this request apart from others.
+    func configurate(_ config: inout URLRequest.Config)
+}
+
+extension NotesRequest where Answer: Decodable {
+    static var reader: ResponseReader<Answer> { .automatic }
+}
+
+extension NotesRequest where Answer == Void {
+    static var reader: ResponseReader<Void> { .none }
+}
+
+struct NotesConnection: Sendable {
+    var authorization: Authorization?
+
+    func answer<Request: NotesRequest>(to request: Request) async throws -> Request.Answer {
+        let reader = Request.reader.orThrow(ServiceError.self)
+        return try await URLSession.shared.value(
+            for: .with(.notes, reader: reader) {
+                $0.authorization = authorization
+                request.configurate(&$0)
+            })
+    }
+}
+
+struct SignIn: NotesRequest {
+    typealias Answer = Grant
+    var name: String
+    var password: String
+
+    func configurate(_ config: inout URLRequest.Config) {
+        config.method = .post
+        config.path = "/session"
+        config.authorization = .basic(username: name, password: password)
+    }
+}
+
+struct FindNotes: NotesRequest {
+    typealias Answer = [Note]
+    var text: String
+    var tags: [String] = []
+    var page = 1
+
+    func configurate(_ config: inout URLRequest.Config) {
+        config.path = "/notes"
+        config.query = ["q": text, "tag": tags, "page": page]
+    }
+}
+
+struct GetNote: NotesRequest {
+    static let reader = ResponseReader<Note?>.json.or(nil, for: .notFound)
+    var id: Int
+
+    func configurate(_ config: inout URLRequest.Config) {
+        config.path = "/notes/\(id)"
+    }
+}
+
+struct AddNote: NotesRequest {
+    typealias Answer = Note
+    var draft: Draft
+
+    func configurate(_ config: inout URLRequest.Config) {
+        config.method = .post
+        config.path = "/notes"
+        config.bodyModel = draft
+    }
+}
+
+struct WriteText: NotesRequest {
+    typealias Answer = Void
+    var text: String
+    var note: Note
+
+    func configurate(_ config: inout URLRequest.Config) {
+        config.method = .put
+        config.path = "/notes/\(note.id)/text"
+        config.headers[.editor] = "pad"
+        config.body = .text(text)
+    }
+}
+
+@Suite struct RequestTypesTests {
+    @Test func `a type for each request`() async throws {
+        try await NotesServer.serving {
+            var connection = NotesConnection()
+            let grant = try await connection.answer(to: SignIn(name: "ada", password: "engine"))
+            connection.authorization = .bearer(grant.token)
+            let notes = try await connection.answer(to: FindNotes(text: "red fox", tags: ["own", "new"], page: 2))
+            let note = try await connection.answer(to: AddNote(draft: Draft(title: "Foxes", tags: ["own"])))
+            try await connection.answer(to: WriteText(text: "Foxes & owls", note: note))
+            let missing = try await connection.answer(to: GetNote(id: 404))
+            var notice = ""
+            do {
+                _ = try await connection.answer(to: AddNote(draft: Draft(title: "", tags: [])))
+            } catch let error as ServiceError {
+                notice = error.message
+            }
+
+            #expect(notes == [Note(id: 1, title: "Red foxes")])
+            #expect(note == Note(id: 7, title: "Foxes"))
+            #expect(missing == nil)
+            #expect(notice == "A note needs a title.")
+        }
+    }
+}
