@@ -20,24 +20,33 @@ struct Cookies: Sendable {
 
     /// Puts the storage's cookies on a request that has none.
     func add(to request: inout URLRequest) {
-        guard sends, request.httpShouldHandleCookies, let url = request.url,
-            let cookies = storage?.cookies(for: url), !cookies.isEmpty,
+        guard sends, request.httpShouldHandleCookies, let url = request.url, let storage,
             request.value(forHTTPHeaderField: "Cookie") == nil
         else { return }
-        request.setValue(HTTPCookie.requestHeaderFields(with: cookies)["Cookie"], forHTTPHeaderField: "Cookie")
+        // The storage gives those of the host, whatever else they say.
+        let cookies = (storage.cookies(for: url) ?? []).filter { $0.isMeant(for: url, now: Date()) }
+        guard !cookies.isEmpty else { return }
+        let sorted = cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
+        request.setValue(HTTPCookie.requestHeaderFields(with: sorted)["Cookie"], forHTTPHeaderField: "Cookie")
     }
 
-    /// Stores the cookies of an answer, as far as they are for its host (RFC 6265 §5.3).
+    /// Stores the cookies of an answer.
     func store(_ response: HTTPURLResponse, to request: URLRequest) {
-        guard accepts, request.httpShouldHandleCookies, let url = response.url, let host = url.host()?.lowercased(),
+        guard accepts, request.httpShouldHandleCookies, let url = response.url,
             let field = response.value(forHTTPHeaderField: "Set-Cookie")
         else { return }
-        let isAddress = host.contains(":") || host.last?.isNumber == true
-        let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": field], for: url).filter { cookie in
-            let domain = cookie.domain.lowercased().drop { $0 == "." }
-            return host == domain || (!isAddress && host.hasSuffix("." + domain))
-        }
-        storage?.setCookies(cookies, for: url, mainDocumentURL: request.mainDocumentURL)
+        storage?.setCookies(
+            HTTPCookie.cookies(in: field, from: url, now: Date()), for: url, mainDocumentURL: request.mainDocumentURL)
+    }
+}
+
+extension HTTPCookie {
+    /// RFC 6265 §5.4: path, transport and expiry.
+    fileprivate func isMeant(for url: URL, now: Date) -> Bool {
+        let path = url.path().isEmpty ? "/" : url.path()
+        return (!isSecure || url.scheme?.lowercased() == "https")
+            && (expiresDate ?? .distantFuture) > now
+            && (path == self.path || path.hasPrefix(self.path.hasSuffix("/") ? self.path : self.path + "/"))
     }
 }
 

@@ -4,8 +4,8 @@
 struct FieldScanner {
     private var rest: Substring.UTF8View
 
-    init(_ text: String) {
-        rest = text.utf8[...]
+    init(_ text: some StringProtocol) {
+        rest = Substring(text).utf8
     }
 
     var isAtEnd: Bool { rest.isEmpty }

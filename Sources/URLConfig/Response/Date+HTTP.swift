@@ -1,10 +1,10 @@
 /// Dates as HTTP writes them (RFC 9110 §5.6.7).
 extension Date {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
+    static let httpMonths = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    private static let calendar = {
+    static let httpCalendar = {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
         return calendar
@@ -25,15 +25,15 @@ extension Date {
         default: return nil
         }
         let numbers = time.compactMap(\.digits)
-        guard numbers.count == 3, let day = date[0].digits, let month = Self.months.firstIndex(of: date[1]),
-            let year = date[2].year(now: Self.calendar.component(.year, from: now)),
+        guard numbers.count == 3, let day = date[0].digits, let month = Self.httpMonths.firstIndex(of: date[1]),
+            let year = date[2].year(now: Self.httpCalendar.component(.year, from: now)),
             // Years of two digits go with days that are not abbreviated.
             date[2].utf8.count == 4 || weekday.utf8.count > 3
         else { return nil }
         // A leap second is in no calendar.
         let isLeap = numbers[2] == 60
         let parts = DateComponents(
-            calendar: Self.calendar, year: year, month: month + 1, day: day, hour: numbers[0], minute: numbers[1],
+            calendar: Self.httpCalendar, year: year, month: month + 1, day: day, hour: numbers[0], minute: numbers[1],
             second: isLeap ? 59 : numbers[2])
         guard parts.isValidDate, let date = parts.date else { return nil }
         self = isLeap ? date + 1 : date
@@ -42,12 +42,13 @@ extension Date {
     /// As `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
-        let parts = Self.calendar.dateComponents([.weekday, .day, .month, .year, .hour, .minute, .second], from: self)
+        let parts = Self.httpCalendar.dateComponents(
+            [.weekday, .day, .month, .year, .hour, .minute, .second], from: self)
         guard let weekday = parts.weekday, let day = parts.day, let month = parts.month, let year = parts.year,
             let hour = parts.hour, let minute = parts.minute, let second = parts.second
         else { return nil }
         let time = [hour, minute, second].map { $0.padded(2) }.joined(separator: ":")
-        return "\(Self.days[weekday - 1]), \(day.padded(2)) \(Self.months[month - 1]) \(year.padded(4)) \(time) GMT"
+        return "\(Self.days[weekday - 1]), \(day.padded(2)) \(Self.httpMonths[month - 1]) \(year.padded(4)) \(time) GMT"
     }
 }
 

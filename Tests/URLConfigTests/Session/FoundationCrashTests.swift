@@ -35,6 +35,21 @@ import URLConfig
         #expect(child?.exitStatus.isSignal == true)
     }
 
+    /// Not below us: the library reads cookies itself.
+    @Test func `a cookie whose name holds an emoji, without us`() async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
+            try await FaultServer.serving(.cookie("🙂=")) { try await $0.data() }
+        }
+        #expect(child?.exitStatus.isSignal == true)
+        await #expect(processExitsWith: .success) {
+            try await FaultServer.serving(.cookie("🙂=")) { server in
+                let request = URLRequest.with(.init(host: server.host)) { _ in }
+                let response = try await server.session.response(for: request)
+                #expect(response.cookies.first?.name == "🙂")
+            }
+        }
+    }
+
     @Test func `an answer as it should be does not`() async {
         await #expect(processExitsWith: .success) {
             try await FaultServer.serving(.ok("{}")) { try await $0.data() }

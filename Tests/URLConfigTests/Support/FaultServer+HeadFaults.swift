@@ -24,6 +24,9 @@ extension FaultServer.Fault {
         raw(String(repeating: "HTTP/1.1 \(status)\r\nX-Interim: 1\r\n\r\n", count: times) + answer("{}"))
     }
 
+    /// An answer that sets a cookie.
+    static func cookie(_ field: String) -> Self { raw("HTTP/1.1 200 OK\r\nSet-Cookie: \(field)\r\n" + rest) }
+
     /// Any status line.
     static func statusLine(_ line: String) -> Self { raw("\(line)\r\n" + rest) }
 

@@ -1,0 +1,121 @@
+import Testing
+import URLConfig
+
+/// `Set-Cookie` fields: RFC 6265 §5.2 and §5.3.
+@Suite struct DataResponseCookiesTests {
+    private func cookies(_ fields: String..., from url: String = "https://www.example.com/a/b") -> [HTTPCookie] {
+        var response = DataResponse(request: .with(.init(host: url)) { _ in })
+        for field in fields { response.headerFields.append(HTTPField(name: .setCookie, value: field)) }
+        return response.cookies
+    }
+
+    /// Such as `a=1 .example.com /`.
+    private func summary(_ fields: String..., from url: String = "https://www.example.com/a/b") -> [String] {
+        fields.flatMap { cookies($0, from: url) }.map { "\($0.name)=\($0.value) \($0.domain) \($0.path)" }
+    }
+
+    @Test func `all that a cookie says`() throws {
+        let field = "sid=31d4; Path=/a; Domain=example.com; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Secure; HttpOnly"
+        let cookie = try #require(cookies(field).first)
+        #expect(summary(field) == ["sid=31d4 .example.com /a"])
+        #expect(cookie.expiresDate == Date(timeIntervalSince1970: 4_096_250_880))
+        #expect(cookie.isSecure)
+        #expect(cookie.isHTTPOnly)
+    }
+
+    @Test func `what it does not say`() throws {
+        let cookie = try #require(cookies("sid=31d4").first)
+        #expect(summary("sid=31d4") == ["sid=31d4 www.example.com /"])
+        #expect(cookie.expiresDate == nil)
+        #expect(!cookie.isSecure)
+        #expect(!cookie.isHTTPOnly)
+    }
+
+    @Test func `several fields, and several that were made one`() {
+        #expect(cookies("a=1; Path=/", "b=2").map(\.name) == ["a", "b"])
+        let folded = "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Path=/, b=x,y; Secure , c = 3,d=\"4,5\",, =,e=6;,f=7"
+        #expect(
+            cookies(folded).map { "\($0.name)=\($0.value)" } == ["a=1", "b=x,y", "c=3", "d=\"4,5\",, =", "e=6", "f=7"])
+    }
+
+    @Test(arguments: [
+        ("a=b=c", "a=b=c"), (" a = 1 ; x", "a=1"), ("a=", "a="), ("a=\"q\"", "a=\"q\""), ("A=1;;;Path=/;", "A=1"),
+        ("a=1; Path", "a=1"), ("a=1; Path=x", "a=1"), ("é=ü", "é=ü"), ("🙂=1", "🙂=1"), ("a=🙂; 🙂; 🙂=🙂", "a=🙂"),
+    ])
+    func `unusual ones`(field: String, cookie: String) {
+        #expect(summary(field) == ["\(cookie) www.example.com /"])
+    }
+
+    @Test(arguments: ["", " ", ",", ";", "a", "=1", " =1; Path=/", "a; b=1"])
+    func `what is no cookie`(field: String) {
+        #expect(summary(field) == [])
+    }
+
+    @Test(arguments: [
+        ("Max-Age=60", 60), ("max-age=60; Expires=Wed, 21 Oct 2099 07:28:00 GMT", 60), ("Max-Age=60; Max-Age=x", 60),
+        ("Max-Age=1; Max-Age=60", 60),
+    ])
+    func `an age is counted from now, and counts more than a date`(attributes: String, seconds: TimeInterval) throws {
+        let expiry = try #require(cookies("a=1; \(attributes)").first?.expiresDate)
+        #expect(abs(expiry.timeIntervalSinceNow - seconds) < 30)
+    }
+
+    @Test(arguments: ["0", "-1", "-99999999999999999999999"])
+    func `an age of nothing is over`(age: String) throws {
+        let found = try #require(cookies("a=1; Max-Age=\(age)").first?.expiresDate)
+        #expect(found < Date())
+    }
+
+    @Test(arguments: ["", "x", "1e3", "+60", "0x10", "1.5", "--1", "inf", "nan"])
+    func `an age that is none is none`(age: String) throws {
+        let found = try #require(cookies("a=1; Max-Age=\(age)").first)
+        #expect(found.expiresDate == nil)
+    }
+
+    @Test func `an age beyond all calendars`() throws {
+        let age = String(repeating: "9", count: 1000)
+        let found = try #require(cookies("a=1; Max-Age=\(age)").first?.expiresDate)
+        #expect(found == .distantFuture)
+    }
+
+    @Test(arguments: [
+        ("https://www.example.com", "example.com", ".example.com"),
+        ("https://WWW.example.com", ".EXAMPLE.com", ".example.com"),
+        ("https://www.example.com", "www.example.com", ".www.example.com"),
+        ("http://localhost", "localhost", ".localhost"),
+        ("http://127.0.0.1", "127.0.0.1", "127.0.0.1"), ("https://www.example.com", "", "www.example.com"),
+    ])
+    func `a domain of the host`(url: String, attribute: String, domain: String) {
+        #expect(cookies("a=1; Domain=\(attribute)", from: url).map(\.domain) == [domain])
+    }
+
+    @Test(arguments: [
+        ("https://www.example.com", "evil.com"), ("https://www.example.com", "com"),
+        ("https://www.example.com", ".com"),
+        ("https://www.example.com", "ww.example.com"), ("https://www.example.com", "a.www.example.com"),
+        ("https://www.example.com", "ample.com"), ("https://www.example.com", "."), ("http://127.0.0.1", "0.0.1"),
+        ("http://127.0.0.1", "1"), ("http://[::1]", ":1"), ("https://www.example.com", "\u{301}example.com"),
+    ])
+    func `a domain that is not the host's to set cookies for`(url: String, attribute: String) {
+        #expect(cookies("a=1; Domain=\(attribute)", from: url).isEmpty)
+    }
+
+    @Test func `nothing makes it trap, however long`() {
+        let parts = [
+            "a", "=", ";", ",", " ", "\"", "Expires=", "Max-Age=", "Domain=", "Path=/", "Wed, 21 Oct 2099 07:28:00 GMT",
+            "07:28", "Oct", "21", "2099", "99999999999", "-1", "é", "🙂", "\u{301}", "\t", "\u{0}", "\r\n",
+            "example.com", ".",
+        ]
+        for seed in 0..<4000 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            let field = (0..<Int.random(in: 0..<20, using: &random)).map { _ in
+                parts.randomElement(using: &random) ?? ""
+            }.joined()
+            for cookie in cookies(field) { #expect(cookie.domain.hasSuffix("example.com"), "\(seed): \(field)") }
+        }
+        for part in parts {
+            #expect(cookies(String(repeating: part, count: 20_000)).count <= 1)
+        }
+        #expect(cookies(String(repeating: "a=1,", count: 2000)).count == 2000)
+    }
+}
