@@ -55,7 +55,8 @@ public actor TokenAuthenticator: Authenticator {
     }
 
     private enum State {
-        case initial
+        /// `load` is to be asked; what was refused, and could not be replaced, is no answer.
+        case unknown(refused: Token?)
         case known(Token?)
     }
 
@@ -72,7 +73,7 @@ public actor TokenAuthenticator: Authenticator {
     private let refresh: @Sendable (Token) async throws -> Token?
     private let now: @Sendable () -> Date
 
-    private var state = State.initial { didSet { obtained = now() } }
+    private var state = State.unknown(refused: nil) { didSet { obtained = now() } }
     /// When the token was got.
     private var obtained: Date?
     /// Which of the token's changes this is: a result that was asked for before the last one counts no more.
@@ -95,10 +96,10 @@ public actor TokenAuthenticator: Authenticator {
     ///     it is got.
     ///   - authorization: How the token is written; at first as a bearer token.
     ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
-    ///     without one. Called before the first request, and again if it threw. What it throws, that request throws.
+    ///     without one, and it is called again before the next. What it throws, that request throws.
     ///   - refresh: A new token in place of one that was refused or is about to expire; store it where `load` finds it. `nil`
-    ///     if there is none to be had any more: the user is signed out, and
-    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called.
+    ///     if there is none to be had any more: the user is signed out,
+    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load` asked for another one from then on.
     ///     Throw what may pass, such as a failing network: the request throws it, unless its token is still good.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30),
@@ -127,7 +128,7 @@ public actor TokenAuthenticator: Authenticator {
     /// Replaces the token, such as after signing in or, with `nil`, out.
     ///
     /// - Parameter token: The token that requests carry from now on, those too that wait for a refresh: what that brings is
-    ///   dropped.
+    ///   dropped. `nil` for none, until another one is set: `load` is not asked.
     public func setToken(_ token: Token?) {
         state = .known(token)
         // A token that was refused before, and is set again, counts as another one; so does having none.
@@ -171,7 +172,7 @@ extension TokenAuthenticator {
     }
 
     private func currentToken() async throws -> Token? {
-        if case .initial = state { try await renew(nil) }
+        if case .unknown = state { try await renew(nil) }
         // Once: a service that hands out tokens which have expired already must not be asked for ever.
         if let token = known, renewal != nil || isDue(token) { try await renew(token) }
         return known
@@ -218,8 +219,18 @@ extension TokenAuthenticator {
             result = .failure(error)
         }
         guard generation == start else { return }
-        if case .success(let new) = result { state = .known(new) }
+        if case .success(let new) = result { take(new, for: token) }
         endRenewal(with: result.map { _ in })
+    }
+
+    /// - Parameter old: The token that was to be refreshed; `nil` if one was loaded.
+    private func take(_ new: Token?, for old: Token?) {
+        switch (new, old, state) {
+        case (nil, let old?, _): state = .unknown(refused: old)
+        case (nil, nil, _): break
+        case (let new?, nil, .unknown(let refused?)) where new.value == refused.value: break
+        default: state = .known(new)
+        }
     }
 
     private func endRenewal(with result: Result<Void, any Error>) {

@@ -7,23 +7,6 @@ import Testing
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 
-    private let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
-
-    /// The answer to a request that carried a token.
-    private func refusal(of token: String) -> DataResponse {
-        var request = request
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        return DataResponse(request: request, status: .unauthorized)
-    }
-
-    private func sentToken(_ authenticator: TokenAuthenticator, host: String = "https://api.example.com") async throws
-        -> String?
-    {
-        var request = URLRequest.with(.init(host: host)) { _ in }
-        try await authenticator.authorize(&request)
-        return request.value(forHTTPHeaderField: "Authorization")
-    }
-
     @Test func `the token goes to its hosts only`() async throws {
         let authenticator = TokenAuthenticator(hosts: ["API.example.com"]) {
             Token("secret")
@@ -31,10 +14,10 @@ import Testing
             Issue.record("another host's refusal is none of its business")
             return Token("other")
         }
-        #expect(try await sentToken(authenticator) == "Bearer secret")
+        #expect(try await authenticator.sent() == "Bearer secret")
         for host in ["https://example.com", "https://api.example.com.evil.com", "https://evil.com", "http://127.0.0.1"]
         {
-            #expect(try await sentToken(authenticator, host: host) == nil)
+            #expect(try await authenticator.sent(host: host) == nil)
             let other = DataResponse(request: URLRequest.with(.init(host: host)) { _ in }, status: .unauthorized)
             #expect(try await authenticator.reauthorize(after: other) == false)
         }
@@ -55,10 +38,10 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<10_000 {
                 group.addTask {
-                    let token = try await sentToken(authenticator)
+                    let token = try await authenticator.sent()
                     guard token == "Bearer old" else { return }
-                    #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
-                    #expect(try await sentToken(authenticator) == "Bearer new")
+                    #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
+                    #expect(try await authenticator.sent() == "Bearer new")
                 }
             }
             try await group.waitForAll()
@@ -75,28 +58,9 @@ import Testing
             refreshes.withLock { $0 += 1 }
             return Token("new-\(refreshes.withLock { $0 })")
         }
-        _ = try await sentToken(authenticator)
-        #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
-        #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
-        #expect(refreshes.withLock { $0 } == 1)
-    }
-
-    @Test func `a token is refreshed shortly before it expires, and once only`() async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1000))
-        let refreshes = LockBox(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
-            now.withLock { $0 }
-        } load: {
-            Token("first", expiry: Date(timeIntervalSince1970: 1100))
-        } refresh: { _ in
-            refreshes.withLock { $0 += 1 }
-            return Token("second", expiry: Date(timeIntervalSince1970: 900))
-        }
-        #expect(try await sentToken(authenticator) == "Bearer first")
-        now.withLock { $0 = Date(timeIntervalSince1970: 1069) }
-        #expect(try await sentToken(authenticator) == "Bearer first")
-        now.withLock { $0 = Date(timeIntervalSince1970: 1070) }
-        #expect(try await sentToken(authenticator) == "Bearer second")
+        _ = try await authenticator.sent()
+        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
+        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
         #expect(refreshes.withLock { $0 } == 1)
     }
 
@@ -117,17 +81,19 @@ import Testing
             }
             return Token("new")
         }
-        _ = try await sentToken(authenticator)
-        let first = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        _ = try await authenticator.sent()
+        let first = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         for await _ in entered { break }
-        let others = (0..<100).map { _ in Task { try await authenticator.reauthorize(after: refusal(of: "old")) } }
+        let others = (0..<100).map { _ in
+            Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
+        }
         while await authenticator.waiting < 101 { await Task.yield() }
         open.yield()
         for task in [first] + others {
             await #expect(throws: Unreachable.self) { try await task.value }
         }
-        #expect(try await authenticator.reauthorize(after: refusal(of: "old")))
-        #expect(try await sentToken(authenticator) == "Bearer new")
+        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
+        #expect(try await authenticator.sent() == "Bearer new")
         #expect(refreshes.withLock { $0 } == 2)
     }
 
@@ -142,16 +108,16 @@ import Testing
             try Task.checkCancellation()
             return Token("new")
         }
-        _ = try await sentToken(authenticator)
-        let starter = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        _ = try await authenticator.sent()
+        let starter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         for await _ in entered { break }
-        let waiter = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        let waiter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         while await authenticator.waiting < 2 { await Task.yield() }
         starter.cancel()
         await #expect(throws: CancellationError.self) { try await starter.value }
         open.yield()
         #expect(try await waiter.value)
-        #expect(try await sentToken(authenticator) == "Bearer new")
+        #expect(try await authenticator.sent() == "Bearer new")
     }
 
     @Test func `a request within refresh does not wait for itself`() async throws {
@@ -188,13 +154,13 @@ import Testing
             for await _ in opened { break }
             return Token("of-the-user-before")
         }
-        _ = try await sentToken(authenticator)
-        let replay = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        _ = try await authenticator.sent()
+        let replay = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         for await _ in entered { break }
         await authenticator.setToken(Token("of-the-next-user"))
         open.yield()
         #expect(try await replay.value)
-        #expect(try await sentToken(authenticator) == "Bearer of-the-next-user")
+        #expect(try await authenticator.sent() == "Bearer of-the-next-user")
     }
 
     @Test func `a token that is set ends the wait for a refresh of the old, and is refreshed on its own`() async throws
@@ -209,17 +175,17 @@ import Testing
             for await _ in opened { break }
             throw Unreachable()
         }
-        _ = try await sentToken(authenticator)
-        let waiting = Task { try await authenticator.reauthorize(after: refusal(of: "old")) }
+        _ = try await authenticator.sent()
+        let waiting = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         var refreshed = entered.makeAsyncIterator()
         #expect(await refreshed.next() == "old")
         await authenticator.setToken(Token("fresh"))
         #expect(try await waiting.value)
-        #expect(try await sentToken(authenticator) == "Bearer fresh")
-        #expect(try await authenticator.reauthorize(after: refusal(of: "fresh")))
+        #expect(try await authenticator.sent() == "Bearer fresh")
+        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "fresh")))
         #expect(await refreshed.next() == "fresh")
         open.yield()
-        #expect(try await sentToken(authenticator) == "Bearer newest")
+        #expect(try await authenticator.sent() == "Bearer newest")
     }
 
     @Test func `a renewal that has yet to begin brings nothing once a token is set`() async throws {
@@ -229,105 +195,12 @@ import Testing
             } refresh: { _ in
                 Token("stale")
             }
-            _ = try await sentToken(authenticator)
-            async let replay = authenticator.reauthorize(after: refusal(of: "old"))
+            _ = try await authenticator.sent()
+            async let replay = authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old"))
             async let set: Void = authenticator.setToken(Token("fresh"))
             _ = try await (replay, set)
             for _ in 0..<5 { await Task.yield() }
-            #expect(try await sentToken(authenticator) == "Bearer fresh")
-        }
-    }
-
-    @Test func `a token that cannot be had any more signs out`() async throws {
-        let journal = Journal()
-        try await Loopback.serving { _ in
-            .status(.unauthorized)
-        } _: { server in
-            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
-                Token("old")
-            } refresh: { _ in
-                nil
-            }
-            let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                    $0.logger = nil
-                    $0.authenticator = authenticator
-                    $0.onUnauthorized = { _ in await journal.note("signed out") }
-                }
-            }
-            #expect(error?.code == .unauthorized)
-            let token = try await sentToken(authenticator, host: server.host)
-            #expect(token == nil)
-        }
-        #expect(await journal.entries == ["signed out"])
-    }
-
-    @Test func `a refresh before its time that fails leaves a good token in use`() async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1080))
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            now.withLock { $0 }
-        } load: {
-            Token("good", expiry: Date(timeIntervalSince1970: 1100))
-        } refresh: { _ in
-            throw Unreachable()
-        }
-        #expect(try await sentToken(authenticator) == "Bearer good")
-        now.withLock { $0 = Date(timeIntervalSince1970: 1100) }
-        await #expect(throws: Unreachable.self) { try await sentToken(authenticator) }
-    }
-
-    @Test(arguments: [false, true])
-    func `who joins a refresh before its time, which fails, has the good token too, unless it was refused`(
-        isRefused: Bool
-    ) async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1000))
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
-        let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            now.withLock { $0 }
-        } load: {
-            Token("good", expiry: Date(timeIntervalSince1970: 1100))
-        } refresh: { _ in
-            signal.yield()
-            for await _ in opened { break }
-            throw Unreachable()
-        }
-        #expect(try await sentToken(authenticator) == "Bearer good")
-        now.withLock { $0 = Date(timeIntervalSince1970: 1080) }
-        let first = Task { try await sentToken(authenticator) }
-        for await _ in entered { break }
-        let second = Task { try await sentToken(authenticator) }
-        while await authenticator.waiting < 2 { await Task.yield() }
-        let refused = Task { isRefused ? try await authenticator.reauthorize(after: refusal(of: "good")) : true }
-        while await authenticator.waiting < (isRefused ? 3 : 2) { await Task.yield() }
-        open.yield()
-        for task in [first, second] {
-            if isRefused {
-                await #expect(throws: Unreachable.self) { try await task.value }
-            } else {
-                #expect(try await task.value == "Bearer good")
-            }
-        }
-        if isRefused { await #expect(throws: Unreachable.self) { try await refused.value } }
-    }
-
-    @Test func `a token that lives no longer than the leeway is used for half its life`() async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1000))
-        let refreshes = LockBox(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
-            now.withLock { $0 }
-        } load: {
-            Token("first", expiry: Date(timeIntervalSince1970: 1020))
-        } refresh: { _ in
-            refreshes.withLock { $0 += 1 }
-            return Token("second", expiry: Date(timeIntervalSince1970: 1040))
-        }
-        for (second, token, count) in [
-            (1000.0, "first", 0), (1009, "first", 0), (1010, "second", 1), (1011, "second", 1),
-        ] {
-            now.withLock { $0 = Date(timeIntervalSince1970: second) }
-            #expect(try await sentToken(authenticator) == "Bearer \(token)")
-            #expect(refreshes.withLock { $0 } == count)
+            #expect(try await authenticator.sent() == "Bearer fresh")
         }
     }
 
@@ -344,22 +217,11 @@ import Testing
         } refresh: { _ in
             nil
         }
-        #expect(try await sentToken(authenticator, host: host) == (isServed ? "Bearer t" : nil))
+        #expect(try await authenticator.sent(host: host) == (isServed ? "Bearer t" : nil))
     }
 
     @Test func `a token shows no more than its expiry`() {
         #expect("\(Token("s3cret"))" == "Token(***, expiry: unknown)")
     }
 
-    @Test func `signed out means without a token`() async throws {
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            nil
-        } refresh: { _ in
-            Issue.record("there is nothing to refresh")
-            return Token("")
-        }
-        #expect(try await sentToken(authenticator) == nil)
-        #expect(
-            try await authenticator.reauthorize(after: DataResponse(request: request, status: .unauthorized)) == false)
-    }
 }

@@ -1,0 +1,92 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// Signed in, signed out, and in again.
+@Suite struct TokenAuthenticatorSignInTests {
+    private typealias Token = TokenAuthenticator.Token
+
+    @Test func `a token that cannot be had any more signs out`() async throws {
+        let journal = Journal()
+        try await Loopback.serving { _ in
+            .status(.unauthorized)
+        } _: { server in
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                Token("old")
+            } refresh: { _ in
+                nil
+            }
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                    $0.logger = nil
+                    $0.authenticator = authenticator
+                    $0.onUnauthorized = { _ in await journal.note("signed out") }
+                }
+            }
+            #expect(error?.code == .unauthorized)
+            let token = try await authenticator.sent(host: server.host)
+            #expect(token == nil)
+        }
+        #expect(await journal.entries == ["signed out"])
+    }
+
+    @Test func `signed out means without a token`() async throws {
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            nil
+        } refresh: { _ in
+            Issue.record("there is nothing to refresh")
+            return Token("")
+        }
+        #expect(try await authenticator.sent() == nil)
+        #expect(
+            try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: nil)) == false)
+    }
+
+    @Test func `who has signed in since is found, without a word`() async throws {
+        let stored = LockBox<String?>(nil)
+        let loads = LockBox(0)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            loads.withLock { $0 += 1 }
+            return stored.withLock { $0 }.map { Token($0) }
+        } refresh: { _ in
+            nil
+        }
+        #expect(try await authenticator.sent() == nil)
+        #expect(try await authenticator.sent() == nil)
+        stored.withLock { $0 = "a" }
+        #expect(try await authenticator.sent() == "Bearer a")
+        #expect(try await authenticator.sent() == "Bearer a")
+        #expect(loads.withLock { $0 } == 3)
+    }
+
+    @Test func `what could not be replaced is not loaded again, another token is`() async throws {
+        let stored = LockBox("a")
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token(stored.withLock { $0 })
+        } refresh: { _ in
+            nil
+        }
+        #expect(try await authenticator.sent() == "Bearer a")
+        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "a")) == false)
+        #expect(try await authenticator.sent() == nil)
+        #expect(try await authenticator.sent() == nil)
+        stored.withLock { $0 = "b" }
+        #expect(try await authenticator.sent() == "Bearer b")
+        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "a")))
+        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "b")) == false)
+        #expect(try await authenticator.sent() == nil)
+    }
+
+    @Test func `signed out by the app, nothing is loaded until it sets a token`() async throws {
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token("a")
+        } refresh: { _ in
+            nil
+        }
+        await authenticator.setToken(nil)
+        #expect(try await authenticator.sent() == nil)
+        await authenticator.setToken(Token("b"))
+        #expect(try await authenticator.sent() == "Bearer b")
+    }
+}
