@@ -17,43 +17,6 @@
 /// - A request that is cancelled while it waits ends at once, and the refresh goes on for the others.
 /// - A request made within `load` or `refresh` does not wait for itself: it leaves without the token.
 public actor TokenAuthenticator: Authenticator {
-    /// A token and, if it is known, the end of its life.
-    public struct Token: Sendable, Hashable, CustomStringConvertible {
-        /// The token.
-        public var value: String
-        /// When it expires; `nil` if only the server knows.
-        public var expiry: Date?
-
-        /// A token.
-        ///
-        /// - Parameters:
-        ///   - value: The token.
-        ///   - expiry: When it expires; `nil` if only the server knows.
-        public init(_ value: String, expiry: Date? = nil) {
-            self.value = value
-            self.expiry = expiry
-        }
-
-        /// The expiry, without the token.
-        public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
-    }
-
-    /// A host that the token is for; any port, if none is named.
-    private struct Host: Sendable {
-        let name: String?
-        let port: Int?
-
-        init(_ text: String) {
-            let url = URL(string: text.contains("://") ? text : "https://" + text)
-            name = url?.host()?.lowercased()
-            port = url?.port
-        }
-
-        func matches(_ url: URL) -> Bool {
-            name == url.host()?.lowercased() && (port == nil || port == url.port)
-        }
-    }
-
     private enum State {
         /// `load` is to be asked; what was refused, and could not be replaced, is no answer.
         case unknown(refused: Token?)
@@ -91,7 +54,7 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameters:
     ///   - hosts: The hosts that the token is for, such as `api.example.com`, or `localhost:8080` for one port only. It is put on
-    ///     no other request.
+    ///     no other request. What is no host name, such as `*.example.com`, is logged as an error and matches none.
     ///   - leeway: How long before its expiry a token is refreshed, but not in the first half of the life that it has left when
     ///     it is got.
     ///   - authorization: How the token is written; at first as a bearer token.
@@ -117,7 +80,7 @@ public actor TokenAuthenticator: Authenticator {
         now: @escaping @Sendable () -> Date,
         load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
     ) {
-        self.hosts = hosts.map(Host.init)
+        self.hosts = Host.all(hosts)
         self.leeway = leeway
         self.authorization = authorization
         self.now = now

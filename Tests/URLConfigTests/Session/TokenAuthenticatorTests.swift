@@ -210,6 +210,8 @@ import Testing
             ("localhost", "http://localhost:8081", true),
             ("https://api.example.com/v2", "https://api.example.com", true),
             ("[::1]", "http://[::1]:80", true), ("::1", "http://[::1]", false), ("", "http://h", false),
+            ("*.example.com", "http://a.example.com", false), ("api example", "http://api", false),
+            ("*", "http://h", false),
         ] as [(String, String, Bool)])
     func `a host may be named with its port`(entry: String, host: String, isServed: Bool) async throws {
         let authenticator = TokenAuthenticator(hosts: [entry]) {
