@@ -38,8 +38,9 @@ struct Wire: Sendable {
 
     private func run(_ task: URLSessionTask, _ exchange: Exchange, for request: URLRequest) async throws -> Answer {
         do {
-            try await withTimeLimit(timeLimit(of: request), clock) {
-                exchange.finish(throwing: URLError(.timedOut))
+            let limit = timeLimit(of: request)
+            try await withTimeLimit(limit, clock) {
+                exchange.finish(throwing: URLError(timedOut: request, after: limit ?? .zero))
             } operation: {
                 try await exchange.run()
             }
@@ -65,6 +66,15 @@ struct Wire: Sendable {
             request: request, url: head.url, status: .init(integerLiteral: head.statusCode),
             headerFields: HTTPFields(head), data: body)
         return Answer(response: response, task: task, head: head)
+    }
+}
+
+extension URLError {
+    /// As Foundation has it, with the time.
+    fileprivate init(timedOut request: URLRequest, after limit: Duration) {
+        var information = request.url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]
+        information[NSLocalizedDescriptionKey] = "The request timed out: no whole answer came within \(limit.shown)."
+        self.init(.timedOut, userInfo: information)
     }
 }
 

@@ -48,14 +48,17 @@ struct RequestLog {
     /// A failure; the end of a cancelled task is none, and is logged as traffic.
     func failed(_ request: URLRequest, _ error: any Error, after duration: Duration) {
         let isCancelled = Task.isCancelled
+        let status = (error as? RequestError)?.response?.status.code
         log(isCancelled ? .debug : .error) {
             var fields = fields(of: request)
             fields["duration"] = "\(duration)"
             fields["error"] = "\(error.summary.escapingControls)"
+            if let status { fields["status"] = "\(status)" }
             return fields
         } message: {
             let reason = isCancelled ? "cancelled" : error.summary.escapingControls
-            return lines("💥 \(request.summary(redaction)) \(duration.shown)", reason, "📄 \(fileID):\(line)")
+            let summary = (status.map { "\($0) " } ?? "") + request.summary(redaction)
+            return lines("💥 \(summary) \(duration.shown)", reason, "📄 \(fileID):\(line)")
         }
     }
 

@@ -51,7 +51,7 @@ extension DataResponse {
         } catch {
             return RequestError(
                 .unacceptableStatus, stage: .validating,
-                reason: "status \(status.code) is not one of those accepted; \(error.summary)", response: self,
+                reason: "that status is not accepted here; \(error.summary)", response: self,
                 underlyingError: (error as? RequestError)?.underlyingError ?? error)
         }
     }

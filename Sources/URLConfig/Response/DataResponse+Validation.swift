@@ -14,9 +14,7 @@ extension DataResponse {
     @discardableResult
     public func validateStatusCode(in codes: some Sequence<Int>) throws -> Self {
         guard codes.statusCodes.contains(status.code) else {
-            throw RequestError(
-                .unacceptableStatus, stage: .validating, reason: "status \(status.code) is not one of those accepted",
-                response: self)
+            throw RequestError(unacceptable: self)
         }
         return self
     }

@@ -113,7 +113,7 @@ extension Redaction {
     func text(_ text: String) -> String { body(Data(text.utf8), nil) }
 
     /// The beginning of a text, up to what may be JSON: where that is broken, it is not sure what is a name and what a value.
-    fileprivate func opening(of text: String) -> String {
+    func opening(of text: String) -> String {
         let plain = text.utf8.prefix { !"{[\"".utf8.contains($0) }
         return self.text(String(plain) ?? "").shortened(to: 120) + (plain.count < text.utf8.count ? "…" : "")
     }

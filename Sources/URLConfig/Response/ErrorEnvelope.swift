@@ -6,20 +6,23 @@ enum ErrorEnvelope {
         ["errors", 0, "message"], ["errors", 0, "detail"], ["errors", 0, "title"], ["errors", 0],
         ["fault", "faultstring"],
     ]
-    /// Members that a model may have too.
+    /// Members that a model may have too: where the status is one of success, something else has to speak of an error.
     private static let weak: [[CodingStep]] = [["detail"], ["title"], ["message"]]
+    private static let signs: [CodingStep] = ["success", "ok", "code", "error_code", "errorCode", "errcode"]
 
     /// The message, or `nil` where the content is none of these.
     ///
     /// - Parameter known: A member that the model has, which is therefore no sign of an error.
-    static func message(in response: DataResponse, but known: (any CodingKey)?, _ redaction: Redaction) -> String? {
+    static func message(
+        in response: DataResponse, but known: (any CodingKey)? = nil, _ redaction: Redaction
+    ) -> String? {
         // An error is small; a document that is not need not be searched for one.
         guard response.data.count <= 65_536 else { return nil }
         let scanner = JSONScanner(Array(response.data))
         guard scanner[scanner.root] == UInt8(ascii: "{") else { return nil }
-        var members = scanner.members(of: scanner.root)
-        let isSmall = (0..<4).contains { _ in members.next() == nil }
-        let isError = !response.isSuccess || isSmall || response.contentType?.essence == "application/problem+json"
+        let isError =
+            !response.isSuccess || response.contentType?.essence == "application/problem+json"
+            || (known == nil && signs.contains { JSONPlace([$0], in: scanner, redaction)?.member != nil })
         for path in errors + (isError ? weak : []) where path[0].name != known?.stringValue {
             guard let place = JSONPlace(path, in: scanner, redaction), place.depth == path.count - 1, !place.isHidden,
                 let value = place.member?.value, scanner[value] == UInt8(ascii: "\"")

@@ -126,13 +126,14 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         let diagnosis = diagnosis
         let reason = self.text + (diagnosis?.sentence ?? "")
         var text = "\(code.rawValue): "
-        if let request, stage != .building { text += request.summary(redaction) + " " }
-        if let response { text += "answered \(response.status.code): " }
+        if let request, stage != .building {
+            text += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
+        }
         text = ([text + reason.escapingControls] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
         guard attempts.count > 1 else { return text }
         return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
     }
 
-    /// The same as the description.
-    public var errorDescription: String? { description }
+    /// The ``reason``, without the request and without lines of the content.
+    public var errorDescription: String? { reason.escapingControls }
 }

@@ -62,8 +62,8 @@ import URLConfig
     @Test func `a failure is an error, with the call site`() async throws {
         let log = try await log(level: .info, serving: .status(.notFound)) { $0.validators = [.success] }
         #expect(log.entries.map(\.level) == [.error])
-        #expect(log.text.contains("💥 POST"))
-        #expect(log.text.contains("404"))
+        #expect(log.text.contains("💥 404 POST"))
+        #expect(log.entries.first?.metadata["status"] == "404")
         #expect(log.text.contains("📄 App/Users.swift:42"))
         #expect(!log.text.contains("t0psecret"))
     }

@@ -53,7 +53,7 @@ import URLConfig
         #expect(error?.stage == .validating)
         #expect(error?.response?.data == Data(text.utf8))
         #expect(error?.underlyingError is DecodingError)
-        for part in ["status 502 is not", "APIError", "\(text.utf8.count) B of application/json"] {
+        for part in ["answered 502: that status is not", "APIError", "\(text.utf8.count) B of application/json"] {
             #expect("\(error as Any)".contains(part), "\(part) is missing from: \(error as Any)")
         }
         #expect(!"\(error as Any)".contains("S3cret"))

@@ -247,6 +247,6 @@ import URLConfig
         error.reason = "closed"
         #expect("\(error)".hasSuffix("answered 200: closed"))
         error.response = nil
-        #expect("\(error)".hasSuffix("users?token=*** closed"))
+        #expect("\(error)".hasSuffix("users?token=***: closed"))
     }
 }

@@ -17,7 +17,8 @@ import Testing
             (#"{"Error":{"Message":"nope"}}"#, "nope"), (#"{"errors":[{"message":"one"},{"message":"two"}]}"#, "one"),
             (#"{"errors":["one"]}"#, "one"), (#"{"errors":[{"status":"4","detail":"one"}]}"#, "one"),
             (#"{"error":"invalid_grant","error_description":"expired"}"#, "expired"),
-            (#"{"message":"Not Found"}"#, "Not Found"),
+            (#"{"message":"Not Found","code":404}"#, "Not Found"), (#"{"success":false,"message":"no"}"#, "no"),
+            (#"{"message":"Hi Bob","title":"Rome","detail":"x"}"#, nil),
             (#"{"fault":{"faultstring":"quota"}}"#, "quota"), (#"{"error":"say \"hi\"\u0021"}"#, #"say "hi"!"#),
             (#"{"error":{"token":"s3cret"}}"#, nil), (#"{"error":null}"#, nil), (#"{"error":false}"#, nil),
             (#"{"errors":[]}"#, nil),
@@ -34,6 +35,19 @@ import Testing
         #expect(message(problem, "application/problem+json") == "You have 30")
         #expect(message(problem, "application/json", .forbidden) == "You have 30")
         #expect(message(problem) == nil)
+    }
+
+    @Test(arguments: [
+        #"{"id":"x","title":"Rome"}"#, #"{"id":1,"message":"Hi Bob"}"#, #"{"code":1,"id":"x","message":"Hi"}"#,
+    ])
+    func `a model that does not fit is not taken for an error`(json: String) {
+        struct Model: Decodable {
+            var id: Int
+            var title: String
+        }
+        let response = DataResponseTests.response(json.utf8)
+        let error = #expect(throws: RequestError.self) { try response.decode(Model.self) }
+        #expect(error?.reason.contains("error") == false)
     }
 
     @Test func `a member that the model has is no sign of an error`() {

@@ -9,8 +9,25 @@ import URLConfig
         let text = "\(error.map(String.init(describing:)) ?? "")"
         #expect(text.contains("unacceptableStatus"))
         #expect(text.contains("GET https://api.example.com/users?token=***"))
-        #expect(text.contains("status 410 is not one of those accepted"))
-        #expect(error?.localizedDescription == text)
+        #expect(text.hasSuffix(" answered 410: that status is not accepted here; the content says “gone”"))
+        #expect(error?.localizedDescription == "that status is not accepted here; the content says “gone”")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"code":"missing","message":"No such note"}"#, "; the content says “No such note”"),
+            (#"{"a":1}"#, ""), ("", ""), ("{", ""), ("gone", "; the content says “gone”"),
+            ("password=s3cret", "; the content says “password=***”"),
+            (#"{"message":"password=s3cret"}"#, "; the content says “password=***”"),
+            ("<html><title>Not Found</title>", "; the content is an HTML page titled “Not Found”"),
+            ("<html>", "; the content is an HTML page"), ("<a/>", ""), ("\u{1}\u{2}", ""),
+            (String(repeating: "a", count: 1025), ""),
+        ])
+    func `what a refused answer says is said`(content: String, words: String) {
+        let response = DataResponseTests.response(content.utf8, status: .notFound)
+        let error = #expect(throws: RequestError.self) { try response.validated() }
+        #expect(error?.reason == "that status is not accepted here" + words)
+        #expect("\(error as Any)".contains("answered 404: that status"))
     }
 
     @Test func `what a call hides, the errors of its response hide`() async throws {

@@ -28,6 +28,8 @@ import Testing
             clock.advance(by: .microseconds(2))
             let error = await #expect(throws: URLError.self) { try await call.value }
             #expect(error?.code == .timedOut)
+            #expect(error?.localizedDescription.contains("\(Duration.milliseconds(milliseconds).shown)") == true)
+            #expect(error?.failingURL?.absoluteString == server.host)
             #expect(error?.attempts.count == 1)
         }
     }

@@ -1,0 +1,53 @@
+/// Errors whose content tells more: it is looked at when the error is shown, not when it is thrown.
+extension RequestError {
+    /// An error about a status that is not one of those asked for.
+    init(unacceptable response: DataResponse) {
+        self.init(
+            .unacceptableStatus, stage: .validating, reason: "that status is not accepted here", response: response)
+        isDiagnosed = true
+    }
+
+    /// An error about a content that a decoder does not take.
+    init(undecoded model: any Any.Type, response: DataResponse, underlyingError: any Error) {
+        self.init(
+            .decoding, stage: .decoding, reason: "cannot read \(unwrapped(model))", response: response,
+            underlyingError: underlyingError)
+        isDiagnosed = true
+    }
+
+    /// What the content adds to the reason, and the lines of it that show it.
+    var diagnosis: (sentence: String, lines: [String])? {
+        guard isDiagnosed, let response else { return nil }
+        let redaction = redaction ?? URLSession.Config.default.redaction
+        guard let underlyingError else { return (response.words(redaction).map { "; \($0)" } ?? "", []) }
+        let diagnosis = DecodingDiagnosis(response, underlyingError, redaction)
+        return (diagnosis.sentence, diagnosis.lines)
+    }
+}
+
+extension DataResponse {
+    /// What a refused answer says about itself.
+    fileprivate func words(_ redaction: Redaction) -> String? {
+        switch ContentKind(data) {
+        case .html(let title?): "the content is an HTML page titled “\(redaction.opening(of: title))”"
+        case .html: "the content is an HTML page"
+        case .json: ErrorEnvelope.message(in: self, redaction).map { "the content says “\($0)”" }
+        case .text where data.count <= 1024:
+            "the content says “\(redaction.opening(of: String(decoding: data, as: UTF8.self)))”"
+        default: nil
+        }
+    }
+}
+
+/// `User` for `User?`, which is read in the same way.
+private func unwrapped(_ type: any Any.Type) -> any Any.Type {
+    (type as? any OptionalType.Type)?.wrapped ?? type
+}
+
+private protocol OptionalType {
+    static var wrapped: any Any.Type { get }
+}
+
+extension Optional: OptionalType {
+    fileprivate static var wrapped: any Any.Type { Wrapped.self }
+}
