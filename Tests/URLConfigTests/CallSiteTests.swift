@@ -36,6 +36,10 @@ import URLConfig
         #expect(request.url?.absoluteString == "https://dogapi.dog/users/7/article")
     }
 
+    @Test func `a preset as it is`() {
+        #expect(URLRequest.with(.dogapi).url?.absoluteString == "https://dogapi.dog")
+    }
+
     @Test func `typed query items`() {
         let request = URLRequest.with(.dogapi) {
             $0.path = "/search"

@@ -27,6 +27,13 @@ extension URLRequest {
             return URLRequest(refused: error, method: config.method.rawValue)
         }
     }
+
+    /// The request of a preset as it is.
+    ///
+    /// - Parameter config: The preset.
+    public static func with(_ config: Config) -> URLRequest {
+        with(config) { _ in }
+    }
 }
 
 extension URLRequest.Config {

@@ -18,14 +18,14 @@ extension DataResponse {
 
 /// RFC 8288 §B.2, but for what is between two commas and does not begin with `<`: there the search goes on.
 extension FieldScanner {
-    fileprivate mutating func links(relativeTo base: URL?) -> [Link] {
-        var links: [Link] = []
+    fileprivate mutating func links(relativeTo base: URL?) -> [DataResponse.Link] {
+        var links: [DataResponse.Link] = []
         while !isAtEnd {
             skipSpace()
             if skip(UInt8(ascii: "<")) {
                 let reference = text(to: UInt8(ascii: ">"))
                 guard skip(UInt8(ascii: ">")) else { break }
-                if let link = Link(reference, parameters(), relativeTo: base) { links.append(link) }
+                if let link = DataResponse.Link(reference, parameters(), relativeTo: base) { links.append(link) }
             }
             skip(to: UInt8(ascii: ","))
             _ = skip(UInt8(ascii: ","))

@@ -1,4 +1,4 @@
-extension Link {
+extension DataResponse.Link {
     /// What the target of a link is to the resource that the link is of: a name that IANA has registered, or a URL (RFC 8288
     /// §2.1).
     ///
@@ -38,7 +38,7 @@ extension Link {
     }
 }
 
-extension Link.Relation {
+extension DataResponse.Link.Relation {
     /// The next one in a series.
     public static let next = Self("next")
     /// The one before in a series.

@@ -1,63 +1,65 @@
-/// A link that a response has to another resource, from its `Link` fields (RFC 8288).
-///
-/// ```swift
-/// if let next = response.links[.next] {
-///     let page = try await session.response(for: URLRequest(url: next.target))
-/// }
-/// ```
-///
-/// A target is what the server says: it may lead to another host.
-public struct Link: Sendable, Hashable {
-    /// Where it leads to: an absolute URL, resolved against that of the response (RFC 3986 §5).
-    public let target: URL
-    /// What the target is to the resource that the link is of: one relation type or more.
-    public let relations: [Relation]
-    /// The resource that the link is of, if it is not the one that answered (RFC 8288 §3.2).
-    public let anchor: URL?
-    /// The languages of the target, such as `de` (RFC 8288 §3.4.1).
-    public let hreflang: [String]
-    /// All parameters, `rel` and `anchor` included: names in lower case, quotes removed.
+extension DataResponse {
+    /// A link that a response has to another resource, from its `Link` fields (RFC 8288).
     ///
-    /// Of two with one name the first counts. One like `title*` (RFC 8187) is decoded, and stands in place of `title`.
-    public let parameters: [String: String]
+    /// ```swift
+    /// if let next = response.links[.next] {
+    ///     let page = try await session.response(for: URLRequest(url: next.target))
+    /// }
+    /// ```
+    ///
+    /// A target is what the server says: it may lead to another host.
+    public struct Link: Sendable, Hashable {
+        /// Where it leads to: an absolute URL, resolved against that of the response (RFC 3986 §5).
+        public let target: URL
+        /// What the target is to the resource that the link is of: one relation type or more.
+        public let relations: [Relation]
+        /// The resource that the link is of, if it is not the one that answered (RFC 8288 §3.2).
+        public let anchor: URL?
+        /// The languages of the target, such as `de` (RFC 8288 §3.4.1).
+        public let hreflang: [String]
+        /// All parameters, `rel` and `anchor` included: names in lower case, quotes removed.
+        ///
+        /// Of two with one name the first counts. One like `title*` (RFC 8187) is decoded, and stands in place of `title`.
+        public let parameters: [String: String]
 
-    /// A name of the target, to be shown to people.
-    public var title: String? { parameters["title"] }
+        /// A name of the target, to be shown to people.
+        public var title: String? { parameters["title"] }
 
-    /// The media type that the target probably has.
-    public var type: MediaType? { parameters["type"].flatMap { MediaType($0) } }
+        /// The media type that the target probably has.
+        public var type: MediaType? { parameters["type"].flatMap { MediaType($0) } }
 
-    /// A link from its parts; `nil` without a relation, or with a URL that is none.
-    init?(_ reference: String, _ written: [(name: String, value: String)], relativeTo base: URL?) {
-        var plain: [String: String] = [:]
-        var decoded: [String: String] = [:]
-        for (name, value) in written {
-            if name.hasSuffix("*") {
-                let name = String(name.dropLast())
-                decoded[name] = decoded[name] ?? value.extendedValue
-            } else {
-                plain[name] = plain[name] ?? value
+        /// A link from its parts; `nil` without a relation, or with a URL that is none.
+        init?(_ reference: String, _ written: [(name: String, value: String)], relativeTo base: URL?) {
+            var plain: [String: String] = [:]
+            var decoded: [String: String] = [:]
+            for (name, value) in written {
+                if name.hasSuffix("*") {
+                    let name = String(name.dropLast())
+                    decoded[name] = decoded[name] ?? value.extendedValue
+                } else {
+                    plain[name] = plain[name] ?? value
+                }
             }
+            relations = plain["rel"]?.split(whereSeparator: \.isWhitespace).map { Relation(String($0)) } ?? []
+            guard !relations.isEmpty, let target = URL(reference: reference, relativeTo: base) else { return nil }
+            self.target = target
+            let anchor = plain["anchor"].map { URL(reference: $0, relativeTo: base) }
+            // A link of who knows what is of no use.
+            if case .some(.none) = anchor { return nil }
+            self.anchor = anchor == URL(reference: "", relativeTo: base) ? nil : anchor ?? nil
+            hreflang = written.filter { $0.name == "hreflang" }.map(\.value)
+            parameters = plain.merging(decoded) { $1 }
         }
-        relations = plain["rel"]?.split(whereSeparator: \.isWhitespace).map { Relation(String($0)) } ?? []
-        guard !relations.isEmpty, let target = URL(reference: reference, relativeTo: base) else { return nil }
-        self.target = target
-        let anchor = plain["anchor"].map { URL(reference: $0, relativeTo: base) }
-        // A link of who knows what is of no use.
-        if case .some(.none) = anchor { return nil }
-        self.anchor = anchor == URL(reference: "", relativeTo: base) ? nil : anchor ?? nil
-        hreflang = written.filter { $0.name == "hreflang" }.map(\.value)
-        parameters = plain.merging(decoded) { $1 }
     }
 }
 
-extension [Link] {
+extension [DataResponse.Link] {
     /// The first link of the response to what has a relation to it, such as `links[.next]` or `links["next"]`.
     ///
-    /// A link with an ``Link/anchor`` is not of the response, and passed over.
+    /// A link with an ``DataResponse/Link/anchor`` is not of the response, and passed over.
     ///
     /// - Parameter relation: The relation type; case does not count.
-    public subscript(relation: Link.Relation) -> Link? {
+    public subscript(relation: DataResponse.Link.Relation) -> DataResponse.Link? {
         first { $0.anchor == nil && $0.relations.contains(relation) }
     }
 }

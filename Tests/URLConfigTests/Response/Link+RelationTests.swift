@@ -16,9 +16,9 @@ import URLConfig
     }
 
     @Test func `a relation of an app's own is a URL`() {
-        #expect(Link.Relation("https://x.example/Rel").url?.absoluteString == "https://x.example/Rel")
-        #expect(Link.Relation.next.url == nil)
-        #expect(Set(["next", "NEXT"] as [Link.Relation]).count == 1)
-        #expect("\(Link.Relation("NEXT"))" == "NEXT")
+        #expect(DataResponse.Link.Relation("https://x.example/Rel").url?.absoluteString == "https://x.example/Rel")
+        #expect(DataResponse.Link.Relation.next.url == nil)
+        #expect(Set(["next", "NEXT"] as [DataResponse.Link.Relation]).count == 1)
+        #expect("\(DataResponse.Link.Relation("NEXT"))" == "NEXT")
     }
 }

@@ -5,7 +5,7 @@ import URLConfig
 @Suite struct LinkTests {
     private static let url = "https://api.example.com/v2/articles?page=2"
 
-    static func links(_ fields: String..., url: String = url) -> [Link] {
+    static func links(_ fields: String..., url: String = url) -> [DataResponse.Link] {
         let link = HTTPField.Name("Link").map { name in fields.map { HTTPField(name: name, value: $0) } }
         return DataResponse(
             request: .with { $0.host = "https://other.example.com" }, url: URL(string: url),
@@ -13,7 +13,7 @@ import URLConfig
         ).links
     }
 
-    private static func shown(_ links: [Link]) -> [String] {
+    private static func shown(_ links: [DataResponse.Link]) -> [String] {
         links.map { "\($0.target) \($0.relations.map(\.description).joined(separator: ","))" }
     }
 
