@@ -21,7 +21,7 @@ struct Note: Codable, Equatable, Sendable {
     var title: String
 }
 
-struct Draft: Encodable, Sendable {
+struct Draft: Codable, Sendable {
     var title: String
     var tags: [String]
 }

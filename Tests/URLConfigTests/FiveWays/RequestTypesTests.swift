@@ -63,7 +63,7 @@ struct GetNote: NotesRequest {
     }
 }
 
-struct AddNote: NotesRequest {
+struct AddNote: NotesRequest, Codable {
     typealias Answer = Note
     var draft: Draft
 
@@ -94,7 +94,8 @@ struct WriteText: NotesRequest {
             let grant = try await connection.answer(to: SignIn(name: "ada", password: "engine"))
             connection.authorization = .bearer(grant.token)
             let notes = try await connection.answer(to: FindNotes(text: "red fox", tags: ["own", "new"], page: 2))
-            let note = try await connection.answer(to: AddNote(draft: Draft(title: "Foxes", tags: ["own"])))
+            let stored = try JSONEncoder().encode(AddNote(draft: Draft(title: "Foxes", tags: ["own"])))
+            let note = try await connection.answer(to: JSONDecoder().decode(AddNote.self, from: stored))
             try await connection.answer(to: WriteText(text: "Foxes & owls", note: note))
             let missing = try await connection.answer(to: GetNote(id: 404))
             var notice = ""
