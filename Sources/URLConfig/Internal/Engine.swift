@@ -83,12 +83,35 @@ private final class Inline: OperationQueue, @unchecked Sendable {
     }
 }
 
+/// A stream that fails when it is read: of none at all Foundation would send the head, and an empty body.
+private final class BrokenStream: InputStream {
+    override var hasBytesAvailable: Bool { true }
+
+    init() {
+        super.init(data: Data())
+    }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int { -1 }
+}
+
 /// The delegate of an engine's session: hands each callback to the exchange whose task it is.
 private final class Switchboard: NSObject, URLSessionDataDelegate {
     private struct Line {
         let exchange: Exchange
         /// Held so that a session lives as long as the tasks that were begun on it.
         let user: URLSession
+
+        /// Gives the caller's other stream; without one the exchange is over, and nothing that looks whole is sent.
+        func newStream(for task: URLSessionTask, _ give: @escaping @Sendable (InputStream?) -> Void) {
+            let giveOrEnd: @Sendable (InputStream?) -> Void = { [exchange] stream in
+                if stream == nil { exchange.finish(throwing: URLError(.requestBodyStreamExhausted)) }
+                give(stream ?? BrokenStream())
+            }
+            guard let caller = exchange.caller else { return giveOrEnd(nil) }
+            user.delegateQueue.addOperation { [user] in
+                caller.urlSession(user, task: task, needNewBodyStream: giveOrEnd)
+            }
+        }
     }
 
     private let lines = LockBox<[Int: Line]>([:])
@@ -131,8 +154,8 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
         guard let line = line(of: task) else { return completionHandler(nil) }
         if let body = line.exchange.body {
             completionHandler(InputStream(data: body))
-        } else if task.originalRequest?.httpBodyStream != nil, let caller = line.exchange.caller {
-            caller.urlSession(line.user, task: task, needNewBodyStream: completionHandler)
+        } else if task.originalRequest?.httpBodyStream != nil {
+            line.newStream(for: task, completionHandler)
         } else {
             // Foundation asks for every task that has no body, too.
             completionHandler(nil)
