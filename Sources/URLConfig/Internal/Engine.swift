@@ -27,16 +27,18 @@ final class Engine: Sendable {
         let key = ObjectIdentifier(user)
         if let engine = known(key, user) { return engine }
         let new = Engine(user.configuration)
-        let (engine, unused) = engines.withLock { engines in
+        let (engine, unused, _) = engines.withLock { engines in
+            // Else the last to hold one might be who looks for it here: it goes when the lock is free, and its delegate with it.
+            let alive = engines.values.compactMap(\.user)
             let dead = engines.filter { $0.value.user == nil }
             for key in dead.keys { engines[key] = nil }
             var unused = dead.values.map(\.engine)
             if let entry = engines[key] {
                 unused.append(new)
-                return (entry.engine, unused)
+                return (entry.engine, unused, alive)
             }
             engines[key] = Entry(user: user, engine: new)
-            return (new, unused)
+            return (new, unused, alive)
         }
         for engine in unused { engine.session.finishTasksAndInvalidate() }
         return engine
