@@ -82,6 +82,8 @@ public actor TokenAuthenticator: Authenticator {
     private var fieldNames: Set<String> = []
     /// The credentials that were refused for good, none among them: their values, by the order of ``fieldNames``.
     private var reported: Set<[String]> = []
+    /// The credentials that `refresh` had nothing for: requests that leave without any since are refused for the same reason.
+    private var lost: [String]?
 
     /// The authenticators whose `load` or `refresh` this task is part of, however it came to ask one of them.
     @TaskLocal private static var renewing: [ObjectIdentifier] = []
@@ -131,9 +133,8 @@ public actor TokenAuthenticator: Authenticator {
         state = .known(token)
         // A token that was refused before, and is set again, counts as another one; so does having none.
         reported.remove([])
-        if let fields = token.flatMap({ try? fields(for: $0) }) {
-            reported.remove(fields.sorted { $0.name.rawName < $1.name.rawName }.map(\.value))
-        }
+        lost = nil
+        if let values = token.flatMap(values) { reported.remove(values) }
         endRenewal(with: .success(()))
     }
 
@@ -167,6 +168,10 @@ extension TokenAuthenticator {
         var fields = HTTPFields()
         try authorization(token.value)(&fields)
         return fields
+    }
+
+    private func values(of token: Token) -> [String]? {
+        try? fields(for: token).sorted { $0.name.rawName < $1.name.rawName }.map(\.value)
     }
 
     private func currentToken() async throws -> Token? {
@@ -209,8 +214,11 @@ extension TokenAuthenticator {
         let result: Result<Token?, any Error>
         do {
             let new = try await Self.$renewing.withValue(Self.renewing + [ObjectIdentifier(self)]) {
-                guard let token else { return try await load() }
-                return try await refresh(token)
+                // The work of whoever asked first may be over before, cancelled; this one lasts.
+                try await AuthenticatorWork.of(self) { @Sendable [load, refresh] in
+                    guard let token else { return try await load() }
+                    return try await refresh(token)
+                }
             }
             result = .success(new)
         } catch {
@@ -218,6 +226,7 @@ extension TokenAuthenticator {
         }
         guard generation == start else { return }
         if case .success(let new) = result { state = .known(new) }
+        if case .known(nil) = state { lost = token.flatMap(values) }
         endRenewal(with: result.map { _ in })
     }
 
@@ -233,7 +242,7 @@ extension TokenAuthenticator {
     /// once.
     func isNews(_ refusal: DataResponse) -> Bool {
         let values = fieldNames.sorted().compactMap { refusal.request.value(forHTTPHeaderField: $0) }
-        return reported.insert(values).inserted
+        return reported.insert(values == lost ? [] : values).inserted
     }
 
     /// How many requests wait for the renewal that is under way.
