@@ -105,7 +105,14 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
 
         /// Gives the caller's other stream; without one the exchange is over, and nothing that looks whole is sent.
         func newStream(for task: URLSessionTask, _ give: @escaping @Sendable (InputStream?) -> Void) {
+            let isGiven = LockBox(false)
             let giveOrEnd: @Sendable (InputStream?) -> Void = { [exchange] stream in
+                // A second one would end the process.
+                let isFirst = isGiven.withLock { isGiven in
+                    defer { isGiven = true }
+                    return !isGiven
+                }
+                guard isFirst else { return }
                 if stream == nil { exchange.finish(throwing: URLError(.requestBodyStreamExhausted)) }
                 give(stream ?? BrokenStream())
             }
@@ -113,6 +120,8 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
             user.delegateQueue.addOperation { [user] in
                 caller.urlSession(user, task: task, needNewBodyStream: giveOrEnd)
             }
+            // The whole session stands still until then; after seven seconds Foundation goes on with nothing.
+            DispatchQueue.global().asyncAfter(deadline: .now() + 5) { giveOrEnd(nil) }
         }
     }
 

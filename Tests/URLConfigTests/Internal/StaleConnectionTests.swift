@@ -88,6 +88,10 @@ import Testing
         ) {
             queues.withLock { $0.append(OperationQueue.current.map(ObjectIdentifier.init)) }
             completionHandler(InputStream(data: Data(StaleConnectionTests.body.utf8)))
+            // Twice is once too often, and must do no harm.
+            #if canImport(FoundationNetworking)
+            completionHandler(InputStream(data: Data(StaleConnectionTests.body.utf8)))
+            #endif
         }
     }
 }
