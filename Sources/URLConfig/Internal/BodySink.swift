@@ -20,6 +20,8 @@ struct MemorySink: BodySink {
     /// The most bytes that are taken; `nil` for as many as come.
     let limit: Int?
     private(set) var data = Data()
+    /// Whether there is room for the announced length: the first piece must not take its place.
+    private var isReserved = false
 
     init(limit: Int? = nil) {
         self.limit = limit
@@ -29,7 +31,8 @@ struct MemorySink: BodySink {
         data = Data()
         let most = Int64(min(limit ?? Self.longestReserve, Self.longestReserve))
         // A small body comes in one piece, which is then the buffer.
-        if length > 1 << 16 { data.reserveCapacity(Int(min(length, most))) }
+        isReserved = length > 1 << 16
+        if isReserved { data.reserveCapacity(Int(min(length, most))) }
     }
 
     mutating func receive(_ bytes: Data) throws {
@@ -37,7 +40,8 @@ struct MemorySink: BodySink {
             data.append(bytes.prefix(max(0, limit - data.count)))
             throw BodyTooLong(limit: limit)
         }
-        if data.isEmpty, data.count < 1 << 16, bytes.count < 1 << 16 {
+        // A slice, which only a custom URLProtocol hands over, would be one to the caller, and hold all that it is a slice of.
+        if data.isEmpty, !isReserved, bytes.count < 1 << 16, bytes.startIndex == 0 {
             data = bytes
         } else {
             data.append(bytes)

@@ -27,16 +27,18 @@ final class Engine: Sendable {
         let key = ObjectIdentifier(user)
         if let engine = known(key, user) { return engine }
         let new = Engine(user.configuration)
-        let (engine, unused) = engines.withLock { engines in
+        let (engine, unused, _) = engines.withLock { engines in
+            // Else the last to hold one might be who looks for it here: it goes when the lock is free, and its delegate with it.
+            let alive = engines.values.compactMap(\.user)
             let dead = engines.filter { $0.value.user == nil }
             for key in dead.keys { engines[key] = nil }
             var unused = dead.values.map(\.engine)
             if let entry = engines[key] {
                 unused.append(new)
-                return (entry.engine, unused)
+                return (entry.engine, unused, alive)
             }
             engines[key] = Entry(user: user, engine: new)
-            return (new, unused)
+            return (new, unused, alive)
         }
         for engine in unused { engine.session.finishTasksAndInvalidate() }
         return engine
@@ -83,12 +85,44 @@ private final class Inline: OperationQueue, @unchecked Sendable {
     }
 }
 
+/// A stream that fails when it is read: of none at all Foundation would send the head, and an empty body.
+private final class BrokenStream: InputStream {
+    override var hasBytesAvailable: Bool { true }
+
+    init() {
+        super.init(data: Data())
+    }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int { -1 }
+}
+
 /// The delegate of an engine's session: hands each callback to the exchange whose task it is.
 private final class Switchboard: NSObject, URLSessionDataDelegate {
     private struct Line {
         let exchange: Exchange
         /// Held so that a session lives as long as the tasks that were begun on it.
         let user: URLSession
+
+        /// Gives the caller's other stream; without one the exchange is over, and nothing that looks whole is sent.
+        func newStream(for task: URLSessionTask, _ give: @escaping @Sendable (InputStream?) -> Void) {
+            let isGiven = LockBox(false)
+            let giveOrEnd: @Sendable (InputStream?) -> Void = { [exchange] stream in
+                // A second one would end the process.
+                let isFirst = isGiven.withLock { isGiven in
+                    defer { isGiven = true }
+                    return !isGiven
+                }
+                guard isFirst else { return }
+                if stream == nil { exchange.finish(throwing: URLError(.requestBodyStreamExhausted)) }
+                give(stream ?? BrokenStream())
+            }
+            guard let caller = exchange.caller else { return giveOrEnd(nil) }
+            user.delegateQueue.addOperation { [user] in
+                caller.urlSession(user, task: task, needNewBodyStream: giveOrEnd)
+            }
+            // The whole session stands still until then; after seven seconds Foundation goes on with nothing.
+            DispatchQueue.global().asyncAfter(deadline: .now() + 5) { giveOrEnd(nil) }
+        }
     }
 
     private let lines = LockBox<[Int: Line]>([:])
@@ -131,8 +165,8 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
         guard let line = line(of: task) else { return completionHandler(nil) }
         if let body = line.exchange.body {
             completionHandler(InputStream(data: body))
-        } else if task.originalRequest?.httpBodyStream != nil, let caller = line.exchange.caller {
-            caller.urlSession(line.user, task: task, needNewBodyStream: completionHandler)
+        } else if task.originalRequest?.httpBodyStream != nil {
+            line.newStream(for: task, completionHandler)
         } else {
             // Foundation asks for every task that has no body, too.
             completionHandler(nil)

@@ -23,6 +23,8 @@ extension URLError.Code {
         case .badServerResponse where words.hasPrefix("Empty reply"): self = .networkConnectionLost
         // No HTTP, or none that libcurl knows: the scheme of the URL was right.
         case .unsupportedURL: self = .cannotParseResponse
+        case .unknown where words.hasPrefix("Failed to connect"): self = .cannotConnectToHost
+        case .unknown where words.hasPrefix("Send failure"): self = .networkConnectionLost
         case .unknown where words.contains("certificate"): self = .serverCertificateUntrusted
         case .unknown where words.contains("SSL"): self = .secureConnectionFailed
         case .unknown where words.contains("content unencoding"): self = .cannotDecodeContentData

@@ -161,25 +161,25 @@ struct Call: Sendable {
         guard case .success(let answer) = outcome, config.throwsUnauthorized, !leg.isForeign,
             config.isUnauthorized(answer.response)
         else { return nil }
+        var reason = "the server refused the credentials" + (leg.hasNewCredentials ? ", and the new ones too" : "")
         if !leg.hasNewCredentials, let authenticator = config.authenticator,
-            let request = try await wire.repeatable(leg.request, after: answer),
             try await AuthenticatorWork.of(
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
         {
             try Task.checkCancellation()
-            var replay = leg
-            replay.request = request
-            replay.hasNewCredentials = true
-            return going(from: leg, to: replay, "credentials refreshed")
+            if let request = try await wire.repeatable(leg.request, after: answer) {
+                var replay = leg
+                (replay.request, replay.hasNewCredentials) = (request, true)
+                return going(from: leg, to: replay, "credentials refreshed")
+            }
+            // The next call has good ones: nobody is to be signed out.
+            reason += "; there are new ones, but no other body stream"
+        } else {
+            try Task.checkCancellation()
+            let isNews = await (config.authenticator as? TokenAuthenticator)?.isNews(answer.response) ?? true
+            if isNews { await config.onUnauthorized?(answer.response) }
         }
-        try Task.checkCancellation()
-        if await (config.authenticator as? TokenAuthenticator)?.isNews(answer.response) ?? true {
-            await config.onUnauthorized?(answer.response)
-        }
-        throw RequestError(
-            .unauthorized, stage: .executing,
-            reason: "the server refused the credentials" + (leg.hasNewCredentials ? ", and the new ones too" : ""),
-            response: answer.response)
+        throw RequestError(.unauthorized, stage: .executing, reason: reason, response: answer.response)
     }
 
     private func retried(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {

@@ -96,9 +96,7 @@ public actor TokenAuthenticator: Authenticator {
         state = .known(token)
         // A token that was refused before, and is set again, counts as another one; so does having none.
         reported.remove([])
-        if let fields = token.flatMap({ try? fields(for: $0) }) {
-            reported.remove(fields.sorted { $0.name.rawName < $1.name.rawName }.map(\.value))
-        }
+        if let values = token.flatMap(values) { reported.remove(values) }
         endRenewal(with: .success(()))
     }
 
@@ -132,6 +130,10 @@ extension TokenAuthenticator {
         var fields = HTTPFields()
         try authorization(token.value)(&fields)
         return fields
+    }
+
+    private func values(of token: Token) -> [String]? {
+        try? fields(for: token).sorted { $0.name.rawName < $1.name.rawName }.map(\.value)
     }
 
     private func currentToken() async throws -> Token? {
@@ -174,8 +176,11 @@ extension TokenAuthenticator {
         let result: Result<Token?, any Error>
         do {
             let new = try await Self.$renewing.withValue(Self.renewing + [ObjectIdentifier(self)]) {
-                guard let token else { return try await load() }
-                return try await refresh(token)
+                // The work of whoever asked first may be over before, cancelled; this one lasts.
+                try await AuthenticatorWork.of(self) { @Sendable [load, refresh] in
+                    guard let token else { return try await load() }
+                    return try await refresh(token)
+                }
             }
             result = .success(new)
         } catch {
@@ -192,7 +197,9 @@ extension TokenAuthenticator {
         case (nil, let old?, _): state = .unknown(refused: old)
         case (nil, nil, _): break
         case (let new?, nil, .unknown(let refused?)) where new.value == refused.value: break
-        default: state = .known(new)
+        default:
+            state = .known(new)
+            reported.remove([])
         }
     }
 
@@ -208,6 +215,10 @@ extension TokenAuthenticator {
     /// once.
     func isNews(_ refusal: DataResponse) -> Bool {
         let values = fieldNames.sorted().compactMap { refusal.request.value(forHTTPHeaderField: $0) }
+        // What could not be replaced, and the requests that leave without a token since, are refused for the same reason.
+        if case .unknown(let refused?) = state, values == self.values(of: refused) {
+            return reported.insert([]).inserted
+        }
         return reported.insert(values).inserted
     }
 

@@ -47,48 +47,6 @@ import Testing
         #expect(try await stored("a=1; Max-Age=60, b=2; Max-Age=0") == ["a=1"])
     }
 
-    /// What is sent of cookies that are in the storage already.
-    private func sent(_ path: URLRequest.Path, _ cookies: [[HTTPCookiePropertyKey: Any]]) async throws -> String {
-        let configuration = URLSessionConfiguration.ephemeral
-        for properties in cookies {
-            let all = properties.merging([.domain: "127.0.0.1"]) { own, _ in own }
-            configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: all)))
-        }
-        let sent = LockBox("")
-        try await Loopback.serving { request in
-            sent.withLock { $0 = request.headers[.init("Cookie")] ?? "none" }
-            return .json("{}")
-        } _: { server in
-            let session = URLSession(configuration: configuration)
-            defer { session.finishTasksAndInvalidate() }
-            try await session.response(for: .with(server.config) { $0.path = path }) { $0.logger = nil }
-        }
-        return sent.withLock { $0 }
-    }
-
-    @Test(
-        arguments: [
-            ("/", "c=/"), ("", "c=/"), ("/a", "b=/a; c=/"), ("/a/", "b=/a; c=/"), ("/a/b", "a=/a/b; b=/a; c=/"),
-            ("/a/b/c", "a=/a/b; b=/a; c=/"), ("/ab", "c=/"),
-        ] as [(URLRequest.Path, String)])
-    func `a cookie is sent to its own path, the longest first`(path: URLRequest.Path, field: String) async throws {
-        let cookies: [[HTTPCookiePropertyKey: Any]] = ["/": "c", "/a": "b", "/a/b": "a"].map { path, name in
-            [.name: name, .value: path, .path: path]
-        }
-        #expect(try await sent(path, cookies) == field)
-    }
-
-    @Test func `a secure cookie does not go out in plain text, nor one that is over at all`() async throws {
-        let field = try await sent(
-            "/",
-            [
-                [.name: "secure", .value: "1", .path: "/", .secure: "TRUE"],
-                [.name: "old", .value: "1", .path: "/", .expires: Date.distantPast],
-                [.name: "good", .value: "1", .path: "/", .expires: Date.distantFuture],
-            ])
-        #expect(field == "good=1")
-    }
-
     @Test func `a configuration that wants none stores none`() async throws {
         #expect(try await stored("a=1") { $0.httpCookieAcceptPolicy = .never } == [])
         #expect(try await stored("a=1") { $0.httpCookieStorage = nil } == [])

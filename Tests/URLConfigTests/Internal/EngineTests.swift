@@ -44,6 +44,22 @@ import Testing
         }
     }
 
+    @Test func `a session may go on one thread while another looks for those that are gone`() async {
+        /// Comes back as it goes: were that under the lock, it would wait for itself.
+        final class Returning: NSObject, URLSessionTaskDelegate {
+            deinit { _ = Engine.count }
+        }
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        _ = Engine.of(URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
+                    }
+                }
+            }
+        }
+    }
+
     @Test(arguments: [
         "Basic realm=\"r\"", "Basic", "basic realm=r", "Bearer", "Bearer realm=\"x\"", "Digest realm=\"d\"",
         "Negotiate", "", "NTLM, Basic realm=\"a\"",

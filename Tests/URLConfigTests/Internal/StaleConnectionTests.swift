@@ -29,9 +29,7 @@ import Testing
     @Test func `a stream is sent once more, if the caller's delegate has another`() async throws {
         try await FaultServer.serving(.closingOnReuse("{}")) { server in
             for _ in 0..<3 {
-                var request = URLRequest.with(server.config) { $0.method = .post }
-                request.httpBodyStream = InputStream(data: Data(Self.body.utf8))
-                let response = try await server.session.response(for: request) {
+                let response = try await server.session.response(for: Self.streaming(to: server)) {
                     $0.logger = nil
                     $0.taskDelegate = Streams()
                 }
@@ -41,12 +39,59 @@ import Testing
         }
     }
 
+    #if canImport(FoundationNetworking)
+    @Test func `the delegate is asked for a stream on its session's queue`() async throws {
+        let (queue, streams) = (OperationQueue(), Streams())
+        let expected = ObjectIdentifier(queue)
+        let session = URLSession(configuration: .ephemeral, delegate: streams, delegateQueue: queue)
+        defer { session.finishTasksAndInvalidate() }
+        try await FaultServer.serving(.closingOnReuse("{}")) { server in
+            for _ in 0..<3 { try await session.response(for: Self.streaming(to: server)) { $0.logger = nil } }
+        }
+        let queues = streams.queues.withLock { $0 }
+        #expect(!queues.isEmpty)
+        #expect(queues.allSatisfy { $0 == expected })
+    }
+
+    @Test(arguments: [true, false])
+    func `without another stream the call ends, and no empty body is sent`(hasDelegate: Bool) async throws {
+        try await FaultServer.serving(.closingOnReuse("{}")) { server in
+            var failures: [URLError.Code] = []
+            for _ in 0..<4 {
+                do {
+                    try await server.session.response(for: Self.streaming(to: server)) {
+                        $0.logger = nil
+                        if hasDelegate { $0.taskDelegate = TaskDelegate() }
+                    }
+                } catch let error as URLError {
+                    failures.append(error.code)
+                }
+            }
+            #expect(failures == [.requestBodyStreamExhausted, .requestBodyStreamExhausted])
+            #expect(server.requests.allSatisfy { $0.bodyText == Self.body })
+        }
+    }
+    #endif
+
+    private static func streaming(to server: FaultServer) -> URLRequest {
+        var request = URLRequest.with(server.config) { $0.method = .post }
+        request.httpBodyStream = InputStream(data: Data(body.utf8))
+        return request
+    }
+
     private final class Streams: NSObject, URLSessionTaskDelegate {
+        let queues = LockBox<[ObjectIdentifier?]>([])
+
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
         ) {
+            queues.withLock { $0.append(OperationQueue.current.map(ObjectIdentifier.init)) }
             completionHandler(InputStream(data: Data(StaleConnectionTests.body.utf8)))
+            // Twice is once too often, and must do no harm.
+            #if canImport(FoundationNetworking)
+            completionHandler(InputStream(data: Data(StaleConnectionTests.body.utf8)))
+            #endif
         }
     }
 }

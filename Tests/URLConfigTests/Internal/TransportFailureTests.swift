@@ -71,6 +71,32 @@ import Testing
         #expect((failure as? URLError)?.code == expected)
     }
 
+    @Test func `a server that closes while the body is sent is a connection that is lost`() async throws {
+        let refusing = FaultServer.Fault { connection in
+            try connection.pause(.milliseconds(1))
+            connection.close()
+        }
+        try await FaultServer.serving(refusing) { server in
+            let request = URLRequest.with(server.config) {
+                $0.method = .post
+                $0.body = .text(String(repeating: "0123456789", count: 2_000_000))
+            }
+            let error = await #expect(throws: URLError.self) {
+                try await server.session.response(for: request) { $0.logger = nil }
+            }
+            #expect(error?.code == .networkConnectionLost)
+        }
+    }
+
+    @Test func `an address that cannot be reached is no answer that cannot be read`() async throws {
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        let error = await #expect(throws: URLError.self) {
+            try await session.response(for: .with(.init(host: "http://255.255.255.255")) { _ in }) { $0.logger = nil }
+        }
+        #expect(error?.code == .cannotConnectToHost)
+    }
+
     @Test func `what a custom protocol fails with stays as it is`() {
         #expect((URLError(.unknown).transportFailure(hasHead: true) as? URLError)?.code == .unknown)
         #expect(CancellationError().transportFailure(hasHead: true) is CancellationError)

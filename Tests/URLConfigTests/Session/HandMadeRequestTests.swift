@@ -77,11 +77,8 @@ import Testing
         }
     }
 
-    @Test func `a stream is not sent a second time, when it is empty`() async throws {
-        struct Refreshing: Authenticator {
-            func authorize(_ request: inout URLRequest) async throws {}
-            func reauthorize(after response: DataResponse) async throws -> Bool { true }
-        }
+    @Test func `a stream is not sent twice, when it is empty, and nobody is signed out`() async throws {
+        let authenticator = CountingAuthenticator()
         let journal = Journal()
         try await Loopback.serving { request in
             await journal.note(String(decoding: try await request.bodyData, as: UTF8.self))
@@ -93,12 +90,14 @@ import Testing
             let error = await #expect(throws: RequestError.self) {
                 try await server.session.response(for: stream) {
                     $0.logger = nil
-                    $0.authenticator = Refreshing()
+                    $0.authenticator = authenticator
+                    $0.onUnauthorized = { _ in Issue.record("there are new credentials") }
                 }
             }
             #expect(error?.code == .unauthorized)
         }
         #expect(await journal.entries == ["streamed"])
+        #expect(authenticator.refused == 1)
     }
 
     @Test func `a refusal survives what a caller does to its URL`() async throws {
