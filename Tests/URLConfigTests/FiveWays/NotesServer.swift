@@ -14,8 +14,11 @@ enum NotesServer {
         #"POST /v1/notes Bearer t0k application/json {"tags":[],"title":""} -> 422"#,
     ]
 
-    /// Serves at ``NotesService/host`` while `body` runs, and expects it to ask just that.
-    static func serving(_ body: () async throws -> Void) async throws {
+    /// What each way finds out.
+    typealias Findings = (notes: [Note], note: Note, missing: Note?, notice: String)
+
+    /// Serves at ``NotesService/host`` while `body` runs, and expects it to ask just that and to understand the answers.
+    static func serving(_ body: () async throws -> Findings) async throws {
         let journal = Journal()
         try await Loopback.serving { request in
             let content = String(decoding: try await request.bodyData, as: UTF8.self)
@@ -27,7 +30,11 @@ enum NotesServer {
             await journal.note("\(asked) -> \(answer.statusCode.code)")
             return answer
         } _: { server in
-            try await NotesService.$host.withValue(server.host + "/v1") { try await body() }
+            let findings = try await NotesService.$host.withValue(server.host + "/v1") { try await body() }
+            #expect(findings.notes == [Note(id: 1, title: "Red foxes")])
+            #expect(findings.note == Note(id: 7, title: "Foxes"))
+            #expect(findings.missing == nil)
+            #expect(findings.notice == "A note needs a title.")
         }
         #expect(await journal.entries == conversation)
     }

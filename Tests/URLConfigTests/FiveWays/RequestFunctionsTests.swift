@@ -75,10 +75,7 @@ extension URLRequest {
                 notice = try error.response?.decode(ServiceError.self).message ?? ""
             }
 
-            #expect(notes == [Note(id: 1, title: "Red foxes")])
-            #expect(note == Note(id: 7, title: "Foxes"))
-            #expect(isMissing)
-            #expect(notice == "A note needs a title.")
+            return (notes, note, isMissing ? nil : note, notice)
         }
     }
 }
