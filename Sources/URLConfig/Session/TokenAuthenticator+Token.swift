@@ -22,16 +22,19 @@ extension TokenAuthenticator {
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
     }
 
-    /// A host that the token is for; any port, if none is named.
+    /// A host that the token is for; any port and any scheme, if none is named.
     struct Host: Sendable {
+        private let scheme: String?
         private let name: String
         private let port: Int?
 
         /// A host; `nil` if the text names none.
         private init?(_ text: String) {
-            guard let url = URL(string: text.contains("://") ? text : "https://" + text),
+            let hasScheme = text.contains("://")
+            guard let url = URL(string: hasScheme ? text : "https://" + text),
                 let name = url.host()?.lowercased(), !name.isEmpty, !name.contains(where: " %*".contains)
             else { return nil }
+            scheme = hasScheme ? url.scheme?.lowercased() : nil
             self.name = name
             port = url.port
         }
@@ -49,7 +52,10 @@ extension TokenAuthenticator {
         }
 
         func matches(_ url: URL) -> Bool {
-            name == url.host()?.lowercased() && (port == nil || port == url.port)
+            let ownScheme = url.scheme?.lowercased()
+            // A URL need not name the port that goes without saying.
+            let ownPort = url.port ?? (ownScheme == "http" ? 80 : 443)
+            return name == url.host()?.lowercased() && port ?? ownPort == ownPort && scheme ?? ownScheme == ownScheme
         }
     }
 }

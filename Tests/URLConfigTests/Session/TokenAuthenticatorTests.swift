@@ -209,11 +209,13 @@ import Testing
             ("localhost:8080", "http://localhost:8080", true), ("localhost:8080", "http://localhost:8081", false),
             ("localhost", "http://localhost:8081", true),
             ("https://api.example.com/v2", "https://api.example.com", true),
+            ("https://api.example.com", "http://api.example.com", false), ("h:443", "https://h", true),
+            ("h:443", "http://h", false), ("h:80", "http://h", true), ("h", "https://h:443", true),
             ("[::1]", "http://[::1]:80", true), ("::1", "http://[::1]", false), ("", "http://h", false),
             ("*.example.com", "http://a.example.com", false), ("api example", "http://api", false),
             ("*", "http://h", false),
         ] as [(String, String, Bool)])
-    func `a host may be named with its port`(entry: String, host: String, isServed: Bool) async throws {
+    func `a host may be named with its port or its scheme`(entry: String, host: String, isServed: Bool) async throws {
         let authenticator = TokenAuthenticator(hosts: [entry]) {
             Token("t")
         } refresh: { _ in
