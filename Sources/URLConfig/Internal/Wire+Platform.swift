@@ -50,7 +50,8 @@ extension Wire {
         guard let (challenge, task) = exchange.challenge, let sender = challenge.sender,
             challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
         else { return nil }
-        let proposed = refusals == 0 ? challenge.proposedCredential : nil
+        let stored = session.configuration.urlCredentialStorage?.credential(for: challenge.protectionSpace)
+        let proposed = refusals == 0 ? challenge.proposedCredential ?? stored : nil
         guard let delegate else { return proposed }
         let asked = URLAuthenticationChallenge(
             protectionSpace: challenge.protectionSpace, proposedCredential: proposed, previousFailureCount: refusals,
@@ -65,6 +66,20 @@ extension Wire {
         case (.cancelAuthenticationChallenge, _): throw URLError(.cancelled)
         default: return nil
         }
+    }
+}
+
+extension URLCredentialStorage {
+    /// The credential for a protection space, by what it says: Foundation looks for the very object, which is in no challenge.
+    fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
+        let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
+        let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
+        let stored = allCredentials.keys.first { stored in
+            (stored.host.lowercased(), stored.port, stored.realm) == (space.host.lowercased(), space.port, space.realm)
+                && [space.protocol, scheme].contains(stored.protocol) && !stored.isProxy()
+                && methods.contains(stored.authenticationMethod)
+        }
+        return stored.flatMap { defaultCredential(for: $0) }
     }
 }
 

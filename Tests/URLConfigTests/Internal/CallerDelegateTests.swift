@@ -78,6 +78,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [("secret", "r", [0]), ("wrong", "r", [0, 1]), ("secret", "other", [0])])
+    func `a challenge is answered with the credential that the session's storage has for it`(
+        password: String, realm: String, challenges: [Int]
+    ) async throws {
+        let delegate = Recorder { _ in (.performDefaultHandling, nil) }
+        try await guarded(.session, delegate) { _, session, request, config in
+            let url = try #require(request.url)
+            let space = URLProtectionSpace(
+                host: url.host() ?? "", port: url.port ?? 0, protocol: "http", realm: realm,
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            let credential = URLCredential(user: "ada", password: password, persistence: .forSession)
+            session.configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space)
+            let response = try await session.response(for: request, config)
+            #expect(response.status == (password == "secret" && realm == "r" ? .ok : .unauthorized))
+            #expect(delegate.challenges.withLock { $0 } == challenges)
+        }
+    }
+
     @Test func `a delegate that wants no answer cancels the request, and not the task`() async throws {
         let delegate = Recorder { _ in (.cancelAuthenticationChallenge, nil) }
         try await guarded(.session, delegate) { _, session, request, config in
