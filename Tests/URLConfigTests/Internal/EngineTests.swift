@@ -52,7 +52,7 @@ import Testing
         await withTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<500 {
+                    for _ in 0..<3000 {
                         _ = Engine.of(URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
                     }
                 }
