@@ -205,9 +205,10 @@ struct Call: Sendable {
     private func validated(_ answer: DataResponse) async throws -> DataResponse {
         var response = answer
         for validator in config.validators {
-            try await validator.validate(&response)
             try Task.checkCancellation()
+            try await validator.validate(&response)
         }
+        try Task.checkCancellation()
         log.received(response)
         return response
     }

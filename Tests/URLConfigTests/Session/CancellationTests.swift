@@ -63,6 +63,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [[], [ResponseValidator { _ in }]])
+    func `cancelled when the answer is there, in a closure of its own`(validators: [ResponseValidator]) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let task = Task {
+                try await server.session.response(for: .with(server.config)) {
+                    $0.logger = nil
+                    $0.validators = validators
+                    $0.isUnauthorized = { _ in
+                        withUnsafeCurrentTask { $0?.cancel() }
+                        return false
+                    }
+                }
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
     @Test(arguments: [FaultServer.Fault.hangBeforeHead, .hangAfterHead, .hangInBody])
     func `cancelled while the answer comes`(fault: FaultServer.Fault) async throws {
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
