@@ -7,7 +7,7 @@ extension DataResponse {
     ///   or the character set is unknown. An empty content is no error.
     public func text() throws -> String {
         let charset = contentType?.parameters["charset"]
-        return try text(data.text(charset: charset), "the character set \(charset ?? "utf-8")")
+        return try text(data.text(charset: charset), "the character set \(charset?.shortened(to: 40) ?? "utf-8")")
     }
 
     /// The content as text, in an encoding that counts more than the one that `Content-Type` names.
