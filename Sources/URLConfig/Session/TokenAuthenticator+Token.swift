@@ -22,10 +22,11 @@ extension TokenAuthenticator {
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
     }
 
-    /// A host that the token is for; any port, if none is named.
+    /// A host that the token is for; any port, if none is named, and any scheme.
     struct Host: Sendable {
         private let name: String
         private let port: Int?
+        private let scheme: String?
 
         /// A host; `nil` if the text names none.
         private init?(_ text: String) {
@@ -34,6 +35,7 @@ extension TokenAuthenticator {
             else { return nil }
             self.name = name
             port = url.port
+            scheme = text.contains("://") ? url.scheme?.lowercased() : nil
         }
 
         /// The hosts that are some.
@@ -49,7 +51,9 @@ extension TokenAuthenticator {
         }
 
         func matches(_ url: URL) -> Bool {
-            name == url.host()?.lowercased() && (port == nil || port == url.port)
+            let used = url.scheme?.lowercased()
+            return name == url.host()?.lowercased() && (scheme == nil || scheme == used)
+                && (port == nil || port == url.port ?? (used == "https" ? 443 : 80))
         }
     }
 }

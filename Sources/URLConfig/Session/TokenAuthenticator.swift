@@ -53,8 +53,8 @@ public actor TokenAuthenticator: Authenticator {
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
-    ///   - hosts: The hosts that the token is for, such as `api.example.com`, or `localhost:8080` for one port only. It is put on
-    ///     no other request. What is no host name, such as `*.example.com`, is logged as an error and matches none.
+    ///   - hosts: The hosts that the token is for, such as `api.example.com`, or `localhost:8080` for one port and
+    ///     `https://api.example.com` for one scheme only. It is put on no other request. What is no host name, such as `*.example.com`, is logged as an error and matches none.
     ///   - leeway: How long before its expiry a token is refreshed, but not in the first half of the life that it has left when
     ///     it is got.
     ///   - authorization: How the token is written; at first as a bearer token.

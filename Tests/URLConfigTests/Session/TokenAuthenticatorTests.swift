@@ -211,9 +211,13 @@ import Testing
             ("https://api.example.com/v2", "https://api.example.com", true),
             ("[::1]", "http://[::1]:80", true), ("::1", "http://[::1]", false), ("", "http://h", false),
             ("*.example.com", "http://a.example.com", false), ("api example", "http://api", false),
-            ("*", "http://h", false),
+            ("*", "http://h", false), ("api.example.com:443", "https://api.example.com", true),
+            ("https://api.example.com:443", "https://api.example.com", true),
+            ("api.example.com:80", "https://api.example.com", false), ("[::1]:80", "http://[::1]", true),
+            ("HTTPS://api.example.com", "http://api.example.com", false),
+            ("api.example.com", "http://api.example.com", true),
         ] as [(String, String, Bool)])
-    func `a host may be named with its port`(entry: String, host: String, isServed: Bool) async throws {
+    func `a host may be named with its port and scheme`(entry: String, host: String, isServed: Bool) async throws {
         let authenticator = TokenAuthenticator(hosts: [entry]) {
             Token("t")
         } refresh: { _ in
