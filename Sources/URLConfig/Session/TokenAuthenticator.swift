@@ -57,7 +57,8 @@ public actor TokenAuthenticator: Authenticator {
     ///     `https://api.example.com` for one scheme only. It is put on no other request. What is no host name, such as `*.example.com`, is logged as an error and matches none.
     ///   - leeway: How long before its expiry a token is refreshed, but not in the first half of the life that it has left when
     ///     it is got.
-    ///   - authorization: How the token is written; at first as a bearer token.
+    ///   - authorization: How the token is written; at first as a bearer token. The same each time: a token that was refused
+    ///     is known by it, and one that is written in another way is not refreshed.
     ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
     ///     without one, and it is called again before the next. What it throws, that request throws.
     ///   - refresh: A new token in place of one that was refused or is about to expire; store it where `load` finds it. `nil`
