@@ -28,6 +28,11 @@ extension Redaction {
         return output + String(rest)
     }
 
+    /// The beginning of a text that holds a server's words, laid out as it is.
+    ///
+    /// By scalars: a character may be as long as the whole text.
+    func quote(_ text: String) -> String { words(items(Substring(text.unicodeScalars.prefix(1000)), isURL: true)) }
+
     /// What is before an equals sign or a colon.
     private struct Name {
         let word: String

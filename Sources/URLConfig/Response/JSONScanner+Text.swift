@@ -32,11 +32,10 @@ extension JSONScanner {
 
     /// A string, which may well be a URL with a token, or JSON again.
     ///
-    /// Of one that is too long to be looked at, the end is not
-    /// shown: it may be a secret that has its name further to the front.
+    /// Of one that is too long to be looked at, the end is not shown: it may be a secret whose name is further to the front.
     private func string(_ range: Range<Int>, _ redaction: Redaction) -> String {
         let text = String(decoding: bytes[range].prefix(1000).dropFirst(), as: UTF8.self)
-        let masked = redaction.words(redaction.items(text[...], isURL: true))
+        let masked = redaction.quote(text)
         if masked == text { return range.count <= 1000 ? shown(range) : "\"" + text.shortened(to: 50) }
         return "\"" + (masked.hasSuffix("\"") ? String(masked.dropLast()) : masked).shortened(to: 70) + "\""
     }

@@ -81,7 +81,7 @@ extension Problem: CustomStringConvertible, LocalizedError {
         let words = [title ?? status?.reasonPhrase, detail].compactMap { $0 }.filter { !$0.isEmpty }
         let text = words.reduce("") { text, words in
             let gap = text.isEmpty ? "" : ".!?".contains(text.suffix(1)) ? " " : ": "
-            return text + gap + redaction.words(redaction.items(words.beginning[...], isURL: true))
+            return text + gap + redaction.quote(words)
         }
         let names = [type == "about:blank" ? nil : type, instance?.absoluteString].compactMap { $0.map(redaction.url) }
         let parts = [status.map { "\($0.code)" }, text.isEmpty ? "problem" : text]
@@ -116,7 +116,4 @@ extension JSONScanner {
 extension String {
     /// A server's words, which must not pass for lines of ours.
     fileprivate var onOneLine: String { escapingControls.replacing("\n", with: " ") }
-
-    /// By scalars: a character may be as long as the whole text.
-    fileprivate var beginning: String { String(unicodeScalars.prefix(1_000)) }
 }

@@ -46,6 +46,19 @@ import Testing
         #expect(Redaction.standard.words(words) == words)
     }
 
+    @Test func `what a decoder quotes is masked`() {
+        struct Model: Decodable {
+            enum Kind: String, Decodable { case a }
+            var kind: Kind
+        }
+        for value in ["token=s3cret", "https://user:s3cret@host.example", "Bearer s3cret"] {
+            let error = #expect(throws: RequestError.self) {
+                try DataResponseTests.response("{\"kind\":\"\(value)\"}".utf8).decode(Model.self)
+            }
+            #expect(!"\(error as Any)".contains("s3cret"), "\(error as Any)")
+        }
+    }
+
     @Test func `the end of a long text is not shown without its name`() {
         struct Model: Decodable { var id: Int }
         let words = "token=" + String(repeating: "x", count: 2000) + "s3cret"
