@@ -18,8 +18,8 @@
 /// - A request made within `load` or `refresh` does not wait for itself: it leaves without the token.
 public actor TokenAuthenticator: Authenticator {
     private enum State {
-        /// `load` is to be asked; what was refused, and could not be replaced, is no answer.
-        case unknown(refused: Token?)
+        /// `load` is to be asked.
+        case unknown
         case known(Token?)
     }
 
@@ -36,7 +36,9 @@ public actor TokenAuthenticator: Authenticator {
     private let refresh: @Sendable (Token) async throws -> Token?
     private let now: @Sendable () -> Date
 
-    private var state = State.unknown(refused: nil) { didSet { obtained = now() } }
+    private var state = State.unknown { didSet { obtained = now() } }
+    /// The tokens that were refused and could not be replaced: `load` may still have them.
+    private var refused: Set<String> = []
     /// When the token was got.
     private var obtained: Date?
     /// Which of the token's changes this is: a result that was asked for before the last one counts no more.
@@ -95,6 +97,7 @@ public actor TokenAuthenticator: Authenticator {
     ///   dropped. `nil` for none, until another one is set: `load` is not asked.
     public func setToken(_ token: Token?) {
         state = .known(token)
+        if let token { refused.remove(token.value) }
         // A token that was refused before, and is set again, counts as another one; so does having none.
         reported.remove([])
         if let fields = token.flatMap({ try? fields(for: $0) }) {
@@ -189,10 +192,12 @@ extension TokenAuthenticator {
 
     /// - Parameter old: The token that was to be refreshed; `nil` if one was loaded.
     private func take(_ new: Token?, for old: Token?) {
-        switch (new, old, state) {
-        case (nil, let old?, _): state = .unknown(refused: old)
-        case (nil, nil, _): break
-        case (let new?, nil, .unknown(let refused?)) where new.value == refused.value: break
+        switch (new, old) {
+        case (nil, let old?):
+            refused.insert(old.value)
+            state = .unknown
+        case (nil, nil): break
+        case (let new?, nil) where refused.contains(new.value): break
         default: state = .known(new)
         }
     }
