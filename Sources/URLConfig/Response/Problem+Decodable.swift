@@ -22,10 +22,10 @@ extension MediaType {
 extension DataResponse {
     /// What went wrong, if the server says so in `application/problem+json`, whatever the status (RFC 9457).
     ///
-    /// `nil` for other content types, and for a content that is no JSON object. For problems that come as another type there
+    /// `nil` for other content types, and for a content that is no JSON object or longer than any problem, 500 kB. For problems that come as another type there
     /// is `decode(Problem.self)`.
     public var problem: Problem? {
-        guard hasContentType(.problem) else { return nil }
+        guard hasContentType(.problem), data.count <= DecodingDiagnosis.limit else { return nil }
         let json = JSONScanner(Array(data))
         guard json[json.root] == UInt8(ascii: "{"), JSONSyntax(json).fault == nil else { return nil }
         return Problem(json, in: self)

@@ -54,6 +54,11 @@ import URLConfig
         #expect(nested["in"]?.first?.status == .gone)
     }
 
+    @Test func `a content longer than any problem is none`() {
+        let json = "{\"title\":\"\(String(repeating: "a", count: 500_000))\"}"
+        #expect(DataResponseTests.response(json.utf8, contentType: "application/problem+json").problem == nil)
+    }
+
     @Test func `a number is read as it was sent, whatever its type`() {
         let json = #"{"id":18446744073709551615,"price":0.1234567890123456789,"\u0061\n":1}"#
         let problem = DataResponseTests.response(json.utf8, contentType: "application/problem+json").problem
