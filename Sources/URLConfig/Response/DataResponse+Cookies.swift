@@ -55,9 +55,12 @@ extension String {
     /// Whether it is an IP address and no name: no top-level domain ends with a digit.
     fileprivate var isAddress: Bool { contains(":") || last?.isNumber == true }
 
-    /// Whether a cookie from a host may be for all of this domain (RFC 6265 §5.3): not for `com`.
+    /// Whether a cookie from a host may be for all of this domain (RFC 6265 §5.3): not for `com` or `co.uk`.
+    ///
+    /// There is no list of all suffixes that anybody may register a name under; these are those of most countries.
     fileprivate func isDomain(of host: String) -> Bool {
-        self == host || (contains(".") && !host.isAddress && host.hasSuffix("." + self))
+        let isSuffix = !contains(".") || wholeMatch(of: /(ac|co|com|edu|go|gob|gov|mil|ne|net|or|org)\.[a-z]{2}/) != nil
+        return self == host || (!isSuffix && !host.isAddress && host.hasSuffix("." + self))
     }
 
     /// When what is that old expires (RFC 6265 §5.2.2); `nil` if this is no number of seconds.

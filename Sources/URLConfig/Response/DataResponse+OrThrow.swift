@@ -45,7 +45,7 @@ extension DataResponse {
     private func failure<Failure: Decodable & Error>(
         _ type: Failure.Type, _ configurate: (inout Config) -> Void
     ) -> any Error {
-        if let problem = problem as? Failure { return problem }
+        if Failure.self == Problem.self, let problem = problem as? Failure { return problem }
         do {
             return try decode(type, configurate)
         } catch {

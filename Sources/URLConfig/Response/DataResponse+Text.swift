@@ -7,7 +7,7 @@ extension DataResponse {
     ///   or the character set is unknown. An empty content is no error.
     public func text() throws -> String {
         let charset = contentType?.parameters["charset"]
-        return try text(data.text(charset: charset), "the character set \(charset ?? "utf-8")")
+        return try text(data.text(charset: charset), "the character set \(charset?.shortened(to: 40) ?? "utf-8")")
     }
 
     /// The content as text, in an encoding that counts more than the one that `Content-Type` names.
@@ -41,9 +41,15 @@ extension Data {
         }
         guard let charset else { return String(data: self, encoding: .utf8) }
         guard let encoding = String.Encoding(charset: charset) else { return nil }
-        // Five bytes have no character in windows-1252; WHATWG takes those as Latin-1.
-        return String(data: self, encoding: encoding)
-            ?? (encoding == .windowsCP1252 ? String(data: self, encoding: .isoLatin1) : nil)
+        return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
+    }
+
+    /// Five bytes have no character in windows-1252; WHATWG takes those as Latin-1, and those alone.
+    private var windowsText: String {
+        let scalars = (UInt8.min...UInt8.max).map { byte in
+            String(data: Data([byte]), encoding: .windowsCP1252)?.unicodeScalars.first ?? Unicode.Scalar(byte)
+        }
+        return reduce(into: "") { $0.unicodeScalars.append(scalars[Int($1)]) }
     }
 }
 

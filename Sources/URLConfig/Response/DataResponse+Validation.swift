@@ -28,8 +28,8 @@ extension DataResponse {
         guard hasContentType(type) else {
             let found = contentType?.description ?? headerFields[.contentType] ?? "none"
             throw RequestError(
-                .unacceptableContentType, stage: .validating, reason: "content type is \(found), expected \(type)",
-                response: self)
+                .unacceptableContentType, stage: .validating,
+                reason: "content type is \(found.shortened(to: 80)), expected \(type)", response: self)
         }
         return self
     }

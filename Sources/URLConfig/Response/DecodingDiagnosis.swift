@@ -109,8 +109,8 @@ extension DecodingError {
 }
 
 extension Redaction {
-    /// Text of no known kind, what looks like a form or JSON masked.
-    func text(_ text: String) -> String { body(Data(text.utf8), nil) }
+    /// The beginning of a text of no known kind, what looks like a form, JSON or a secret in a sentence masked.
+    func text(_ text: String) -> String { words(body(Data(String(text.unicodeScalars.prefix(1000)).utf8), nil)) }
 
     /// The beginning of a text, up to what may be JSON: where that is broken, it is not sure what is a name and what a value.
     func opening(of text: String) -> String {

@@ -15,7 +15,7 @@ extension DecodingError {
     func summary(_ redaction: Redaction) -> String {
         let path = context.codingPath.text(redaction)
         let isHidden = context.codingPath.contains { redaction.hides(CodingStep($0)) }
-        let said = isHidden ? "" : context.debugDescription.shortened(to: 200)
+        let said = isHidden ? "" : redaction.quote(context.debugDescription).shortened(to: 200)
         switch self {
         case .keyNotFound(let key, _):
             return "\((context.codingPath + [key]).text(redaction)) is missing"

@@ -27,7 +27,9 @@ enum ErrorEnvelope {
             guard let place = JSONPlace(path, in: scanner, redaction), place.depth == path.count - 1, !place.isHidden,
                 let value = place.member?.value, scanner[value] == UInt8(ascii: "\"")
             else { continue }
-            let text = JSONText.unescaped(scanner.bytes[value..<scanner.endOfValue(from: value)])
+            let quoted = scanner.bytes[value..<scanner.endOfValue(from: value)]
+            // What the one does not take, such as half a character, the other does.
+            let text = (try? JSONDecoder().decode(String.self, from: Data(quoted))) ?? JSONText.unescaped(quoted)
             if !text.isEmpty { return redaction.text(text).shortened(to: 160) }
         }
         return nil

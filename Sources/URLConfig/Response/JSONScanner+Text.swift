@@ -20,13 +20,24 @@ extension JSONScanner {
     func text(_ member: Member, _ redaction: Redaction) -> String {
         let name = member.name.map { shown($0) + (member.value < end ? " : " : "") } ?? ""
         guard member.value < end else { return name }
-        return name + (hides(member, redaction) ? "\"\(Redaction.mask)\"" : value(at: member.value))
+        return name + (hides(member, redaction) ? "\"\(Redaction.mask)\"" : value(at: member.value, redaction))
     }
 
-    private func value(at start: Int) -> String {
+    private func value(at start: Int, _ redaction: Redaction) -> String {
+        if self[start] == UInt8(ascii: "\"") { return string(start..<endOfValue(from: start), redaction) }
         guard opens(at: start) else { return shown(start..<endOfValue(from: start)) }
         let (open, close) = self[start] == UInt8(ascii: "{") ? ("{", "}") : ("[", "]")
         return open + (closes(at: skippingSpace(from: start + 1)) ? "" : "…") + close
+    }
+
+    /// A string, which may well be a URL with a token, or JSON again.
+    ///
+    /// Of one that is too long to be looked at, the end is not shown: it may be a secret whose name is further to the front.
+    private func string(_ range: Range<Int>, _ redaction: Redaction) -> String {
+        let text = String(decoding: bytes[range].prefix(1000).dropFirst(), as: UTF8.self)
+        let masked = redaction.quote(text)
+        if masked == text { return range.count <= 1000 ? shown(range) : "\"" + text.shortened(to: 50) }
+        return "\"" + (masked.hasSuffix("\"") ? String(masked.dropLast()) : masked).shortened(to: 70) + "\""
     }
 
     /// Source text as it is, on one line; of a long one the two ends.

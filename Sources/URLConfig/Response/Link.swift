@@ -53,6 +53,14 @@ extension DataResponse {
     }
 }
 
+extension DataResponse.Link: CustomStringConvertible {
+    /// Target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
+    public var description: String {
+        let rel = relations.map(\.description).joined(separator: " ").escapingControls
+        return "<\(URLSession.Config.default.redaction.url(target.absoluteString))>; rel=\"\(rel)\""
+    }
+}
+
 extension [DataResponse.Link] {
     /// The first link of the response to what has a relation to it, such as `links[.next]` or `links["next"]`.
     ///

@@ -3,12 +3,14 @@ extension Problem: Decodable {
     ///
     /// ``DataResponse/problem`` knows more: the URL that type and instance are relative to, and the status.
     public init(from decoder: any Decoder) throws {
-        let members = try [String: Member](from: decoder)
+        let members = try Member.$patience.withValue(LockBox(.init(depth: decoder.codingPath.count + 1))) {
+            try [String: Member](from: decoder)
+        }
         guard ["type", "title", "status", "detail", "instance"].contains(where: { members[$0] != nil }) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "no member of problem details (RFC 9457)"))
         }
-        self.init(members.mapValues(\.value))
+        self.init(JSONScanner(Array(try JSONEncoder().encode(members.mapValues(\.value)))))
     }
 }
 
@@ -20,13 +22,13 @@ extension MediaType {
 extension DataResponse {
     /// What went wrong, if the server says so in `application/problem+json`, whatever the status (RFC 9457).
     ///
-    /// `nil` for other content types, and for a content that is no JSON object. For problems that come as another type there
+    /// `nil` for other content types, and for a content that is no JSON object or longer than any problem, 500 kB. For problems that come as another type there
     /// is `decode(Problem.self)`.
     public var problem: Problem? {
-        guard hasContentType(.problem),
-            let members = try? JSONDecoder().decode([String: Member].self, from: data)
-        else { return nil }
-        return Problem(members.mapValues(\.value), in: self)
+        guard hasContentType(.problem), data.count <= DecodingDiagnosis.limit else { return nil }
+        let json = JSONScanner(Array(data))
+        guard json[json.root] == UInt8(ascii: "{"), JSONSyntax(json).fault == nil else { return nil }
+        return Problem(json, in: self)
     }
 }
 
@@ -35,10 +37,31 @@ private struct Member: Decodable {
     /// How deep objects and arrays may be within each other: enough for any problem, and for no stack to overflow.
     private static let depth = 32
 
+    @TaskLocal static var patience = LockBox(Patience(depth: 0))
+
+    /// How many values are looked at: each takes a decoder five failures at worst, which are slow.
+    struct Patience {
+        /// The depth of the problem's own members, which no others must push out.
+        let depth: Int
+        private var own = 1000
+        private var others = 1000
+
+        init(depth: Int) { self.depth = depth }
+
+        mutating func isEnough(at depth: Int) -> Bool {
+            if depth <= self.depth { own -= 1 } else { others -= 1 }
+            return (depth <= self.depth ? own : others) >= 0
+        }
+    }
+
     let value: RequestBody.JSON
 
     init(from decoder: any Decoder) throws {
-        guard decoder.codingPath.count <= Self.depth else {
+        let depth = decoder.codingPath.count
+        let (isEnough, isOwn) = Self.patience.withLock { ($0.isEnough(at: depth), depth <= $0.depth) }
+        // With this the array or object that it is in ends, and is `null`.
+        guard isEnough || isOwn else { throw Flaw("too many values") }
+        guard isEnough, depth <= Self.depth else {
             value = .null
             return
         }

@@ -20,7 +20,8 @@ public struct Problem: Error, Sendable {
     public var detail: String?
     /// What identifies this occurrence: an absolute URL.
     public var instance: URL?
-    private var members: [String: RequestBody.JSON] = [:]
+    /// The object that it was read from, in which members are looked up: a hostile one may have millions.
+    private var json: JSONScanner?
     /// What the description hides.
     private var redaction: Redaction?
 
@@ -43,15 +44,16 @@ public struct Problem: Error, Sendable {
         self.instance = instance
     }
 
-    /// A problem from the members of its object.
-    init(_ members: [String: RequestBody.JSON], in response: DataResponse? = nil) {
-        let (type, instance) = (members["type"]?.string, members["instance"]?.string)
+    /// A problem from its object.
+    init(_ json: JSONScanner, in response: DataResponse? = nil) {
+        let (type, instance) = (json["type", as: String.self], json["instance", as: String.self])
+        let code = json["status", as: Int.self].flatMap { 100..<600 ~= $0 ? $0 : nil }
         let base = response?.url
         self.init(
             type: type.map { URL(reference: $0, relativeTo: base)?.absoluteString ?? $0 } ?? "about:blank",
-            title: members["title"]?.string, status: members["status"]?.status ?? response?.status,
-            detail: members["detail"]?.string, instance: instance.flatMap { URL(reference: $0, relativeTo: base) })
-        self.members = members
+            title: json["title"], status: code.map { .init(integerLiteral: $0) } ?? response?.status,
+            detail: json["detail"], instance: instance.flatMap { URL(reference: $0, relativeTo: base) })
+        self.json = json
         redaction = response?.redaction
     }
 
@@ -68,8 +70,7 @@ public struct Problem: Error, Sendable {
     ///   - name: The name of the member.
     ///   - type: The type of the value; what the context expects if left out.
     public subscript<Value: Decodable>(name: String, as type: Value.Type = Value.self) -> Value? {
-        guard let member = members[name], let data = try? JSONEncoder().encode(member) else { return nil }
-        return try? DataResponse.Config.defaultDecoder.decode(type, from: data)
+        json?[name, as: type, DataResponse.Config.defaultDecoder]
     }
 }
 
@@ -80,7 +81,7 @@ extension Problem: CustomStringConvertible, LocalizedError {
         let words = [title ?? status?.reasonPhrase, detail].compactMap { $0 }.filter { !$0.isEmpty }
         let text = words.reduce("") { text, words in
             let gap = text.isEmpty ? "" : ".!?".contains(text.suffix(1)) ? " " : ": "
-            return text + gap + redaction.items(words.prefix(1_000), isURL: true)
+            return text + gap + redaction.quote(words)
         }
         let names = [type == "about:blank" ? nil : type, instance?.absoluteString].compactMap { $0.map(redaction.url) }
         let parts = [status.map { "\($0.code)" }, text.isEmpty ? "problem" : text]
@@ -92,15 +93,23 @@ extension Problem: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension RequestBody.JSON {
-    fileprivate var string: String? {
-        guard case .string(let value) = self else { return nil }
-        return value
+extension JSONScanner {
+    /// The value of a member of the outermost object; `nil` without it, or if it is of another type.
+    fileprivate subscript<Value: Decodable>(
+        name: String, as type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder()
+    ) -> Value? {
+        var members = members(of: root)
+        while let member = members.next() {
+            guard let range = member.name, isNamed(range, name) else { continue }
+            return try? decoder.decode(type, from: Data(bytes[member.value..<endOfValue(from: member.value)]))
+        }
+        return nil
     }
 
-    fileprivate var status: HTTPResponse.Status? {
-        guard case .integer(let code) = self, 100..<600 ~= code else { return nil }
-        return .init(integerLiteral: code)
+    private func isNamed(_ range: Range<Int>, _ name: String) -> Bool {
+        let written = bytes[range].dropFirst().dropLast()
+        return written.elementsEqual(name.utf8)
+            || written.contains(UInt8(ascii: "\\")) && JSONText.unescaped(bytes[range]) == name
     }
 }
 

@@ -33,9 +33,16 @@ extension DataResponse {
         case .html: "the content is an HTML page"
         case .json: ErrorEnvelope.message(in: self, redaction).map { "the content says “\($0)”" }
         case .text where data.count <= 1024:
-            "the content says “\(redaction.opening(of: String(decoding: data, as: UTF8.self)))”"
+            "the content says “\(redaction.opening(of: shownText))”"
         default: nil
         }
+    }
+}
+
+extension DataResponse {
+    /// The content in its character set, or what there is of it in UTF-8.
+    fileprivate var shownText: String {
+        data.text(charset: contentType?.parameters["charset"]) ?? String(decoding: data, as: UTF8.self)
     }
 }
 

@@ -18,8 +18,8 @@
 /// - A request made within `load` or `refresh` does not wait for itself: it leaves without the token.
 public actor TokenAuthenticator: Authenticator {
     private enum State {
-        /// `load` is to be asked; what was refused, and could not be replaced, is no answer.
-        case unknown(refused: Token?)
+        /// `load` is to be asked.
+        case unknown
         case known(Token?)
     }
 
@@ -36,7 +36,9 @@ public actor TokenAuthenticator: Authenticator {
     private let refresh: @Sendable (Token) async throws -> Token?
     private let now: @Sendable () -> Date
 
-    private var state = State.unknown(refused: nil) { didSet { obtained = now() } }
+    private var state = State.unknown { didSet { obtained = now() } }
+    /// The tokens that were refused and could not be replaced: `load` may still have them.
+    private var refused: Set<String> = []
     /// When the token was got.
     private var obtained: Date?
     /// Which of the token's changes this is: a result that was asked for before the last one counts no more.
@@ -58,7 +60,8 @@ public actor TokenAuthenticator: Authenticator {
     ///     `*.example.com`, is logged as an error and matches none.
     ///   - leeway: How long before its expiry a token is refreshed, but not in the first half of the life that it has left when
     ///     it is got.
-    ///   - authorization: How the token is written; at first as a bearer token.
+    ///   - authorization: How the token is written; at first as a bearer token. The same each time: a token that was refused
+    ///     is known by it, and one that is written in another way is not refreshed.
     ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
     ///     without one, and it is called again before the next. What it throws, that request throws.
     ///   - refresh: A new token in place of one that was refused or is about to expire; store it where `load` finds it. `nil`
@@ -95,6 +98,7 @@ public actor TokenAuthenticator: Authenticator {
     ///   dropped. `nil` for none, until another one is set: `load` is not asked.
     public func setToken(_ token: Token?) {
         state = .known(token)
+        if let token { refused.remove(token.value) }
         // A token that was refused before, and is set again, counts as another one; so does having none.
         reported.remove([])
         if let values = token.flatMap(values) { reported.remove(values) }
@@ -194,10 +198,12 @@ extension TokenAuthenticator {
 
     /// - Parameter old: The token that was to be refreshed; `nil` if one was loaded.
     private func take(_ new: Token?, for old: Token?) {
-        switch (new, old, state) {
-        case (nil, let old?, _): state = .unknown(refused: old)
-        case (nil, nil, _): break
-        case (let new?, nil, .unknown(let refused?)) where new.value == refused.value: break
+        switch (new, old) {
+        case (nil, let old?):
+            refused.insert(old.value)
+            state = .unknown
+        case (nil, nil): break
+        case (let new?, nil) where refused.contains(new.value): break
         default:
             state = .known(new)
             reported.remove([])
@@ -215,11 +221,9 @@ extension TokenAuthenticator {
     /// Whether a final refusal is the first of these credentials: however many requests carried them, the user is signed out
     /// once.
     func isNews(_ refusal: DataResponse) -> Bool {
-        let values = fieldNames.sorted().compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         // What could not be replaced, and the requests that leave without a token since, are refused for the same reason.
-        if case .unknown(let refused?) = state, values == self.values(of: refused) {
-            return reported.insert([]).inserted
-        }
+        if case .unknown = state { return reported.insert([]).inserted }
+        let values = fieldNames.sorted().compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         return reported.insert(values).inserted
     }
 

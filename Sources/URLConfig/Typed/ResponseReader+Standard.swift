@@ -1,7 +1,10 @@
 extension ResponseReader where Output: Decodable {
-    /// What is taken where no reader is named: ``text`` for a `String`, ``data`` for `Data`, ``json`` for all else.
+    /// What is taken where no reader is named: ``text`` for a `String`, ``data`` for `Data`, optional ones too, ``json`` for
+    /// all else.
     public static var automatic: Self {
-        ResponseReader<String>.text as? Self ?? ResponseReader<Data>.data as? Self ?? json
+        let (text, data) = (ResponseReader<String>.text, ResponseReader<Data>.data)
+        return text as? Self ?? data as? Self ?? text.map(Optional.some) as? Self ?? data.map(Optional.some) as? Self
+            ?? json
     }
 
     /// A model from the content of a 2xx response, with ``DataResponse/Config/defaultDecoder`` as it is then.

@@ -60,9 +60,10 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - statuses: The statuses.
-    public func or(_ value: Output, for statuses: HTTPResponse.Status...) -> Self {
-        Self(accepting: 0...999) { statuses.contains($0.status) ? value : try read($0) }
+    ///   - status: The status.
+    ///   - others: More of them.
+    public func or(_ value: Output, for status: HTTPResponse.Status, _ others: HTTPResponse.Status...) -> Self {
+        Self(accepting: 0...999) { $0.status == status || others.contains($0.status) ? value : try read($0) }
     }
 
     /// This reader, with the API's own error in place of ``RequestError/Code/unacceptableStatus``.

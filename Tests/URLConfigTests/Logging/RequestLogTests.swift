@@ -68,6 +68,17 @@ import URLConfig
         #expect(!log.text.contains("t0psecret"))
     }
 
+    @Test func `what a call hides is hidden in what a decoder of the app's own says`() async throws {
+        enum Kind: String, Decodable { case a }
+        let log = try await log(serving: .json(#"{"ssn":"078-05-1120"}"#)) {
+            $0.redaction = .standard.adding("ssn")
+            $0.validators = [.init { _ = try JSONDecoder().decode([String: Kind].self, from: $0.data) }]
+        }
+        #expect(log.text.contains("ssn: its value does not fit"))
+        #expect(!log.text.contains("078-05-1120"))
+        #expect(!log.entries.contains { "\($0.metadata)".contains("078-05-1120") })
+    }
+
     @Test func `a request that cannot be sent is logged with the reason, once`() async throws {
         let (logger, handler) = Logger.recording()
         let request = URLRequest.with(.init(host: "ftp://example.com")) { _ in }

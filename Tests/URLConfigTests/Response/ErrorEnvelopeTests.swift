@@ -23,7 +23,8 @@ import Testing
             (#"{"error":{"token":"s3cret"}}"#, nil), (#"{"error":null}"#, nil), (#"{"error":false}"#, nil),
             (#"{"errors":[]}"#, nil),
             (#"{"error":""}"#, nil), (#"{"a":1}"#, nil), ("[]", nil), ("{", nil),
-            (#"{"error":"token=s3cret"}"#, "token=***"),
+            (#"{"error":"token=s3cret"}"#, "token=***"), (#"{"error":"one.\ntwo\ta"}"#, #"one.\ntwo\ta"#),
+            (#"{"error":"\ud800a"}"#, "a"),
             (#"{"a":1,"b":2,"c":3,"d":4,"message":"m"}"#, nil),
         ])
     func `the message is found`(json: String, expected: String?) {

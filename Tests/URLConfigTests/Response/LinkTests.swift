@@ -13,6 +13,11 @@ import URLConfig
         ).links
     }
 
+    @Test func `it is shown without secrets`() {
+        let links = Self.links("<https://u:s3cret@a.example/?token=s3cret&page=2>; rel=\"next last\"; title=s3cret")
+        #expect("\(links)" == #"[<https://***@a.example/?token=***&page=2>; rel="next last"]"#)
+    }
+
     private static func shown(_ links: [DataResponse.Link]) -> [String] {
         links.map { "\($0.target) \($0.relations.map(\.description).joined(separator: ","))" }
     }

@@ -34,7 +34,36 @@ import URLConfig
         let json = "{\"title\": \"a\", \"deep\": \(value)}"
         let response = DataResponseTests.response(json.utf8, contentType: "application/problem+json")
         if depth <= 500 { #expect(response.problem?.title == "a") }
-        #expect((response.problem?["deep", as: Deep.self]?.depth == depth) == (depth < 32))
+        if depth < 50 { #expect(response.problem?["deep", as: Deep.self]?.depth == depth) }
+        let decoded = try? response.decode(Problem.self)
+        #expect((decoded?["deep", as: Deep.self]?.depth == depth) == (depth < 32))
+    }
+
+    @Test(arguments: ["[]", "{}", "1", "null", "\"a\""])
+    func `members in masses are not gone through`(value: String) throws {
+        let list = String(repeating: value + ",", count: 20_000) + value
+        let json = "{\"before\":[1],\"list\":[\(list)],\"title\":\"a\",\"status\":410}"
+        let response = DataResponseTests.response(json.utf8, contentType: "application/problem+json")
+        #expect(response.problem?.title == "a")
+        #expect(response.problem?["before"] == [1])
+        let problem = try response.decode(Problem.self)
+        #expect(problem["list", as: [Int].self] == nil)
+        #expect(problem.title == "a")
+        #expect(problem.status == .gone)
+        let nested = try DataResponseTests.response("{\"in\":[\(json)]}".utf8).decode([String: [Problem]].self)
+        #expect(nested["in"]?.first?.status == .gone)
+    }
+
+    @Test func `a content longer than any problem is none`() {
+        let json = "{\"title\":\"\(String(repeating: "a", count: 500_000))\"}"
+        #expect(DataResponseTests.response(json.utf8, contentType: "application/problem+json").problem == nil)
+    }
+
+    @Test func `a number is read as it was sent, whatever its type`() {
+        let json = #"{"id":18446744073709551615,"price":0.1234567890123456789,"\u0061\n":1}"#
+        let problem = DataResponseTests.response(json.utf8, contentType: "application/problem+json").problem
+        #expect(problem?["id"] == UInt64.max)
+        #expect(problem?["price"] == Decimal(string: "0.1234567890123456789"))
     }
 
     @Test func `a problem is thrown and caught`() async throws {

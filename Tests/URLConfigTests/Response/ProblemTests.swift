@@ -61,6 +61,11 @@ import URLConfig
         }
     }
 
+    @Test func `a character of any length takes no time, and is cut`() {
+        let title = "a" + String(repeating: "\u{301}", count: 1_000_000)
+        #expect("\(Problem(title: title))".unicodeScalars.count == 1_000)
+    }
+
     /// §3.1: a member whose type is not as specified is ignored.
     @Test func `members of a wrong type are ignored`() throws {
         let json = #"{"type": 1, "title": ["a"], "status": "404", "detail": {"a": 1}, "instance": true}"#

@@ -30,6 +30,28 @@ import URLConfig
         #expect("\(error as Any)".contains("answered 404: that status"))
     }
 
+    @Test func `a refused answer is read in its own character set`() {
+        let response = DataResponseTests.response(
+            [0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1", status: .notFound)
+        let error = #expect(throws: RequestError.self) { try response.validated() }
+        #expect(error?.reason.hasSuffix("the content says “Zoë”") == true)
+    }
+
+    @Test func `a header field of any length is cut`() {
+        let long = String(repeating: "x", count: 10_000)
+        for check in [
+            { try DataResponseTests.response([], contentType: long).validateContentType(.json) },
+            {
+                let response = DataResponseTests.response([0xFF], contentType: "text/plain; charset=\(long)")
+                _ = try response.text()
+                return response
+            },
+        ] {
+            let error = #expect(throws: RequestError.self) { _ = try check() }
+            #expect("\(error as Any)".utf8.count < 300)
+        }
+    }
+
     @Test func `what a call hides, the errors of its response hide`() async throws {
         try await Loopback.serving { _ in
             .status(.notFound, "[]")

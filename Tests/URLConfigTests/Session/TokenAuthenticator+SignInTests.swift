@@ -43,6 +43,26 @@ import Testing
             try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: nil)) == false)
     }
 
+    @Test func `what was refused is not loaded again, whatever was refused after it`() async throws {
+        let stored = LockBox("a")
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            Token(stored.withLock { $0 })
+        } refresh: { _ in
+            nil
+        }
+        for token in ["a", "b"] {
+            stored.withLock { $0 = token }
+            #expect(try await authenticator.sent() == "Bearer \(token)")
+            #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: token)) == false)
+        }
+        for token in ["a", "b"] {
+            stored.withLock { $0 = token }
+            #expect(try await authenticator.sent() == nil)
+        }
+        await authenticator.setToken(Token("a"))
+        #expect(try await authenticator.sent() == "Bearer a")
+    }
+
     @Test func `who has signed in since is found, without a word`() async throws {
         let stored = LockBox<String?>(nil)
         let loads = LockBox(0)

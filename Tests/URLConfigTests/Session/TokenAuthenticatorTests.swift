@@ -213,7 +213,11 @@ import Testing
             ("h:443", "http://h", false), ("h:80", "http://h", true), ("h", "https://h:443", true),
             ("[::1]", "http://[::1]:80", true), ("::1", "http://[::1]", false), ("", "http://h", false),
             ("*.example.com", "http://a.example.com", false), ("api example", "http://api", false),
-            ("*", "http://h", false),
+            ("*", "http://h", false), ("api.example.com:443", "https://api.example.com", true),
+            ("https://api.example.com:443", "https://api.example.com", true),
+            ("api.example.com:80", "https://api.example.com", false), ("[::1]:80", "http://[::1]", true),
+            ("HTTPS://api.example.com", "http://api.example.com", false),
+            ("api.example.com", "http://api.example.com", true),
         ] as [(String, String, Bool)])
     func `a host may be named with its port or its scheme`(entry: String, host: String, isServed: Bool) async throws {
         let authenticator = TokenAuthenticator(hosts: [entry]) {

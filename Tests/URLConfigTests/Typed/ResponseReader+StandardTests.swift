@@ -56,6 +56,14 @@ import URLConfig
         #expect(try ResponseReader<String>.json.read(json) == "Rex")
     }
 
+    @Test func `an optional text or data is read as one that is not`() throws {
+        let json = response(#""aGVsbG8=""#.utf8, "application/json")
+        #expect(try ResponseReader<String?>.automatic.read(json) == #""aGVsbG8=""#)
+        #expect(try ResponseReader<Data?>.automatic.read(json) == json.data)
+        #expect(try ResponseReader<Data?>.automatic.or(nil, for: .ok).read(json) == nil)
+        #expect(try ResponseReader<Int?>.automatic.read(response("null".utf8)) == nil)
+    }
+
     @Test func `bytes stay as they are`() throws {
         let bytes: [UInt8] = [0, 0xFF, 0x22]
         #expect(try ResponseReader<Data>.automatic.read(response(bytes)) == Data(bytes))
