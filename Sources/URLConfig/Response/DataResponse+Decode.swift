@@ -100,6 +100,10 @@ extension DataResponse {
     }
 
     private func decode<Model: Decodable>(_ type: Model.Type, with decoder: any ResponseDecoder) throws -> Model {
+        // The decoder could not give it what surrounds it.
+        if Model.self == Problem.self, decoder is JSONDecoder, let problem = Problem(unlabelled: self) as? Model {
+            return problem
+        }
         do {
             return try decoder.decode(type, from: data)
         } catch {

@@ -45,16 +45,15 @@ public struct Problem: Error, Sendable {
     }
 
     /// A problem from its object.
-    init(_ json: JSONScanner, in response: DataResponse? = nil) {
+    init(_ json: JSONScanner, in response: DataResponse) {
         let (type, instance) = (json["type", as: String.self], json["instance", as: String.self])
-        let code = json["status", as: Int.self].flatMap { 100..<600 ~= $0 ? $0 : nil }
-        let base = response?.url
         self.init(
-            type: type.map { URL(reference: $0, relativeTo: base)?.absoluteString ?? $0 } ?? "about:blank",
-            title: json["title"], status: code.map { .init(integerLiteral: $0) } ?? response?.status,
-            detail: json["detail"], instance: instance.flatMap { URL(reference: $0, relativeTo: base) })
+            type: type.map { URL(reference: $0, relativeTo: response.url)?.absoluteString ?? $0 } ?? "about:blank",
+            title: json["title"],
+            status: json["status", as: Int.self].flatMap(HTTPResponse.Status.init(problem:)) ?? response.status,
+            detail: json["detail"], instance: instance.flatMap { URL(reference: $0, relativeTo: response.url) })
         self.json = json
-        redaction = response?.redaction
+        redaction = response.redaction
     }
 
     /// A member as the server sent it, an extension (RFC 9457 §3.2) or one of the five; `nil` without it, or if it is of
@@ -93,15 +92,30 @@ extension Problem: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
+extension HTTPResponse.Status {
+    /// `nil` for what is no status of an answer.
+    init?(problem code: Int) {
+        guard 100..<600 ~= code else { return nil }
+        self.init(integerLiteral: code)
+    }
+}
+
 extension JSONScanner {
+    /// Whether the outermost object has a member.
+    func hasMember(_ name: String) -> Bool { place(of: name) != nil }
+
     /// The value of a member of the outermost object; `nil` without it, or if it is of another type.
     fileprivate subscript<Value: Decodable>(
         name: String, as type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder()
     ) -> Value? {
+        place(of: name).flatMap { try? decoder.decode(type, from: Data(bytes[$0..<endOfValue(from: $0)])) }
+    }
+
+    /// Where the value of a member of the outermost object begins.
+    private func place(of name: String) -> Int? {
         var members = members(of: root)
         while let member = members.next() {
-            guard let range = member.name, isNamed(range, name) else { continue }
-            return try? decoder.decode(type, from: Data(bytes[member.value..<endOfValue(from: member.value)]))
+            if let range = member.name, isNamed(range, name) { return member.value }
         }
         return nil
     }
