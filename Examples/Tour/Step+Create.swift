@@ -62,8 +62,3 @@ private struct Page: Decodable {
     let page: Int
     let articles: [Article]
 }
-
-private struct Article: Decodable, Equatable {
-    let id: Int
-    let title: String
-}

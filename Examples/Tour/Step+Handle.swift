@@ -39,12 +39,12 @@ extension Step {
     }
 }
 
-private struct Statistics: Decodable, Equatable {
+struct Statistics: Decodable, Equatable {
     let viewCount: Int
     let lastViewed: Date
 }
 
-private struct Article: Decodable, Equatable {
+struct Article: Decodable, Equatable {
     let id: Int
     let title: String
 }

@@ -5,7 +5,7 @@ import URLConfig
 struct Tour {
     private static let steps: [Step] = [
         .presetGet, .mixedPost, .notFound, .replacedCredential, .refusedCredential, .refresh, .retry, .redirect,
-        .deadline, .swappedDecoder, .redactedLog, .curl,
+        .deadline, .swappedDecoder, .typedRequests, .redactedLog, .curl,
     ]
 
     static func main() async {
