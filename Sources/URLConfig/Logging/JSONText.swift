@@ -7,6 +7,7 @@ struct JSONText {
     private let input: [UInt8]
     private let isPretty: Bool
     private let hides: (String) -> Bool
+    private let shown: (String) -> String
     private var output: [UInt8] = []
     private var position = 0
     private var depth = 0
@@ -16,18 +17,22 @@ struct JSONText {
     /// - Parameters:
     ///   - isPretty: Lays the text out over lines; otherwise all but hidden values stays byte for byte.
     ///   - hides: Whether the value of a member is hidden.
-    static func masked(_ text: String, isPretty: Bool, hides: (String) -> Bool) -> String {
-        withoutActuallyEscaping(hides) { hides in
-            var json = JSONText(input: Array(text.utf8), isPretty: isPretty, hides: hides)
-            json.run()
-            return String(decoding: json.output, as: UTF8.self)
-        }
+    ///   - shown: A string that is not hidden, and may yet hold something that is.
+    static func masked(
+        _ text: String, isPretty: Bool, hides: @escaping (String) -> Bool, shown: @escaping (String) -> String
+    ) -> String {
+        var json = JSONText(input: Array(text.utf8), isPretty: isPretty, hides: hides, shown: shown)
+        json.run()
+        return String(decoding: json.output, as: UTF8.self)
     }
 
-    private init(input: [UInt8], isPretty: Bool, hides: @escaping (String) -> Bool) {
+    private init(
+        input: [UInt8], isPretty: Bool, hides: @escaping (String) -> Bool, shown: @escaping (String) -> String
+    ) {
         self.input = input
         self.isPretty = isPretty
         self.hides = hides
+        self.shown = shown
         output.reserveCapacity(input.count * (isPretty ? 2 : 1))
     }
 
@@ -73,10 +78,13 @@ struct JSONText {
     private mutating func string() {
         let end = endOfString(from: position)
         let name = input[position..<end]
-        output += name
         position = end
         let colon = skippingSpace(from: end)
-        guard colon < input.count, input[colon] == UInt8(ascii: ":") else { return }
+        guard colon < input.count, input[colon] == UInt8(ascii: ":") else {
+            output += value(name)
+            return
+        }
+        output += name
         if isPretty {
             output += " : ".utf8
         } else {
@@ -89,6 +97,21 @@ struct JSONText {
         output += "\"\(Redaction.mask)\"".utf8
         position = endOfValue(from: value)
     }
+
+    /// A string as it is written, unless it holds something that is hidden.
+    private func value(_ string: ArraySlice<UInt8>) -> [UInt8] {
+        guard string.contains(where: "=@\\".utf8.contains) else { return Array(string) }
+        let text = Self.unescaped(string)
+        let shown = shown(text)
+        guard shown != text, let quoted = try? Self.encoder.encode(shown) else { return Array(string) }
+        return Array(quoted)
+    }
+
+    private static let encoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return encoder
+    }()
 
     /// The position after a string's closing quote, or the end of its line: JSON has no line breaks in strings, and an odd quote
     /// must not swallow what follows.

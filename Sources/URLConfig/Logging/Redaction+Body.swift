@@ -33,9 +33,21 @@ extension Redaction {
         if contentType?.isForm == true { return items(text[...], isURL: false) }
         let start = text.utf8.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         let isJSON = (contentType?.isJSON ?? true) && (start == UInt8(ascii: "{") || start == UInt8(ascii: "["))
-        let masked = JSONText.masked(text, isPretty: isPretty && isJSON, hides: hides)
+        let masked = json(text, isPretty: isPretty && isJSON)
         // A body that names no content type is sent as a form.
         return contentType == nil && !isJSON ? items(masked[...], isURL: false) : masked
+    }
+
+    /// JSON, the values of hidden members masked.
+    func json(_ text: String, isPretty: Bool) -> String {
+        JSONText.masked(text, isPretty: isPretty, hides: hides) { string in
+            switch string.utf8.first {
+            case _ where !isActive: string
+            case UInt8(ascii: "{"), UInt8(ascii: "["): json(string, isPretty: false)
+            case _ where string.contains("://"): maskedURL(string)
+            default: items(string[...], isURL: true)
+            }
+        }
     }
 
     /// A multipart body, the content of hidden fields masked.

@@ -1,7 +1,9 @@
 extension Redaction {
     /// A URL, or what was meant to be one: userinfo, and hidden items of the query and the fragment, masked.
-    func url(_ text: String) -> String {
-        guard isActive else { return text.escapingControls }
+    func url(_ text: String) -> String { (isActive ? maskedURL(text) : text).escapingControls }
+
+    /// The same, control characters as they are.
+    func maskedURL(_ text: String) -> String {
         var text = text
         let slashes = text.utf8.firstRange(of: "//".utf8)
         let hasAuthority = slashes.map { !text.utf8[..<$0.lowerBound].contains(UInt8(ascii: "@")) } ?? false
@@ -12,9 +14,9 @@ extension Redaction {
             if let at = authority.lastIndex(of: UInt8(ascii: "@")) { text.replaceSubrange(start..<at, with: Self.mask) }
         }
         guard let start = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
-            return text.escapingControls
+            return text
         }
-        return (text[..<start] + items(text[start...], isURL: true)).escapingControls
+        return text[..<start] + items(text[start...], isURL: true)
     }
 
     /// A base URL that was refused: all before the last `@` is masked, since a password that should have been

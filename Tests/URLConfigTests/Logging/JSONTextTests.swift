@@ -6,11 +6,11 @@ import Testing
 /// JSON, and what only looks like it, masked and laid out.
 @Suite(.serialized) struct JSONTextTests {
     private func masked(_ text: String) -> String {
-        JSONText.masked(text, isPretty: false, hides: Redaction.standard.hides)
+        Redaction.standard.json(text, isPretty: false)
     }
 
     private func pretty(_ text: String) -> String {
-        JSONText.masked(text, isPretty: true, hides: Redaction.standard.hides)
+        Redaction.standard.json(text, isPretty: true)
     }
 
     @Test(arguments: [

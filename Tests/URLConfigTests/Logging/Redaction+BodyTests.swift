@@ -15,6 +15,33 @@ import Testing
         #expect(shown("x", .text, limit: -1) == "")
     }
 
+    @Test(arguments: [
+        (
+            #"{"next":"https://h.example/a?b=1&access_token=s3cret#c"}"#,
+            #"{"next":"https://h.example/a?b=1&access_token=***#c"}"#
+        ),
+        (#"["https:\/\/h.example\/?b=1\u0026access_token=s3cret"]"#, #"["https://h.example/?b=1&access_token=***"]"#),
+        (#"{"a":"https://u:s3cret@h.example/"}"#, #"{"a":"https://***@h.example/"}"#),
+        (#"{"a":"{\"password\":\"s3cret\",\"b\":1}"}"#, #"{"a":"{\"password\":\"***\",\"b\":1}"}"#),
+        (#"{"a":"[{\"b\":\"{\\\"pin\\\":\\\"s3cret\\\"}\"}]"}"#, #"{"a":"[{\"b\":\"{\\\"pin\\\":\\\"***\\\"}\"}]"}"#),
+        (#"{"a":"grant_type=password&password=s3cret"}"#, #"{"a":"grant_type=password&password=***"}"#),
+        (#"{"a":"?token=s3cret"#, #"{"a":"?token=***""#),
+    ])
+    func `a secret within a string is hidden`(json: String, masked: String) {
+        #expect(String(decoding: Redaction.standard.sentBody(Data(json.utf8), .json), as: UTF8.self) == masked)
+        #expect(!shown(json, .json).contains("s3cret"))
+        #expect(Redaction.none.body(Data(json.utf8), .json).contains("s3cret"))
+    }
+
+    @Test(arguments: [
+        #"["a=b&c=d","ann@h.example","\"q\"\n\t\u00e9\/","https:\/\/h.example\/?a=1\u0026b=2","{\"a\":1}","[","\ud800=","x=\"]"#,
+        #"{"a=b":"c@d","":"="}"#,
+    ])
+    func `strings without a secret stay as they are written`(json: String) {
+        #expect(Redaction.standard.sentBody(Data(json.utf8), .json) == Data(json.utf8))
+        #expect(shown(json, .json).filter { !" \n".contains($0) } == json.filter { !" \n".contains($0) })
+    }
+
     @Test(arguments: 1...12)
     func `a body is cut between two characters`(limit: Int) {
         let text = "a\u{E9}\u{20AC}\u{1F600}b"  // 1, 2, 3, 4 and 1 bytes: 11 in all

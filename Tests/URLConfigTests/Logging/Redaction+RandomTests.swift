@@ -54,9 +54,7 @@ import Testing
         #expect(throws: Never.self) {
             try JSONSerialization.jsonObject(
                 with: Data(
-                    JSONText.masked(
-                        String(decoding: data, as: UTF8.self), isPretty: true, hides: Redaction.standard.hides
-                    ).utf8))
+                    Redaction.standard.json(String(decoding: data, as: UTF8.self), isPretty: true).utf8))
         }
     }
 
@@ -66,7 +64,7 @@ import Testing
         let value = [Self.json(5, false, &random)]
         let data = try JSONSerialization.data(withJSONObject: value)
         let text = String(decoding: data, as: UTF8.self)
-        let shown = JSONText.masked(text, isPretty: true, hides: Redaction.standard.hides)
+        let shown = Redaction.standard.json(text, isPretty: true)
         let read = try JSONSerialization.jsonObject(with: Data(shown.utf8)) as? NSArray
         #expect(read == (try JSONSerialization.jsonObject(with: data) as? NSArray))
         #expect(Redaction.standard.sentBody(data, .json) == data)
