@@ -48,6 +48,8 @@ extension DataResponse {
     /// let article: Article = try response.decode()
     /// ```
     ///
+    /// An optional model is `nil` where the content is `null`, or the status is 204 or 205, which have none.
+    ///
     /// - Parameter type: The type of the model; what the context expects if left out.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``: request, status, content type, coding path and the
     ///   JSON around it in words, the whole response, and the decoder's own error as ``RequestError/underlyingError``.
@@ -107,7 +109,11 @@ extension DataResponse {
         do {
             return try decoder.decode(type, from: data)
         } catch {
+            if hasNoContent, let absence = (type as? any OptionalType.Type)?.absence as? Model { return absence }
             throw RequestError(undecoded: type, response: self, underlyingError: error)
         }
     }
+
+    /// Whether the status says that there is no content (RFC 9110 §15.3.5, §15.3.6).
+    private var hasNoContent: Bool { data.isEmpty && [.noContent, .resetContent].contains(status) }
 }

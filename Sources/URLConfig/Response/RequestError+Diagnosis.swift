@@ -50,11 +50,3 @@ extension DataResponse {
 private func unwrapped(_ type: any Any.Type) -> any Any.Type {
     (type as? any OptionalType.Type)?.wrapped ?? type
 }
-
-private protocol OptionalType {
-    static var wrapped: any Any.Type { get }
-}
-
-extension Optional: OptionalType {
-    fileprivate static var wrapped: any Any.Type { Wrapped.self }
-}

@@ -2,6 +2,17 @@ import Testing
 import URLConfig
 
 @Suite struct DataResponseDecodeTests {
+    @Test(arguments: [204, 205])
+    func `no content is no value, if there need not be one`(status: Int) throws {
+        let response = DataResponseTests.response([], status: .init(integerLiteral: status))
+        let value = try response.decode([Int]?.self)
+        #expect(value == nil)
+        #expect(throws: RequestError.self) { try response.decode([Int].self) }
+        #expect(throws: RequestError.self) { try DataResponseTests.response([]).decode([Int]?.self) }
+        let odd = DataResponseTests.response("{".utf8, status: .noContent)
+        #expect(throws: RequestError.self) { try odd.decode([Int]?.self) }
+    }
+
     private struct User: Codable, Equatable {
         var email: String
         var age: Int

@@ -1,0 +1,10 @@
+/// What can be asked of a type that may be an optional one.
+protocol OptionalType {
+    static var wrapped: any Any.Type { get }
+    static var absence: Self { get }
+}
+
+extension Optional: OptionalType {
+    static var wrapped: any Any.Type { Wrapped.self }
+    static var absence: Self { nil }
+}
