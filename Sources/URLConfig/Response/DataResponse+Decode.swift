@@ -102,18 +102,30 @@ extension DataResponse {
     }
 
     private func decode<Model: Decodable>(_ type: Model.Type, with decoder: any ResponseDecoder) throws -> Model {
-        // The decoder could not give it what surrounds it.
-        if Model.self == Problem.self, decoder is JSONDecoder, let problem = Problem(unlabelled: self) as? Model {
-            return problem
-        }
         do {
-            return try decoder.decode(type, from: data)
+            return try Model.self == Problem.self ? problem(type, decoder) : decoder.decode(type, from: data)
         } catch {
-            if hasNoContent, let absence = (type as? any OptionalType.Type)?.absence as? Model { return absence }
-            throw RequestError(undecoded: type, response: self, underlyingError: error)
+            return try absence(of: type, after: error)
         }
     }
 
-    /// Whether the status says that there is no content (RFC 9110 §15.3.5, §15.3.6).
-    private var hasNoContent: Bool { data.isEmpty && [.noContent, .resetContent].contains(status) }
+    /// A problem, to which a decoder could not give what surrounds it.
+    ///
+    /// Not inlined, as the next: an optional of a generic type costs 700 instructions, wherever it stands.
+    @inline(never) private func problem<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws
+        -> Model
+    {
+        guard decoder is JSONDecoder, let problem = Problem(unlabelled: self) as? Model else {
+            return try decoder.decode(type, from: data)
+        }
+        return problem
+    }
+
+    /// `nil` for an optional model, if the status says that there is no content (RFC 9110 §15.3.5, §15.3.6).
+    @inline(never) private func absence<Model: Decodable>(of type: Model.Type, after error: any Error) throws -> Model {
+        guard data.isEmpty, [.noContent, .resetContent].contains(status),
+            let absence = (type as? any OptionalType.Type)?.absence as? Model
+        else { throw RequestError(undecoded: type, response: self, underlyingError: error) }
+        return absence
+    }
 }
