@@ -37,9 +37,7 @@ extension DataResponse {
         default: nil
         }
     }
-}
 
-extension DataResponse {
     /// The content in its character set, or what there is of it in UTF-8.
     fileprivate var shownText: String {
         data.text(charset: contentType?.parameters["charset"]) ?? String(decoding: data, as: UTF8.self)
