@@ -2,9 +2,9 @@
 ///
 /// ```swift
 /// let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-///     try keychain.token()
+///     keychain.token.map { .init($0) }
 /// } refresh: { refused in
-///     try await signIn.refresh(refused)
+///     .init(try await signIn.refresh(refused.value))
 /// }
 /// let response = try await URLSession.shared.response(for: request) { $0.authenticator = authenticator }
 /// ```
