@@ -38,6 +38,20 @@ import URLConfig
         }
     }
 
+    @Test func `a token's host that is none is logged, without a password in it`() async {
+        await #expect(processExitsWith: .success) {
+            let (logger, log) = Logger.recording()
+            URLSession.Config.defaultLogger = logger
+            _ = TokenAuthenticator(hosts: ["https://ada:s3cret@*.example.com", "api.example.com"]) {
+                nil
+            } refresh: { _ in
+                nil
+            }
+            #expect(log.entries.map(\.level) == [.error])
+            #expect(log.text.contains("'https://***@*.example.com' is no host name"))
+        }
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `what a default held may read the defaults as it goes`() async {
         await #expect(processExitsWith: .success) {

@@ -21,7 +21,7 @@ enum ErrorEnvelope {
         let scanner = JSONScanner(Array(response.data))
         guard scanner[scanner.root] == UInt8(ascii: "{") else { return nil }
         let isError =
-            !response.isSuccess || response.contentType?.essence == "application/problem+json"
+            !response.isSuccess || response.hasContentType(.problem)
             || (known == nil && signs.contains { JSONPlace([$0], in: scanner, redaction)?.member != nil })
         for path in errors + (isError ? weak : []) where path[0].name != known?.stringValue {
             guard let place = JSONPlace(path, in: scanner, redaction), place.depth == path.count - 1, !place.isHidden,

@@ -122,7 +122,7 @@ struct Call: Sendable {
             answer.response.redaction = config.redaction
             outcome = .success(answer)
         } catch {
-            outcome = .failure(hiding(error))
+            outcome = .failure(error.hiding(config.redaction))
         }
         timeline.end(outcome.map(\.response), after: duration())
         return outcome
@@ -217,7 +217,7 @@ struct Call: Sendable {
     /// errors too, and they tell what was sent.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
-        switch hiding(error) {
+        switch error.hiding(config.redaction) {
         // One that has attempts was thrown by another call, such as a fallback's own.
         case var error as RequestError:
             if error.attempts.isEmpty { error.attempts = timeline.all }
@@ -226,18 +226,6 @@ struct Call: Sendable {
         case let error as URLError where error.attempts.isEmpty:
             return error.with(timeline.all)
         case let error:
-            return error
-        }
-    }
-
-    private func hiding(_ error: any Error) -> any Error {
-        switch error {
-        case var error as RequestError:
-            error.redaction = error.redaction ?? config.redaction
-            return error
-        case let error as URLError:
-            return error.redacted(config.redaction)
-        default:
             return error
         }
     }

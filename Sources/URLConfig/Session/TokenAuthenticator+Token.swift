@@ -44,8 +44,9 @@ extension TokenAuthenticator {
             texts.compactMap { text in
                 let host = Self(text)
                 if host == nil {
+                    let shown = URLSession.Config.default.redaction.host(text)
                     URLSession.Config.defaultLogger?.error(
-                        "TokenAuthenticator: '\(text.escapingControls)' is no host name: no token is sent")
+                        "TokenAuthenticator: '\(shown)' is no host name: no token is sent")
                 }
                 return host
             }

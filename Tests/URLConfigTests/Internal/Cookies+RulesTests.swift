@@ -65,6 +65,11 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Cookie") == nil)
     }
 
+    @Test(arguments: ["a\u{1}=1", "a=1\u{7F}"])
+    func `a cookie with controls is none`(field: String) throws {
+        #expect(try sent(field, to: "https://h.example/") == nil)
+    }
+
     @Test func `no host speaks for all of a top-level domain`() throws {
         #expect(try sent("a=1; Domain=example", to: "https://bank.example/") == nil)
         #expect(try sent("a=1; Domain=h.example", from: "https://w.h.example", to: "https://h.example/") == "a=1")
