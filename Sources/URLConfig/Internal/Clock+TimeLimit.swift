@@ -1,10 +1,38 @@
+@preconcurrency import Dispatch
+
 extension Clock<Duration> {
     /// Tells how long ago it was made.
     func stopwatch() -> @Sendable () -> Duration {
         let start = now
         return { start.duration(to: now) }
     }
+
+    /// Calls a function once, after a delay.
+    ///
+    /// The usual clock needs no thread of Swift's cooperative pool for that: what is measured may be the very thing that blocks
+    /// all of them.
+    ///
+    /// - Parameters:
+    ///   - delay: The delay.
+    ///   - fire: The function. It must not wait for anything.
+    /// - Returns: Cancels the call.
+    func schedule(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        guard self is ContinuousClock else {
+            let task = Task {
+                try await sleep(for: delay)
+                fire()
+            }
+            return { task.cancel() }
+        }
+        let timer = DispatchSource.makeTimerSource(queue: alarms)
+        timer.setEventHandler(handler: fire)
+        timer.schedule(deadline: .now() + delay / .seconds(1))
+        timer.resume()
+        return { timer.cancel() }
+    }
 }
+
+private let alarms = DispatchQueue(label: "URLConfig.alarms", qos: .userInitiated)
 
 /// Runs an operation; calls `expire`, from any thread, if it is not over in time.
 ///
@@ -14,10 +42,60 @@ func withTimeLimit<Result>(
     operation: () async throws -> Result
 ) async rethrows -> Result {
     guard let limit else { return try await operation() }
-    let timer = Task {
-        try await clock.sleep(for: limit)
-        expire()
-    }
-    defer { timer.cancel() }
+    let cancel = clock.schedule(after: limit, expire)
+    defer { cancel() }
     return try await operation()
+}
+
+/// Runs an operation in a task of its own, which is left behind when the time is up: it may not end by then, nor when it is
+/// cancelled.
+///
+/// - Parameters:
+///   - limit: The time; `nil` for as long as it takes. Zero or less has passed already: the operation does not begin.
+///   - expired: Makes the error to throw when the time is up, whatever the operation returns after that.
+func withDeadline<Value: Sendable>(
+    _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
+    operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    guard let limit else { return try await operation() }
+    guard limit > .zero else { throw expired() }
+    let elapsed = clock.stopwatch()
+    let result = Promise<Value>()
+    let work = Task.onOwnThreads {
+        let outcome: Result<Value, any Error>
+        do {
+            outcome = .success(try await operation())
+        } catch {
+            outcome = .failure(error)
+        }
+        // The timer may be late: the clock decides.
+        result.keep(elapsed() < limit ? outcome : .failure(expired()))
+    }
+    return try await withTimeLimit(limit, clock) {
+        result.keep(.failure(expired()))
+        work.cancel()
+    } operation: {
+        try await result.value { work.cancel() }
+    }
+}
+
+extension Task where Success == Void, Failure == Never {
+    /// A task that leaves the cooperative pool free for who waits for it, if a closure of the caller's blocks a thread.
+    fileprivate static func onOwnThreads(_ operation: @escaping @Sendable () async -> Void) -> Self {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            return Self(executorPreference: OwnThreads.executor, operation: operation)
+        }
+        return Self(operation: operation)
+    }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class OwnThreads: TaskExecutor {
+    static let executor = OwnThreads()
+    private let queue = DispatchQueue(label: "URLConfig.deadlines", qos: .userInitiated, attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
 }

@@ -13,8 +13,6 @@ extension Duration {
         self > .zero ? min(self / .seconds(1), Self.longest) : nil
     }
 
-    /// This time as a limit; `nil` for one that limits nothing: zero or less.
-    var limit: Duration? {
-        self > .zero ? min(self, .seconds(Self.longest)) : nil
-    }
+    /// This time, but no longer than the system can count.
+    var clamped: Duration { min(self, .seconds(Self.longest)) }
 }

@@ -2,74 +2,176 @@
 
 /// What a user's session is made of on Linux: one session of ours with the same configuration, which lives as long.
 ///
-/// - A session-level delegate is the only one that hears of data, redirects and challenges alike (of metrics none does), so
+/// - A session-level delegate is the only one that is told of data, redirects and challenges alike (of metrics none is), so
 ///   the user's session, which has a delegate of its own or none, cannot serve.
-/// - It has no URL cache: one scans its folder for every request, and cancelling many tasks at once ends the process.
-/// - It is never invalidated under a running task, and not made for each request: both end the process.
+/// - It has no URL cache: one scans its folder for every request, and crashes when many tasks are cancelled at once.
+/// - It is never invalidated under a running task, which crashes.
 ///
 /// What the user's session cannot tell us: that it was invalidated. Calls under way go on, and end with their Swift task.
+///
+/// **The queues.** Foundation's tasks of all sessions share one serial queue. Making, resuming and cancelling a task wait for it,
+/// and a single response can hold it for seconds. So they happen on queues of ours and never on a thread of Swift's pool: while
+/// Foundation's queue is held up, deadlines pass and callers return. A call that was given up by the time it is its turn never
+/// becomes a task, and as cancelling takes its turn as well, no more tasks are begun than can be ended. There are several, since
+/// each of them gets one turn at a time on Foundation's.
 final class Engine: Sendable {
     private struct Entry {
         weak var user: URLSession?
         let engine: Engine
     }
 
-    private static let engines = LockBox<[ObjectIdentifier: Entry]>([:])
+    private struct Register {
+        var engines: [ObjectIdentifier: Entry] = [:]
+        var isSweepDue = false
+    }
+
+    private static let register = LockBox(Register())
+    private static let queues = (0..<8).map { DispatchQueue(label: "URLConfig.engine.\($0)", qos: .userInitiated) }
+    private static let inline = Inline()
 
     let session: URLSession
-    /// The configuration's time for a whole answer, which Foundation ignores here; `nil` for the usual seven days.
-    let resourceLimit: Duration?
-    let cookies: Cookies
+    private let resourceLimit: Duration?
+    private let silenceLimit: Duration?
+    private let cookies: Cookies
+    private let fields: AdditionalFields
     private let switchboard = Switchboard()
 
     /// The engine of a session.
     static func of(_ user: URLSession) -> Engine {
         let key = ObjectIdentifier(user)
-        if let engine = known(key, user) { return engine }
-        let new = Engine(user.configuration)
-        let (engine, unused, _) = engines.withLock { engines in
-            // Else the last to hold one might be who looks for it here: it goes when the lock is free, and its delegate with it.
-            let alive = engines.values.compactMap(\.user)
-            let dead = engines.filter { $0.value.user == nil }
-            for key in dead.keys { engines[key] = nil }
-            var unused = dead.values.map(\.engine)
-            if let entry = engines[key] {
-                unused.append(new)
-                return (entry.engine, unused, alive)
-            }
-            engines[key] = Entry(user: user, engine: new)
-            return (new, unused, alive)
+        let (known, isSweepDue) = register.withLock { register in
+            defer { register.isSweepDue = true }
+            let entry = register.engines[key]
+            return (entry?.user === user ? entry?.engine : nil, register.isSweepDue)
         }
-        for engine in unused { engine.session.finishTasksAndInvalidate() }
+        if !isSweepDue { queues[0].asyncAfter(deadline: .now() + 1, execute: sweep) }
+        if let known { return known }
+        let new = Engine(user.configuration)
+        let (engine, unused) = register.withLock { register in
+            let entry = register.engines[key]
+            if let entry, entry.user === user { return (entry.engine, new as Engine?) }
+            register.engines[key] = Entry(user: user, engine: new)
+            return (new, entry?.engine)
+        }
+        unused?.session.finishTasksAndInvalidate()
         return engine
     }
 
-    private static func known(_ key: ObjectIdentifier, _ user: URLSession) -> Engine? {
-        engines.withLock { engines in
-            guard let entry = engines[key], entry.user === user else { return nil }
-            return entry.engine
+    /// Ends the engines of sessions that are gone; their connections are closed with them.
+    private static func sweep() {
+        let (unused, _) = register.withLock { register in
+            register.isSweepDue = false
+            // Else the last to hold one might be who looks for it here: it goes when the lock is free, and its delegate with it.
+            let alive = register.engines.values.compactMap(\.user)
+            let dead = register.engines.filter { $0.value.user == nil }
+            for key in dead.keys { register.engines[key] = nil }
+            return (dead.values.map(\.engine), alive)
         }
+        for engine in unused { engine.session.finishTasksAndInvalidate() }
     }
 
     /// How many sessions have one.
-    static var count: Int { engines.withLock { $0.count } }
+    static var count: Int { register.withLock { $0.engines.count } }
 
     private init(_ user: URLSessionConfiguration) {
         // What a session shows here is its own object, no copy as on Apple platforms.
         let configuration = user.copy() as? URLSessionConfiguration ?? .default
         configuration.urlCache = nil
         cookies = Cookies(configuration)
+        fields = AdditionalFields(configuration)
         let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
-        configuration.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest.forFoundation ?? 60
-        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: Inline())
+        let silence = configuration.timeoutIntervalForRequest
+        configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
+        // Foundation's own is exact for whole seconds.
+        silenceLimit = silence == silence.forFoundation ? nil : Duration(timeoutInterval: silence)
+        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: Self.inline)
     }
 
-    /// A task, not begun yet, whose callbacks arrive at an exchange.
-    func task(for request: URLRequest, of user: URLSession, _ exchange: Exchange) -> URLSessionTask {
-        let task = session.dataTask(with: request)
+    /// The time for one sending, by our own clock.
+    func timeLimit(of request: URLRequest) -> Duration? {
+        let limit = request.ownTimeLimit
+        guard let resourceLimit else { return limit }
+        return min(resourceLimit, limit ?? resourceLimit)
+    }
+
+    /// Begins an exchange.
+    ///
+    /// - Parameter redaction: Which of the configuration's fields stay behind; `nil` for none.
+    func begin(
+        _ exchange: Exchange, for request: URLRequest, _ credential: URLCredential?, of user: URLSession,
+        _ redaction: Redaction?
+    ) {
+        var request = request
+        fields.add(to: &request, without: redaction)
+        cookies.add(to: &request)
+        if let credential {
+            let text = "\(credential.user ?? ""):\(credential.password ?? "")"
+            request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
+        }
+        request.prepareBody(for: exchange)
+        if let silenceLimit, request.ownTimeLimit == nil {
+            exchange.finish(afterSilenceOf: silenceLimit) { [request] in
+                URLError(timedOut: request, after: silenceLimit)
+            }
+        }
+        let limit = request.timeoutInterval.forFoundation ?? 60
+        if limit != request.timeoutInterval { request.timeoutInterval = limit }
+        Self.queue(of: exchange).async { [request] in
+            exchange.begin { self.task(for: request, exchange, of: user) }
+        }
+    }
+
+    private func task(for request: URLRequest, _ exchange: Exchange, of user: URLSession) -> URLSessionTask {
+        guard request.mustHaveNewConnection else {
+            let task = session.dataTask(with: request)
+            switchboard.connect(task, to: exchange, of: user)
+            return task
+        }
+        // Only a session that has had no request yet surely has no connection.
+        let switchboard = Switchboard()
+        let once = URLSession(configuration: session.configuration, delegate: switchboard, delegateQueue: Self.inline)
+        let task = once.dataTask(with: request)
         switchboard.connect(task, to: exchange, of: user)
+        // The task, which has not begun yet, is finished first.
+        once.finishTasksAndInvalidate()
         return task
+    }
+
+    static func cancel(_ task: URLSessionTask, of exchange: Exchange) {
+        queue(of: exchange).async { task.cancel() }
+    }
+
+    private static func queue(of exchange: Exchange) -> DispatchQueue {
+        queues[Int(UInt(bitPattern: ObjectIdentifier(exchange).hashValue) % UInt(queues.count))]
+    }
+
+    /// A response has come.
+    func received(_ response: HTTPURLResponse, to request: URLRequest) {
+        cookies.store(response, to: request)
+    }
+}
+
+extension URLRequest {
+    /// Whether libcurl would send it again without a word, if a connection that it kept is closed before a response.
+    ///
+    /// It asks for a body that it has begun to send; where there is none, it asks nobody.
+    fileprivate var mustHaveNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
+
+    /// Makes the body one of which libcurl has to ask for a second copy, and that has one length.
+    fileprivate mutating func prepareBody(for exchange: Exchange) {
+        if let body = httpBody, !body.isEmpty {
+            httpBodyStream = InputStream(data: body)
+            setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
+        } else if let stream = httpBodyStream {
+            let length = exchange.bodyLength.flatMap { $0 < 0 ? nil : $0 }
+            httpBodyStream = BodyStream(stream, length: length, exchange)
+        }
+        // Foundation sends a stream in chunks, even if its length is given, and so two framings (RFC 9112 §6.3). A field that is
+        // blank is what tells libcurl to leave it out.
+        if value(forHTTPHeaderField: "Content-Length") != nil {
+            setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+        }
     }
 }
 
@@ -85,44 +187,12 @@ private final class Inline: OperationQueue, @unchecked Sendable {
     }
 }
 
-/// A stream that fails when it is read: of none at all Foundation would send the head, and an empty body.
-private final class BrokenStream: InputStream {
-    override var hasBytesAvailable: Bool { true }
-
-    init() {
-        super.init(data: Data())
-    }
-
-    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int { -1 }
-}
-
 /// The delegate of an engine's session: hands each callback to the exchange whose task it is.
 private final class Switchboard: NSObject, URLSessionDataDelegate {
     private struct Line {
         let exchange: Exchange
         /// Held so that a session lives as long as the tasks that were begun on it.
         let user: URLSession
-
-        /// Gives the caller's other stream; without one the exchange is over, and nothing that looks whole is sent.
-        func newStream(for task: URLSessionTask, _ give: @escaping @Sendable (InputStream?) -> Void) {
-            let isGiven = LockBox(false)
-            let giveOrEnd: @Sendable (InputStream?) -> Void = { [exchange] stream in
-                // A second one would end the process.
-                let isFirst = isGiven.withLock { isGiven in
-                    defer { isGiven = true }
-                    return !isGiven
-                }
-                guard isFirst else { return }
-                if stream == nil { exchange.finish(throwing: URLError(.requestBodyStreamExhausted)) }
-                give(stream ?? BrokenStream())
-            }
-            guard let caller = exchange.caller else { return giveOrEnd(nil) }
-            user.delegateQueue.addOperation { [user] in
-                caller.urlSession(user, task: task, needNewBodyStream: giveOrEnd)
-            }
-            // The whole session stands still until then; after seven seconds Foundation goes on with nothing.
-            DispatchQueue.global().asyncAfter(deadline: .now() + 5) { giveOrEnd(nil) }
-        }
     }
 
     private let lines = LockBox<[Int: Line]>([:])
@@ -156,21 +226,19 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
             completionHandler: completionHandler)
     }
 
-    /// libcurl sends a request once more if a connection that it kept turns out to be closed, and needs the body anew: without,
-    /// it sends the head alone, and waits for an answer until the time is up.
+    /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed, and needs the
+    /// body again. The server may have read all of the first one, so whether it is sent again is for the send loop to say.
+    ///
+    /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one that
+    /// fails.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        guard let line = line(of: task) else { return completionHandler(nil) }
-        if let body = line.exchange.body {
-            completionHandler(InputStream(data: body))
-        } else if task.originalRequest?.httpBodyStream != nil {
-            line.newStream(for: task, completionHandler)
-        } else {
-            // Foundation asks for every task that has no body, too.
-            completionHandler(nil)
-        }
+        // Foundation asks for every task that has no body, too.
+        guard let exchange = line(of: task)?.exchange, exchange.bodyLength != nil else { return completionHandler(nil) }
+        exchange.finish(throwing: LostConnection(task: task))
+        completionHandler(BodyStream(InputStream(data: Data()), length: 1, exchange))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -182,16 +250,19 @@ private final class Switchboard: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        guard let line = line(of: task), let caller = line.exchange.caller else { return }
+        guard let line = line(of: task) else { return }
+        line.exchange.move()
+        guard let caller = line.exchange.caller else { return }
         line.user.delegateQueue.addOperation {
             caller.urlSession(
                 line.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
-                totalBytesExpectedToSend: totalBytesExpectedToSend)
+                // Foundation knows of no length of a stream.
+                totalBytesExpectedToSend: line.exchange.bodyLength ?? totalBytesExpectedToSend)
         }
     }
 
-    /// The refusal and its body have arrived by now, and are the answer: Foundation would wait for credentials, for ever, and
-    /// end the process for those that it cannot use.
+    /// The refusal and its body have arrived by now, and are the response: Foundation would wait for credentials, for ever, and
+    /// crashes for those that it cannot use.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -1,63 +1,68 @@
-/// One request on the wire and its answer: one task of a session, and that task's delegate.
+/// One request on the wire and its response: one task of a session, and that task's delegate.
 ///
-/// **The lock.** Foundation on Linux ends the process if a redirect is answered on a task that has been cancelled meanwhile. So
-/// it is answered with the lock held, and only while the exchange is not over; `finish` takes the same lock to make it over, and
-/// cancels the task after that, from another queue (cancelling waits for the task's queue). Answering does no more than add to
-/// that queue: this is the one exception to the rule that nothing is called while a lock is held.
+/// **The lock.** Foundation on Linux crashes if a redirect is answered on a task that has been cancelled meanwhile. So it is
+/// answered with the lock held, and only while the exchange is not over; `finish` takes the same lock to make it over, and
+/// cancels the task after that, elsewhere (cancelling waits for the task's queue). Answering does no more than add to that
+/// queue: this is the one exception to the rule that nothing is called while a lock is held.
 ///
-/// Redirects are never followed here: they come back as the answer, whole, and the send loop decides.
+/// Redirects are never followed here: they come back as the response, whole, and the send loop decides.
 final class Exchange: NSObject, URLSessionDataDelegate {
     private struct State {
         var task: URLSessionTask?
         var head: URLResponse?
         var sink: MemorySink
         var challenge: URLAuthenticationChallenge?
+        /// When the last bytes moved, if somebody measures silence.
+        var elapsed: (@Sendable () -> Duration)?
         var isOver = false
     }
 
-    private static let cancellations = DispatchQueue(label: "URLConfig.cancellations")
-
-    /// The caller's own delegate, which hears all but redirects and data from here.
+    /// The caller's own delegate, which is told of everything but redirects and data from here.
     let caller: (any URLSessionTaskDelegate)?
-    /// The body of the request, if it is data, in case it is needed again.
-    let body: Data?
+    /// The length of the request's body in bytes; -1 for a stream of unknown length, `nil` for no body.
+    let bodyLength: Int64?
+    private let clock: any Clock<Duration>
     private let state: LockBox<State>
     private let end = Promise<Void>()
 
-    init(sink: MemorySink, caller: (any URLSessionTaskDelegate)?, body: Data?) {
-        self.body = body
-        state = LockBox(State(sink: sink))
+    init(sink: MemorySink, caller: (any URLSessionTaskDelegate)?, bodyLength: Int64?, clock: any Clock<Duration>) {
         self.caller = caller
+        self.bodyLength = bodyLength
+        self.clock = clock
+        state = LockBox(State(sink: sink))
     }
 
-    /// Takes a task, not begun yet, whose callbacks arrive here.
-    func take(_ task: URLSessionTask) {
-        state.set(\.task, task)
+    /// Begins with a task, unless the exchange is over.
+    ///
+    /// - Parameter makeTask: Makes the task, not begun yet, whose callbacks arrive here.
+    func begin(_ makeTask: () -> URLSessionTask) {
+        guard !state.withLock({ $0.isOver }) else { return }
+        let task = makeTask()
+        let isOver = state.withLock { state in
+            state.task = task
+            return state.isOver
+        }
+        // A session keeps a task that has neither begun nor been cancelled for ever.
+        if isOver { task.cancel() } else { task.resume() }
     }
 
-    /// Runs the task until its answer is complete.
+    /// Waits until the response is complete.
     ///
     /// - Throws: `URLError`, or what the sink throws, or what ``finish(throwing:)`` is given; `CancellationError` as soon as
     ///   the running task is cancelled.
-    func run() async throws {
-        state.withLock { $0.task }?.resume()
+    func complete() async throws {
         try await end.value { self.finish(throwing: CancellationError()) }
     }
 
-    /// What has arrived: the head of the answer, and its body up to now.
-    var answer: (head: URLResponse?, body: Data) {
-        state.withLock { ($0.head ?? $0.task?.response, $0.sink.data) }
+    /// What has arrived: the task, the head of the response, and its body up to now.
+    var response: (task: URLSessionTask?, head: URLResponse?, body: Data) {
+        state.withLock { ($0.task, $0.head ?? $0.task?.response, $0.sink.data) }
     }
 
-    /// The challenge that the answer ended with, and the task that got it.
-    var challenge: (URLAuthenticationChallenge, URLSessionTask)? {
-        state.withLock { state in
-            guard let challenge = state.challenge, let task = state.task else { return nil }
-            return (challenge, task)
-        }
-    }
+    /// The challenge that the response ended with.
+    var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
-    /// Ends the exchange before its time, and the task with it.
+    /// Ends the exchange early, and the task with it.
     func finish(throwing error: any Error) {
         finish(.failure(error))
     }
@@ -68,18 +73,39 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         finish(.success(()))
     }
 
-    private func finish(_ result: Result<Void, any Error>) {
-        guard let task = close() else { return }
-        end.keep(result)
-        Self.cancellations.async { task.cancel() }
+    /// Ends the exchange when nothing has been sent or received for so long.
+    func finish(afterSilenceOf limit: Duration, throwing error: @escaping @Sendable () -> any Error) {
+        let silence: Duration? = state.withLock { state in
+            guard !state.isOver else { return nil }
+            if state.elapsed == nil { state.elapsed = clock.stopwatch() }
+            return state.elapsed?()
+        }
+        guard let silence else { return }
+        guard silence < limit else { return finish(throwing: error()) }
+        _ = clock.schedule(after: limit - silence) { [weak self] in
+            self?.finish(afterSilenceOf: limit, throwing: error)
+        }
     }
 
-    /// Makes the exchange over; the task, if it was not over yet.
-    private func close() -> URLSessionTask? {
+    private func finish(_ result: Result<Void, any Error>) {
+        let (isFirst, task) = close()
+        guard isFirst else { return }
+        end.keep(result)
+        if let task { Engine.cancel(task, of: self) }
+    }
+
+    /// Makes the exchange over; whether it was not over yet, and the task if there is one.
+    private func close() -> (isFirst: Bool, task: URLSessionTask?) {
         state.withLock { state in
-            guard !state.isOver else { return nil }
-            state.isOver = true
-            return state.task
+            defer { state.isOver = true }
+            return (!state.isOver, state.task)
+        }
+    }
+
+    /// Some bytes have moved.
+    func move() {
+        state.withLock { state in
+            if state.elapsed != nil { state.elapsed = clock.stopwatch() }
         }
     }
 
@@ -96,6 +122,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        move()
         state.withLock { state in
             guard !state.isOver else { return }
             state.head = response
@@ -107,6 +134,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         do {
             try state.withLock { state in
+                if state.elapsed != nil { state.elapsed = clock.stopwatch() }
                 if !state.isOver { try state.sink.receive(data) }
             }
         } catch {
@@ -116,7 +144,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let hasHead = task.response != nil
-        guard close() != nil else { return }
+        guard close().isFirst else { return }
         end.keep(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
     }
 

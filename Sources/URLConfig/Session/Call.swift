@@ -8,12 +8,21 @@ struct Call: Sendable {
         let host: String
         /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
         var isForeign = false
+        /// The response to the server's last challenge, and how many there were at this URL.
+        var credential: URLCredential?
+        var challenges = 0
         var redirects = 0
+        var lostConnections = 0
         var attempts = 1
         var hasNewCredentials = false
     }
 
     private typealias Outcome = Result<Wire.Answer, any Error>
+
+    /// How often credentials answer challenges at one URL: a delegate may have nothing but wrong ones.
+    private static let mostChallenges = 2
+    /// The time that a fallback has when the deadline has passed.
+    private static let fallbackLimit = Duration.seconds(1)
 
     private var config: URLSession.Config
     private let wire: Wire
@@ -23,8 +32,7 @@ struct Call: Sendable {
 
     init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
         self.config = config
-        wire = Wire(
-            session: session, taskDelegate: config.taskDelegate, limit: config.responseLimit, clock: config.clock)
+        wire = Wire(session: session, config: config)
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
         elapsed = config.clock.stopwatch()
@@ -37,41 +45,37 @@ struct Call: Sendable {
         do {
             try Task.checkCancellation()
             try request.checkSendable()
-            return try await responseInTime(for: request)
+            return try await withDeadline(config.deadline?.clamped, config.clock) {
+                deadlineExceeded(request)
+            } operation: {
+                try await validated(answer(to: request))
+            }
         } catch {
             let error = final(error)
             log.failed(request, error, after: elapsed())
             guard let fallback = config.fallback, error.isAnswerable else { throw error }
             do {
-                return try await fallback(error, request)
+                let limit = config.deadline.map { max($0.clamped - elapsed(), Self.fallbackLimit) }
+                return try await withDeadline(limit, config.clock) {
+                    deadlineExceeded(request, error)
+                } operation: {
+                    try await fallback(error, request)
+                }
             } catch {
                 throw final(error)
             }
         }
     }
 
-    private func responseInTime(for request: URLRequest) async throws -> DataResponse {
-        guard let deadline = config.deadline?.limit else { return try await validated(answer(to: request)) }
-        // A task of its own: what an authenticator or a validator does may not end in time, nor when it is cancelled.
-        let response = Promise<DataResponse>()
-        let work = Task {
-            do {
-                response.keep(.success(try await validated(answer(to: request))))
-            } catch {
-                response.keep(.failure(error))
-            }
-        }
-        return try await withTimeLimit(deadline, config.clock) {
-            var error = RequestError(
-                .deadlineExceeded, stage: .executing, reason: "there was no answer within \(deadline.shown)",
-                request: request)
-            // As they are now: what is under way will end as cancelled.
-            error.attempts = timeline.all
-            response.keep(.failure(error))
-            work.cancel()
-        } operation: {
-            try await response.value { work.cancel() }
-        }
+    private func deadlineExceeded(_ request: URLRequest, _ cause: (any Error)? = nil) -> RequestError {
+        var error = RequestError(
+            .deadlineExceeded, stage: .executing,
+            reason: "there was no response within \((config.deadline ?? .zero).shown)"
+                + (cause == nil ? "" : ", and none from the fallback"),
+            request: request, underlyingError: cause)
+        // As they are now: what is under way will end as cancelled.
+        error.attempts = timeline.all
+        return error
     }
 
     /// The answer that counts, after all redirects, retries and new credentials.
@@ -80,8 +84,12 @@ struct Call: Sendable {
         if config.retry.attempts > 1 { config.retry.budget?.earn(leg.host) }
         while true {
             let request = try await authorized(leg)
-            let outcome = await sent(request)
-            if let next = try await redirected(leg, outcome) {
+            let (outcome, lostTask) = await sent(request, leg)
+            if let lostTask, let next = try await repeated(leg, after: lostTask) {
+                leg = next
+            } else if let next = try await challenged(leg, outcome) {
+                leg = next
+            } else if let next = try await redirected(leg, outcome) {
                 leg = next
             } else if let next = try await reauthorized(leg, outcome) {
                 leg = next
@@ -97,9 +105,7 @@ struct Call: Sendable {
 
     private func authorized(_ leg: Leg) async throws -> URLRequest {
         var request = leg.request
-        if leg.isForeign {
-            request.blankCredentials(of: wire.session.configuration, config.redaction)
-        } else if let authenticator = config.authenticator, config.authorize {
+        if let authenticator = config.authenticator, config.authorize, !leg.isForeign {
             request = try await AuthenticatorWork.of(authenticator) {
                 var request = leg.request
                 try await authenticator.authorize(&request)
@@ -111,21 +117,50 @@ struct Call: Sendable {
         return request
     }
 
-    private func sent(_ request: URLRequest) async -> Outcome {
+    /// What became of a request; the task, if it may be sent again because a kept connection was lost.
+    private func sent(_ request: URLRequest, _ leg: Leg) async -> (Outcome, lostTask: URLSessionTask?) {
         log.sent(request)
         let duration = config.clock.stopwatch()
         timeline.begin(duration)
+        var lostTask: URLSessionTask?
         let outcome: Outcome
         do {
-            var answer = try await wire.send(request)
+            var answer = try await wire.send(request, credential: leg.credential, isForeign: leg.isForeign)
             answer.response.duration = elapsed()
             answer.response.redaction = config.redaction
             outcome = .success(answer)
+        } catch let lost as LostConnection {
+            lostTask = lost.task
+            outcome = .failure(lost.error(for: request).hiding(config.redaction))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
         timeline.end(outcome.map(\.response), after: duration())
-        return outcome
+        return (outcome, lostTask)
+    }
+
+    /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
+    private func repeated(_ leg: Leg, after task: URLSessionTask) async throws -> Leg? {
+        guard leg.lostConnections == 0, leg.request.hasIdempotentMethod, !Task.isCancelled,
+            let request = try await wire.repeatable(leg.request, after: task)
+        else { return nil }
+        var again = leg
+        again.request = request
+        again.lostConnections += 1
+        return going(from: leg, to: again, "again on a new connection")
+    }
+
+    private func challenged(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
+        guard case .success(let answer) = outcome, answer.challenge != nil, leg.challenges < Self.mostChallenges,
+            let credential = try await wire.credential(for: answer, after: leg.challenges),
+            let request = try await wire.repeatable(leg.request, after: answer.task)
+        else { return nil }
+        try Task.checkCancellation()
+        var again = leg
+        again.request = request
+        again.credential = credential
+        again.challenges += 1
+        return going(from: leg, to: again, "with credentials for the server's challenge")
     }
 
     private func redirected(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
@@ -139,7 +174,7 @@ struct Call: Sendable {
                 response: answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await wire.repeatable(safe, after: answer) else {
+        guard let request = try await wire.repeatable(safe, after: answer.task) else {
             throw URLError(.requestBodyStreamExhausted)
         }
         try Task.checkCancellation()
@@ -153,6 +188,7 @@ struct Call: Sendable {
         var following = leg
         following.request = request
         following.redirects += 1
+        (following.credential, following.challenges) = (nil, 0)
         following.isForeign = leg.isForeign || Origin(request.url) != Origin(leg.request.url)
         return going(from: leg, to: following, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
     }
@@ -167,7 +203,7 @@ struct Call: Sendable {
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
         {
             try Task.checkCancellation()
-            if let request = try await wire.repeatable(leg.request, after: answer) {
+            if let request = try await wire.repeatable(leg.request, after: answer.task) {
                 var replay = leg
                 (replay.request, replay.hasNewCredentials) = (request, true)
                 return going(from: leg, to: replay, "credentials refreshed")
@@ -186,7 +222,7 @@ struct Call: Sendable {
         guard !Task.isCancelled, leg.request.httpBodyStream == nil,
             let (delay, reason) = config.retry.delay(
                 after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
-                remaining: config.deadline?.limit.map { $0 - elapsed() }, jitter: .random(in: 0...1)),
+                remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1)),
             config.retry.budget?.spend(leg.host) ?? true
         else { return nil }
         var again = leg

@@ -94,15 +94,7 @@ extension URLRequest {
     }
 
     private mutating func dropCredentials(_ redaction: Redaction) {
-        remove { $0 == "host" || Redaction.standard.hides($0) || redaction.hides($0) }
-    }
-
-    /// Blanks the credentials that a session's configuration would put on this request.
-    mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
-        for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
-        where (Redaction.standard.hides(name) || redaction.hides(name)) && value(forHTTPHeaderField: name) == nil {
-            setValue("", forHTTPHeaderField: name)
-        }
+        remove { $0 == "host" || redaction.isCredential($0) }
     }
 
     private mutating func remove(_ isUnwanted: (_ lowercasedName: String) -> Bool) {
@@ -110,6 +102,11 @@ extension URLRequest {
             setValue(nil, forHTTPHeaderField: name)
         }
     }
+}
+
+extension Redaction {
+    /// Whether a field of this name stays with its origin, whatever is hidden in logs.
+    func isCredential(_ name: String) -> Bool { Self.standard.hides(name) || hides(name) }
 }
 
 /// RFC 6454 §4: scheme, host and port.

@@ -87,8 +87,12 @@ public struct RetryPolicy: Sendable {
 extension URLRequest {
     /// Whether sending it twice does no more than sending it once (RFC 9110 §9.2.2).
     fileprivate var mayBeRepeated: Bool {
+        hasIdempotentMethod || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
+    }
+
+    /// RFC 9110 §9.2.2.
+    var hasIdempotentMethod: Bool {
         ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod ?? "GET")
-            || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
     }
 }
 

@@ -98,12 +98,13 @@ extension FaultServer.Fault {
     /// Answers the first request of a connection and then closes it, without having said so.
     static func closingAfterAnswer(_ text: String) -> Self { raw(answer(text)) }
 
-    /// Answers the first request of a connection, and closes it when there comes a second.
-    static func closingOnReuse(_ text: String) -> Self {
+    /// Responds to the first request of a connection, reads all of the second, and then ends the connection without a response.
+    static func losingSecond(_ end: End = .close) -> Self {
         Self { connection in
             try connection.read()
-            try connection.send(answer(text))
+            try connection.send(answer("{}"))
             try connection.read()
+            if end == .reset { try connection.reset() }
         }
     }
 

@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `a stale connection`() async throws {
-        try await FaultServer.serving(.closingOnReuse("{}")) { server in
+        try await FaultServer.serving(.losingSecond()) { server in
             let client = try server.client()
             #expect(String(decoding: try client.read(), as: UTF8.self).hasSuffix("{}"))
             try client.write(FaultServer.get.utf8)
