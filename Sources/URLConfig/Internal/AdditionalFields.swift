@@ -3,7 +3,7 @@
 import Logging
 
 /// The `httpAdditionalHeaders` of a session, which we add ourselves: Foundation on Linux writes what they contain on the wire
-/// as it is, drops all of them if one is not a string, and hangs on a length.
+/// as it is, and hangs on a length.
 struct AdditionalFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 
@@ -11,8 +11,7 @@ struct AdditionalFields: Sendable {
     ///
     /// A field that cannot be sent is logged as an error and ignored.
     init(_ configuration: URLSessionConfiguration) {
-        for (key, value) in configuration.httpAdditionalHeaders ?? [:] {
-            let (name, value) = ("\(key)", "\(value)")
+        for case let (name as String, value as String) in configuration.httpAdditionalHeaders ?? [:] {
             let isFraming = ["content-length", "transfer-encoding", "host"].contains(name.lowercased())
             if !isFraming, HTTPField.Name(name) != nil, HTTPField.isValidValue(value) {
                 fields.append((name, value))

@@ -45,23 +45,27 @@ import Testing
             #expect(try response.text() == "welcome hello")
             #expect(delegate.challenges.withLock { $0 } == [0])
             #if canImport(FoundationNetworking)
-            #expect(delegate.sent.withLock { $0 } >= 5)
+            #expect(delegate.sent.withLock { $0 } == [5, 5])
             #endif
         }
     }
 
     @Test(arguments: Place.allCases)
-    func `a credential that is wrong is asked for again, with the number of failures`(place: Place) async throws {
-        let delegate = Recorder { failures in
-            failures < 2
-                ? (.useCredential, URLCredential(user: "ada", password: "wrong", persistence: .none))
-                : (.performDefaultHandling, nil)
+    func `a credential that is wrong is asked for again, with the number of failures, twice at most`(
+        place: Place
+    ) async throws {
+        let delegate = Recorder { _ in
+            (.useCredential, URLCredential(user: "ada", password: "wrong", persistence: .none))
         }
         try await guarded(place, delegate) { _, session, request, config in
             let response = try await session.response(for: request, config)
             #expect(response.status == .unauthorized)
             #expect(try response.text() == "who are you?")
-            #expect(delegate.challenges.withLock { $0 } == [0, 1, 2])
+            #expect(delegate.challenges.withLock { $0 } == [0, 1])
+            #if canImport(FoundationNetworking)
+            #expect(response.attempts.map(\.status?.code) == [401, 401, 401])
+            #expect(response.attempts.first?.reason == "with credentials for the server's challenge")
+            #endif
         }
     }
 
@@ -104,6 +108,40 @@ import Testing
         }
     }
 
+    /// What a delegate is asked for and never gives.
+    enum Question: CaseIterable { case challenge, redirect, stream }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Question.allCases)
+    func `the request's time limit is that of a delegate that never answers, too`(question: Question) async throws {
+        let clock = TestClock()
+        let delegate = SilentDelegate(question)
+        try await Loopback.serving { _ in
+            question == .challenge
+                ? .init(
+                    statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): "Basic realm=\"r\""]))
+                : .init(statusCode: .temporaryRedirect, headers: HTTPHeaders([.location: "/"]))
+        } _: { server in
+            let request = URLRequest.with(server.config) {
+                $0.timeout = .seconds(200)
+                guard question == .stream else { return }
+                $0.method = .post
+                $0.modify = { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
+            }
+            let call = Task {
+                try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.clock = clock
+                    $0.taskDelegate = delegate
+                }
+            }
+            await delegate.isAsked.pass()
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(200))
+            let error = await #expect(throws: URLError.self) { try await call.value }
+            #expect(error?.code == .timedOut)
+        }
+    }
+
     @Test(.timeLimit(.minutes(1))) func `a delegate that never answers is left by a task that is cancelled`()
         async throws
     {
@@ -126,12 +164,44 @@ import Testing
     }
 }
 
+/// Never answers one question.
+private final class SilentDelegate: NSObject, URLSessionTaskDelegate {
+    let isAsked = Gate()
+    private let question: CallerDelegateTests.Question
+
+    init(_ question: CallerDelegateTests.Question) {
+        self.question = question
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        isAsked.open()
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        if question == .stream { completionHandler(request) } else { isAsked.open() }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        isAsked.open()
+    }
+}
+
 /// Notes what it is told, and answers challenges as a test wants.
 private final class Recorder: NSObject, URLSessionDataDelegate {
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     let challenges = LockBox<[Int]>([])
-    let sent = LockBox<Int64>(0)
+    /// The bytes in all that were announced with each report.
+    let sent = LockBox<[Int64]>([])
     private let answer: @Sendable (_ failures: Int) -> Answer?
 
     init(answer: @escaping @Sendable (_ failures: Int) -> Answer?) {
@@ -155,6 +225,6 @@ private final class Recorder: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        sent.withLock { $0 += bytesSent }
+        sent.withLock { $0.append(totalBytesExpectedToSend) }
     }
 }

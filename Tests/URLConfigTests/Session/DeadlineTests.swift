@@ -130,31 +130,128 @@ import Testing
                 }
             }
             await clock.waitForSleepers(2)
+            // Both are over at once: the time has passed, whichever is first.
             clock.advance(by: .seconds(5))
-            // Both are over at once, and either may be first: the call ends as it would have, or for want of time.
-            let result = await call.result
-            switch result {
-            case .success(let response): #expect(response.attempts.count == 2)
-            case .failure(let error): #expect((error as? RequestError)?.code == .deadlineExceeded)
-            }
+            let error = await #expect(throws: RequestError.self) { try await call.value }
+            #expect(error?.code == .deadlineExceeded)
         }
     }
 
-    @Test(arguments: [nil, .zero, .seconds(-1), .seconds(Int64.min)] as [Duration?])
-    func `what is no time limits nothing`(deadline: Duration?) async throws {
+    @Test(arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
+    func `one of zero or less has passed already, and nothing is sent`(deadline: Duration) async throws {
+        try await Loopback.serving { _ in
+            Issue.record("it was sent")
+            return .status(.ok)
+        } _: { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: .with(server.config)) {
+                    $0.logger = nil
+                    $0.deadline = deadline
+                }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.attempts.isEmpty == true)
+        }
+    }
+
+    @Test func `without one there is no limit`() async throws {
         let clock = TestClock()
         try await Loopback.serving { _ in
             clock.advance(by: .seconds(1_000_000))
             return .status(.ok)
         } _: { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+            let response = try await server.session.response(for: .with(server.config)) {
                 $0.logger = nil
                 $0.clock = clock
-                $0.deadline = deadline
             }
             #expect(response.isSuccess)
         }
         #expect(clock.asked.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `a response that comes after the time is none`(isSuccess: Bool) async throws {
+        struct Refused: Error {}
+        let clock = TestClock()
+        try await Loopback.serving { _ in
+            .status(.ok)
+        } _: { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: .with(server.config)) {
+                    $0.logger = nil
+                    $0.clock = Late(clock)
+                    $0.deadline = .seconds(5)
+                    $0.validators = [
+                        ResponseValidator { _ in
+                            clock.advance(by: .seconds(5))
+                            if !isSuccess { throw Refused() }
+                        }
+                    ]
+                }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.attempts.map(\.status?.code) == [200])
+        }
+    }
+
+    @Test func `calls whose validators block threads end on time`() async throws {
+        let end = DispatchSemaphore(value: 0)
+        try await Loopback.serving { _ in
+            .status(.ok)
+        } _: { server in
+            // More than there are threads for tasks.
+            let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+            await withTaskGroup { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        await #expect(throws: RequestError.self) {
+                            try await server.session.response(for: .with(server.config)) {
+                                $0.logger = nil
+                                $0.deadline = .milliseconds(200)
+                                $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
+                            }
+                        }
+                    }
+                }
+                for await error in group { #expect(error?.code == .deadlineExceeded) }
+            }
+            for _ in 0..<count { end.signal() }
+        }
+    }
+
+    @Test func `a fallback has what is left of it, and a second at least`() async throws {
+        let clock = TestClock()
+        struct Refused: Error {}
+        for (spent, left) in [(Duration.seconds(2), Duration.seconds(3)), (.milliseconds(4500), .seconds(1))] {
+            try await Loopback.serving { _ in
+                clock.advance(by: spent)
+                return .status(.ok)
+            } _: { server in
+                let gate = Gate()
+                defer { gate.open() }
+                let call = Task {
+                    try await server.session.response(for: .with(server.config)) {
+                        $0.logger = nil
+                        $0.clock = clock
+                        $0.deadline = .seconds(5)
+                        $0.validators = [ResponseValidator { _ in throw Refused() }]
+                        $0.fallback = { _, request in
+                            await gate.pass()
+                            return DataResponse(request: request)
+                        }
+                    }
+                }
+                await gate.waitForArrivals()
+                await clock.waitForSleepers()
+                clock.advance(by: left - .milliseconds(1))
+                #expect(clock.sleepers == 1)
+                clock.advance(by: .milliseconds(1))
+                let error = await #expect(throws: RequestError.self) { try await call.value }
+                #expect(error?.code == .deadlineExceeded)
+                #expect(error?.underlyingError is Refused)
+                #expect(error?.reason.contains("fallback") == true)
+            }
+        }
     }
 
     @Test(
@@ -174,6 +271,27 @@ import Testing
             #expect(response.isSuccess)
         }
     }
+}
+
+/// A clock whose sleepers are woken up late.
+private struct Late: Clock {
+    let clock: TestClock
+
+    init(_ clock: TestClock) {
+        self.clock = clock
+    }
+
+    var now: TestClock.Instant { clock.now }
+    var minimumResolution: Duration { clock.minimumResolution }
+
+    func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+        try await clock.sleep(until: deadline.advanced(by: .seconds(1_000)))
+    }
+}
+
+extension DispatchSemaphore {
+    /// Blocks the thread, which a task must not do, until it is signalled; but not for ever.
+    fileprivate var wasSignalled: Bool { wait(timeout: .now() + 20) == .success }
 }
 
 /// An authenticator that tells which step a call is in.

@@ -116,4 +116,29 @@ import Testing
             #expect(error?.attempts.last?.description == "unfinished after 100.0 s")
         }
     }
+
+    #if canImport(FoundationNetworking)
+    @Test func `a configuration's limit on silence is exact, though it is no whole number of seconds`() async throws {
+        let clock = TestClock()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 1.5
+        let session = URLSession(configuration: configuration)
+        try await FaultServer.serving(.hangBeforeHead) { server in
+            let call = Task {
+                try await session.response(for: .with(server.config)) {
+                    $0.logger = nil
+                    $0.clock = clock
+                }
+            }
+            await clock.waitForSleepers()
+            #expect(clock.asked == [.milliseconds(1500)])
+            clock.advance(by: .milliseconds(1499))
+            #expect(clock.sleepers == 1)
+            clock.advance(by: .milliseconds(1))
+            let error = await #expect(throws: URLError.self) { try await call.value }
+            #expect(error?.code == .timedOut)
+            #expect(error?.localizedDescription.contains("1.5 s") == true)
+        }
+    }
+    #endif
 }

@@ -116,5 +116,16 @@ extension FaultServer.Fault {
 
     static func answer(_ text: String) -> String { head(length: text.utf8.count) + text }
 
+    /// A redirect of 29 kB, whose body is 30 MB when unpacked.
+    static let redirectBomb = Self { connection in
+        try connection.read()
+        let bomb = try redirectBody.get()
+        try connection.send(
+            "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n")
+        try connection.send(bomb)
+        try connection.waitForEnd()
+    }
+
+    private static let redirectBody = Result { try Shell.run("head -c 30000000 /dev/zero | gzip -9") }
     private static let bomb = Result { try Shell.run("head -c 200000000 /dev/zero | gzip -9") }
 }

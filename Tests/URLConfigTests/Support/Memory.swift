@@ -4,9 +4,14 @@ import Foundation
 /// What this process takes.
 enum Memory {
     /// The most memory that it has had until now, in bytes.
-    static func peak() throws -> Int {
+    static func peak() throws -> Int { try field("VmHWM:") }
+
+    /// The memory that it has now, in bytes.
+    static func resident() throws -> Int { try field("VmRSS:") }
+
+    private static func field(_ name: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
         return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
 }

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import URLConfig
+
+/// One request and its response, without a network.
+@Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
+    @Test func `silence is counted from the last bytes`() async throws {
+        let clock = TestClock()
+        let exchange = Exchange(sink: MemorySink(), caller: nil, bodyLength: nil, clock: clock)
+        exchange.finish(afterSilenceOf: .seconds(3)) { URLError(.timedOut) }
+        for _ in 0..<5 {
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(2))
+            exchange.move()
+            clock.advance(by: .seconds(1))
+        }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(2))
+        let error = await #expect(throws: URLError.self) { try await exchange.complete() }
+        #expect(error?.code == .timedOut)
+        #expect(clock.asked == [3, 2, 2, 2, 2, 2].map(Duration.seconds))
+    }
+
+    @Test func `one that is over begins no task`() async throws {
+        let exchange = Exchange(sink: MemorySink(), caller: nil, bodyLength: nil, clock: ContinuousClock())
+        exchange.finish(throwing: URLError(.timedOut))
+        exchange.begin {
+            Issue.record("a task was made")
+            return URLSession.shared.dataTask(with: URLRequest.with(.init(host: "http://h.invalid")))
+        }
+        await #expect(throws: URLError.self) { try await exchange.complete() }
+    }
+
+    @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
+        let exchange = Exchange(sink: MemorySink(), caller: nil, bodyLength: nil, clock: ContinuousClock())
+        let task = URLSession(configuration: .ephemeral).dataTask(with: .with(.init(host: "http://h.invalid")))
+        exchange.begin {
+            exchange.finish(throwing: URLError(.timedOut))
+            return task
+        }
+        #expect([.canceling, .completed].contains(task.state))
+        await #expect(throws: URLError.self) { try await exchange.complete() }
+    }
+}

@@ -1,0 +1,222 @@
+#if os(Linux)
+import Testing
+
+@testable import URLConfig
+
+/// Foundation's tasks of all sessions share one serial queue. What holds it up stops every transfer, but no caller and no task.
+///
+/// In processes of their own: other tests need that queue.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct HeldUpTests {
+    /// Foundation's queue waits in it until it is opened.
+    private final class Barrier: URLProtocol {
+        static let isReached = Gate()
+        static let end = DispatchSemaphore(value: 0)
+
+        override class func canInit(with request: URLRequest) -> Bool { true }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+        override func startLoading() {
+            Self.isReached.open()
+            Self.end.wait()
+            client?.urlProtocol(self, didFailWithError: URLError(.badServerResponse))
+        }
+
+        override func stopLoading() {}
+    }
+
+    /// Holds Foundation's queue up while a closure runs.
+    private static func holdingUp(_ body: () async throws -> Void) async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Barrier.self]
+        let session = URLSession(configuration: configuration)
+        let task = session.dataTask(with: try #require(URL(string: "http://h.invalid")))
+        Thread.detachNewThread { task.resume() }
+        await Barrier.isReached.pass()
+        try await body()
+        Barrier.end.signal()
+    }
+
+    /// Makes many calls at once, on a session each, while Foundation's queue is held up.
+    private static func calls(
+        _ count: Int, _ change: @escaping @Sendable (inout URLRequest.Config, inout URLSession.Config) -> Void
+    ) async -> [any Error] {
+        await withTaskGroup { group in
+            for _ in 0..<count {
+                group.addTask { () -> (any Error)? in
+                    var request = URLRequest.Config(host: "http://127.0.0.1:1")
+                    var config = URLSession.Config()
+                    config.logger = nil
+                    change(&request, &config)
+                    let session = URLSession(configuration: .ephemeral)
+                    do {
+                        try await session.response(for: .with(request), config: config)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(into: []) { errors, error in error.map { errors.append($0) } }
+        }
+    }
+
+    @Test func `deadlines, time limits and cancellations hold, and tasks run`() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.holdingUp {
+                let start = ContinuousClock.now
+                let deadlines = await Self.calls(200) { $1.deadline = .milliseconds(50) }
+                #expect(deadlines.compactMap { ($0 as? RequestError)?.code } == Array(repeating: .deadlineExceeded, count: 200))
+                let limits = await Self.calls(200) { request, _ in request.timeout = .milliseconds(50) }
+                #expect(limits.compactMap { ($0 as? URLError)?.code } == Array(repeating: .timedOut, count: 200))
+                let elapsed = start.duration(to: .now)
+                #expect(elapsed < .milliseconds(2 * 50 + 2 * 300))
+                let cancelled = Task { await Self.calls(200) { _, _ in } }
+                await Task.yield()
+                cancelled.cancel()
+                #expect(await cancelled.value.allSatisfy { $0 is CancellationError })
+            }
+            // All that was given up has left no jam.
+            try await FaultServer.serving(.ok("{}")) { server in
+                let response = try await server.session.response(for: .with(server.config)) {
+                    $0.logger = nil
+                    $0.deadline = .seconds(5)
+                }
+                #expect(response.isSuccess)
+            }
+        }
+    }
+
+    @Test func `a redirect that unpacks to 30 MB holds nobody up`() async {
+        await #expect(processExitsWith: .success) {
+            try await FaultServer.serving(.redirectBomb) { bomb in
+                let bombed = Task {
+                    try await bomb.session.response(for: .with(bomb.config)) {
+                        $0.logger = nil
+                        $0.redirects = .none
+                    }
+                }
+                // Whoever makes a task by hand waits for Foundation.
+                let isFree = LockBox(true)
+                while isFree.withLock({ $0 }) {
+                    isFree.set(\.self, false)
+                    Thread.detachNewThread {
+                        if let url = URL(string: "http://h.invalid") { _ = bomb.session.dataTask(with: url) }
+                        isFree.set(\.self, true)
+                    }
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                let start = ContinuousClock.now
+                let errors = await Self.calls(100) { $1.deadline = .milliseconds(200) }
+                #expect(errors.compactMap { ($0 as? RequestError)?.code } == Array(repeating: .deadlineExceeded, count: 100))
+                #expect(start.duration(to: .now) < .milliseconds(500))
+                bombed.cancel()
+                await #expect(throws: CancellationError.self) { try await bombed.value }
+                #expect(start.duration(to: .now) < .milliseconds(600))
+                #expect(!isFree.withLock { $0 })
+                // Without waiting for Foundation to end.
+                exit(0)
+            }
+        }
+    }
+
+    @Test func `a delegate that gives no body stream holds nobody up`() async {
+        await #expect(processExitsWith: .success) {
+            final class Silent: NSObject, URLSessionTaskDelegate {
+                let isAsked = Gate()
+
+                func urlSession(
+                    _ session: URLSession, task: URLSessionTask,
+                    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+                ) {
+                    isAsked.open()
+                }
+            }
+            try await FaultServer.serving(.losingSecond()) { server in
+                let delegate = Silent()
+                try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+                let stuck = Task {
+                    let request = URLRequest.with(server.config) {
+                        $0.method = .put
+                        $0.modify = { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
+                    }
+                    return try await server.session.response(for: request) {
+                        $0.logger = nil
+                        $0.taskDelegate = delegate
+                    }
+                }
+                await delegate.isAsked.pass()
+                try await FaultServer.serving(.ok("{}")) { healthy in
+                    let response = try await healthy.session.response(for: .with(healthy.config)) {
+                        $0.logger = nil
+                        $0.deadline = .seconds(2)
+                    }
+                    #expect(response.isSuccess)
+                }
+                stuck.cancel()
+                await #expect(throws: CancellationError.self) { try await stuck.value }
+            }
+        }
+    }
+
+    @Test func `calls that were given up leave no jam, and give their memory back`() async throws {
+        await #expect(processExitsWith: .success) {
+            let calls = ProcessInfo.processInfo.environment["STORM_CALLS"].flatMap { Int($0) } ?? 4_000
+            let isSlow = LockBox(true)
+            let fault = FaultServer.Fault { connection in
+                while true {
+                    try connection.read()
+                    if isSlow.withLock({ $0 }) { try connection.pause(.seconds(1)) }
+                    try connection.send(FaultServer.Fault.answer("{}"))
+                }
+            }
+            try await FaultServer.serving(fault) { server in
+                func storm() async {
+                    await withTaskGroup(of: Void.self) { group in
+                        for index in 0..<calls {
+                            if index >= 1_000 { await group.next() }
+                            group.addTask {
+                                _ = try? await server.session.response(for: .with(server.config)) {
+                                    $0.logger = nil
+                                    $0.deadline = .milliseconds(20)
+                                }
+                            }
+                        }
+                    }
+                }
+                await storm()
+                let memory = try Memory.resident()
+                await storm()
+                isSlow.set(\.self, false)
+                let start = ContinuousClock.now
+                let response = try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+                #expect(response.isSuccess)
+                #expect(start.duration(to: .now) < .seconds(1))
+                // The first thousand needs what any thousand does; after that it is the same memory again.
+                #expect(try Memory.resident() - memory < 48 << 20)
+            }
+        }
+    }
+
+    @Test func `sessions that are gone give their descriptors back while others are used`() async throws {
+        await #expect(processExitsWith: .success) {
+            try await FaultServer.serving(.ok("{}")) { server in
+                let request = URLRequest.with(server.config)
+                func call(on session: URLSession) async throws { try await session.response(for: request) { $0.logger = nil } }
+                try await call(on: server.session)
+                let before = Self.descriptors
+                for _ in 0..<200 { try await call(on: URLSession(configuration: .ephemeral)) }
+                while Self.descriptors > before + 16 {
+                    try await call(on: server.session)
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                #expect(Engine.count == 1)
+            }
+        }
+    }
+
+    /// How many files and sockets this process has open.
+    static var descriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+}
+#endif
