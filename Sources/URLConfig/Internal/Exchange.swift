@@ -113,9 +113,13 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        #if canImport(FoundationNetworking)
         state.withLock { state in
             if !state.isOver { completionHandler(nil) }
         }
+        #else
+        completionHandler(nil)
+        #endif
     }
 
     func urlSession(

@@ -88,12 +88,18 @@ struct Engine: Sendable {
         _ exchange: Exchange, for request: URLRequest, _ credential: URLCredential?, of session: URLSession,
         _ redaction: Redaction?
     ) {
+        // Foundation raises an exception for a task's own delegate there.
+        guard session.configuration.identifier == nil else {
+            let reason = "a background session cannot be used here; use another session"
+            return exchange.finish(
+                throwing: RequestError(.unsupportedSession, stage: .executing, reason: reason, request: request))
+        }
         var request = request
         // An infinite time becomes a date that has passed.
         request.timeoutInterval = min(max(request.timeoutInterval, 0), 1e9)
         if let redaction { request.blankCredentials(of: session.configuration, redaction) }
         exchange.begin {
-            // An invalidated session raises an exception here, and no property tells beforehand.
+            // An invalidated session raises an exception here, which Swift cannot catch and no property foretells.
             let task = session.dataTask(with: request)
             task.delegate = exchange
             return task

@@ -38,8 +38,28 @@ private struct UnifiedLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
+    /// What the event has as metadata stands in the message, too; that of the logger is the caller's.
     func log(event: LogEvent) {
-        log.log(level: event.level >= .error ? .error : .debug, "\(event.message.description, privacy: .public)")
+        let own = metadata.map { "\($0.key)=\($0.value) " }.sorted().joined()
+        for piece in "\(own)\(event.message)".pieces(of: 1000) {
+            log.log(level: event.level >= .error ? .error : .debug, "\(String(piece), privacy: .public)")
+        }
     }
 }
 #endif
+
+extension String {
+    /// The text in pieces of so many bytes at most, no scalar of which is cut: unified logging keeps 1,024 bytes of a message.
+    func pieces(of size: Int) -> [Substring] {
+        var pieces: [Substring] = []
+        var rest = self[...]
+        while !rest.isEmpty {
+            // A slice of text ends between two scalars, wherever its end was put.
+            let end = rest.utf8.index(rest.startIndex, offsetBy: size, limitedBy: rest.endIndex) ?? rest.endIndex
+            let piece = rest[..<end]
+            pieces.append(piece)
+            rest = rest[piece.endIndex...]
+        }
+        return pieces
+    }
+}

@@ -30,8 +30,9 @@ extension URLSession {
         public var retry = RetryPolicy.none
         /// The time for the whole call: authorization, every attempt, redirect and wait, and the validators.
         ///
-        /// `nil`, or one that is not more than zero, is no limit. When it is up, ``RequestError/Code/deadlineExceeded`` is thrown,
-        /// even if an authenticator or a validator does not return.
+        /// When it has passed, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator does not
+        /// return, and whatever it returns after that. One of zero or less has passed already: nothing is sent. `nil` by default:
+        /// no limit.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
@@ -41,8 +42,10 @@ extension URLSession {
         public var responseLimit: Int?
         /// The last resort: a response, such as a stored one, in place of an error.
         ///
-        /// It gets whatever the call would throw once sending has begun, but neither the end of a cancelled task nor a
-        /// request that cannot be sent. What it throws is thrown instead. No validator sees its response.
+        /// It receives whatever the call would throw once sending has begun. It is not called for cancelled tasks or requests
+        /// that cannot be sent. What it throws is thrown instead. No validator sees its response.
+        ///
+        /// It has the time that is left of the ``deadline``, and at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
         /// Where traffic and failures are written; `nil` for nowhere.
         public var logger: Logger? = .networking
@@ -52,8 +55,9 @@ extension URLSession {
         public var redaction = Redaction.standard
         /// The caller's own delegate of the task, asked before that of the session.
         ///
-        /// It hears of challenges, redirects, bytes sent and body streams that are needed again, on every platform, and on Apple
-        /// platforms of metrics and all else but the data.
+        /// It is asked about challenges, redirects and body streams that are needed again, and told of bytes that were sent, on
+        /// every platform. On Apple platforms it receives everything else, such as metrics, but for the response, the data and
+        /// the completion.
         public var taskDelegate: (any URLSessionTaskDelegate)?
         /// What measures ``deadline``, the request's time limit and waits; another one is for tests.
         public var clock: any Clock<Duration> = ContinuousClock()
