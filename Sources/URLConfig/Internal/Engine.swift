@@ -27,7 +27,6 @@ final class Engine: Sendable {
 
     private static let register = LockBox(Register())
     private static let queues = (0..<8).map { DispatchQueue(label: "URLConfig.engine.\($0)", qos: .userInitiated) }
-    private static let inline = Inline()
 
     let session: URLSession
     private let resourceLimit: Duration?
@@ -35,6 +34,7 @@ final class Engine: Sendable {
     private let cookies: Cookies
     private let fields: AdditionalFields
     private let switchboard = Switchboard()
+    private let ownConnections = OwnConnections()
 
     /// The engine of a session.
     static func of(_ user: URLSession) -> Engine {
@@ -85,7 +85,7 @@ final class Engine: Sendable {
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
         // Foundation's own is exact for whole seconds.
         silenceLimit = silence == silence.forFoundation ? nil : Duration(timeoutInterval: silence)
-        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: Self.inline)
+        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: .inline)
     }
 
     /// The time for one sending, by our own clock.
@@ -117,32 +117,24 @@ final class Engine: Sendable {
         }
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
+        guard !request.mustHaveOwnConnection else {
+            return ownConnections.begin(exchange, for: request, of: user, like: session)
+        }
         Self.queue(of: exchange).async { [request] in
-            exchange.begin { self.task(for: request, exchange, of: user) }
+            exchange.begin {
+                let task = self.session.dataTask(with: request)
+                self.switchboard.connect(task, to: exchange, of: user)
+                return task
+            }
         }
-    }
-
-    private func task(for request: URLRequest, _ exchange: Exchange, of user: URLSession) -> URLSessionTask {
-        guard request.mustHaveNewConnection else {
-            let task = session.dataTask(with: request)
-            switchboard.connect(task, to: exchange, of: user)
-            return task
-        }
-        // Only a session that has had no request yet surely has no connection.
-        let switchboard = Switchboard()
-        let once = URLSession(configuration: session.configuration, delegate: switchboard, delegateQueue: Self.inline)
-        let task = once.dataTask(with: request)
-        switchboard.connect(task, to: exchange, of: user)
-        // The task, which has not begun yet, is finished first.
-        once.finishTasksAndInvalidate()
-        return task
     }
 
     static func cancel(_ task: URLSessionTask, of exchange: Exchange) {
         queue(of: exchange).async { task.cancel() }
     }
 
-    private static func queue(of exchange: Exchange) -> DispatchQueue {
+    /// The queue on which all happens that may wait for Foundation's.
+    static func queue(of exchange: Exchange) -> DispatchQueue {
         queues[Int(UInt(bitPattern: ObjectIdentifier(exchange).hashValue) % UInt(queues.count))]
     }
 
@@ -153,11 +145,6 @@ final class Engine: Sendable {
 }
 
 extension URLRequest {
-    /// Whether libcurl would send it again without a word, if a connection that it kept is closed before a response.
-    ///
-    /// It asks for a body that it has begun to send; where there is none, it asks nobody.
-    fileprivate var mustHaveNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
-
     /// Makes the body one of which libcurl has to ask for a second copy, and that has one length.
     fileprivate mutating func prepareBody(for exchange: Exchange) {
         if let body = httpBody, !body.isEmpty {
@@ -172,102 +159,6 @@ extension URLRequest {
         if value(forHTTPHeaderField: "Content-Length") != nil {
             setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
         }
-    }
-}
-
-/// Runs callbacks where they arise, on the session's own queue, which is serial.
-///
-/// A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of data
-/// before a transfer that was cancelled stops. So no callback may wait for anything.
-///
-/// `@unchecked` only restates what `OperationQueue` is already: there is nothing here that could be shared.
-private final class Inline: OperationQueue, @unchecked Sendable {
-    override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        block()
-    }
-}
-
-/// The delegate of an engine's session: hands each callback to the exchange whose task it is.
-private final class Switchboard: NSObject, URLSessionDataDelegate {
-    private struct Line {
-        let exchange: Exchange
-        /// Held so that a session lives as long as the tasks that were begun on it.
-        let user: URLSession
-    }
-
-    private let lines = LockBox<[Int: Line]>([:])
-
-    func connect(_ task: URLSessionTask, to exchange: Exchange, of user: URLSession) {
-        lines.withLock { $0[task.taskIdentifier] = Line(exchange: exchange, user: user) }
-    }
-
-    private func line(of task: URLSessionTask) -> Line? {
-        lines.withLock { $0[task.taskIdentifier] }
-    }
-
-    func urlSession(
-        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-        line(of: dataTask)?.exchange
-            .urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        line(of: dataTask)?.exchange.urlSession(session, dataTask: dataTask, didReceive: data)
-    }
-
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        line(of: task)?.exchange.urlSession(
-            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-            completionHandler: completionHandler)
-    }
-
-    /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed, and needs the
-    /// body again. The server may have read all of the first one, so whether it is sent again is for the send loop to say.
-    ///
-    /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one that
-    /// fails.
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask,
-        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-    ) {
-        // Foundation asks for every task that has no body, too.
-        guard let exchange = line(of: task)?.exchange, exchange.bodyLength != nil else { return completionHandler(nil) }
-        exchange.finish(throwing: LostConnection(task: task))
-        completionHandler(BodyStream(InputStream(data: Data()), length: 1, exchange))
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let line = lines.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-        line?.exchange.urlSession(session, task: task, didCompleteWithError: error)
-    }
-
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
-        totalBytesExpectedToSend: Int64
-    ) {
-        guard let line = line(of: task) else { return }
-        line.exchange.move()
-        guard let caller = line.exchange.caller else { return }
-        line.user.delegateQueue.addOperation {
-            caller.urlSession(
-                line.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
-                // Foundation knows of no length of a stream.
-                totalBytesExpectedToSend: line.exchange.bodyLength ?? totalBytesExpectedToSend)
-        }
-    }
-
-    /// The refusal and its body have arrived by now, and are the response: Foundation would wait for credentials, for ever, and
-    /// crashes for those that it cannot use.
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        line(of: task)?.exchange.finish(challenge)
     }
 }
 

@@ -35,8 +35,10 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// Begins with a task, unless the exchange is over.
     ///
     /// - Parameter makeTask: Makes the task, not begun yet, whose callbacks arrive here.
-    func begin(_ makeTask: () -> URLSessionTask) {
-        guard !state.withLock({ $0.isOver }) else { return }
+    /// - Returns: Whether there is a task, which will end.
+    @discardableResult
+    func begin(_ makeTask: () -> URLSessionTask) -> Bool {
+        guard !state.withLock({ $0.isOver }) else { return false }
         let task = makeTask()
         let isOver = state.withLock { state in
             state.task = task
@@ -44,6 +46,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         }
         // A session keeps a task that has neither begun nor been cancelled for ever.
         if isOver { task.cancel() } else { task.resume() }
+        return true
     }
 
     /// Waits until the response is complete.

@@ -77,6 +77,37 @@ import Testing
         }
     }
 
+    @Test func `connections of one request each are no more at a time than a host may have, whoever gives up`() async throws {
+        let (most, open) = (LockBox(0), LockBox(0))
+        let fault = FaultServer.Fault { connection in
+            let count = open.withLock { open in
+                open += 1
+                return open
+            }
+            most.withLock { $0 = max($0, count) }
+            defer { open.withLock { $0 -= 1 } }
+            try connection.read()
+            try connection.pause(.milliseconds(2))
+            try connection.send(FaultServer.Fault.answer("{}"))
+        }
+        try await FaultServer.serving(fault) { server in
+            let request = request("POST", .none, to: server)
+            let calls = (0..<300).map { _ in
+                Task { try await server.session.response(for: request) { $0.logger = nil } }
+            }
+            for index in calls.indices where index.isMultiple(of: 2) { calls[index].cancel() }
+            for (index, call) in calls.enumerated() {
+                switch await call.result {
+                case .success(let response): #expect(response.isSuccess)
+                case .failure(let error): #expect(error is CancellationError && index.isMultiple(of: 2))
+                }
+            }
+            #expect(server.requests.count >= 150)
+        }
+        // The client has closed a connection before the server knows.
+        #expect(most.withLock { $0 } <= 2 * 6)
+    }
+
     @Test(arguments: [Body.data, .none])
     func `what is idempotent is sent once more, and seen where that can be known`(body: Body) async throws {
         try await FaultServer.serving(.losingSecond()) { server in

@@ -1,0 +1,111 @@
+#if canImport(FoundationNetworking)
+
+/// Runs callbacks where they arise, on the session's own queue, which is serial.
+///
+/// A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of data
+/// before a transfer that was cancelled stops. So no callback may wait for anything.
+///
+/// `@unchecked` only restates what `OperationQueue` is already: there is nothing here that could be shared.
+private final class Inline: OperationQueue, @unchecked Sendable {
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        block()
+    }
+}
+
+extension OperationQueue {
+    /// Runs callbacks where they arise.
+    static let inline: OperationQueue = Inline()
+}
+
+/// The delegate of an engine's session: hands each callback to the exchange whose task it is.
+final class Switchboard: NSObject, URLSessionDataDelegate {
+    private struct Line {
+        let exchange: Exchange
+        /// Held so that a session lives as long as the tasks that were begun on it.
+        let user: URLSession
+    }
+
+    private let lines = LockBox<[Int: Line]>([:])
+    private let onEnd: @Sendable () -> Void
+
+    /// - Parameter onEnd: Called when a task has ended.
+    init(onEnd: @escaping @Sendable () -> Void = {}) {
+        self.onEnd = onEnd
+    }
+
+    func connect(_ task: URLSessionTask, to exchange: Exchange, of user: URLSession) {
+        lines.withLock { $0[task.taskIdentifier] = Line(exchange: exchange, user: user) }
+    }
+
+    private func line(of task: URLSessionTask) -> Line? {
+        lines.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        line(of: dataTask)?.exchange
+            .urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        line(of: dataTask)?.exchange.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        line(of: task)?.exchange.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+            completionHandler: completionHandler)
+    }
+
+    /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed, and needs the
+    /// body again. The server may have read all of the first one, so whether it is sent again is for the send loop to say.
+    ///
+    /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one that
+    /// fails.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        // Foundation asks for every task that has no body, too.
+        guard let exchange = line(of: task)?.exchange, exchange.bodyLength != nil else { return completionHandler(nil) }
+        exchange.finish(throwing: LostConnection(task: task))
+        completionHandler(BodyStream(InputStream(data: Data()), length: 1, exchange))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let line = lines.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        line?.exchange.urlSession(session, task: task, didCompleteWithError: error)
+        onEnd()
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        guard let line = line(of: task) else { return }
+        line.exchange.move()
+        guard let caller = line.exchange.caller else { return }
+        line.user.delegateQueue.addOperation {
+            caller.urlSession(
+                line.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                // Foundation knows of no length of a stream.
+                totalBytesExpectedToSend: line.exchange.bodyLength ?? totalBytesExpectedToSend)
+        }
+    }
+
+    /// The refusal and its body have arrived by now, and are the response: Foundation would wait for credentials, for ever, and
+    /// crashes for those that it cannot use.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        line(of: task)?.exchange.finish(challenge)
+    }
+}
+
+#endif
