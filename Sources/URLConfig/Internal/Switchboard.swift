@@ -62,8 +62,9 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
             completionHandler: completionHandler)
     }
 
-    /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed, and needs the
-    /// body again. The server may have read all of the first one, so whether it is sent again is for the send loop to say.
+    /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed.
+    ///
+    /// The server may have read all of the first one, so whether it is sent again is for the send loop to say.
     ///
     /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one that
     /// fails.

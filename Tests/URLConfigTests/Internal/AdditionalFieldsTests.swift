@@ -5,7 +5,9 @@ import Testing
 
 /// The `httpAdditionalHeaders` of a session's configuration.
 @Suite(.timeLimit(.minutes(1))) struct AdditionalFieldsTests {
-    private func head(_ fields: [AnyHashable: Any], _ change: (inout URLRequest) -> Void = { _ in }) async throws -> String {
+    private func head(_ fields: [AnyHashable: Any], _ change: (inout URLRequest) -> Void = { _ in }) async throws
+        -> String
+    {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = fields
         let session = URLSession(configuration: configuration)

@@ -67,7 +67,9 @@ import Testing
                         #expect(failure.code == .networkConnectionLost)
                         #expect(failure.attempts.count == 1)
                     }
-                    let sent = server.requests.filter { $0.head.hasPrefix("\(method) ") && $0.head.contains("?id=\(index) ") }
+                    let sent = server.requests.filter {
+                        $0.head.hasPrefix("\(method) ") && $0.head.contains("?id=\(index) ")
+                    }
                     #expect(sent.map(\.body) == [body.bytes])
                 }
                 // One without a body asks for a connection of its own, and so loses none.
@@ -77,7 +79,9 @@ import Testing
         }
     }
 
-    @Test func `connections of one request each are no more at a time than a host may have, whoever gives up`() async throws {
+    @Test func `connections of one request each are no more at a time than a host may have, whoever gives up`()
+        async throws
+    {
         let (most, open) = (LockBox(0), LockBox(0))
         let fault = FaultServer.Fault { connection in
             let count = open.withLock { open in
@@ -113,7 +117,9 @@ import Testing
         try await FaultServer.serving(.losingSecond()) { server in
             for _ in 0..<4 {
                 try await server.session.response(for: .with(server.config)) { $0.logger = nil }
-                let response = try await server.session.response(for: request("PUT", body, to: server)) { $0.logger = nil }
+                let response = try await server.session.response(for: request("PUT", body, to: server)) {
+                    $0.logger = nil
+                }
                 let outcomes = response.attempts.map { ($0.error as? URLError)?.code }
                 // libcurl says nothing of a request without a body.
                 #expect(outcomes == (body == .none ? [nil] : [.networkConnectionLost, nil]))

@@ -44,7 +44,9 @@ import Testing
             let typical = try await ContinuousClock().measure {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     let request = URLRequest.with(server.config) { $0.path = "/data" }
-                    for _ in 0..<100 { group.addTask { try await server.session.response(for: request, config: config) } }
+                    for _ in 0..<100 {
+                        group.addTask { try await server.session.response(for: request, config: config) }
+                    }
                     try await group.waitForAll()
                 }
             }
