@@ -118,7 +118,7 @@ public struct RequestError: Error, Sendable {
 
 extension RequestError: CustomStringConvertible, LocalizedError {
     /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the lines
-    /// around the place; then a line for each attempt, if there were several.
+    /// around the place; then a line for each attempt, if there were several or the budget refused another one.
     ///
     /// Secrets are hidden.
     public var description: String {
@@ -130,7 +130,7 @@ extension RequestError: CustomStringConvertible, LocalizedError {
             text += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
         }
         text = ([text + reason.escapingControls] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
-        guard attempts.count > 1 else { return text }
+        guard attempts.count > 1 || attempts.first?.reason != nil else { return text }
         return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
     }
 

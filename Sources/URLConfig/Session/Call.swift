@@ -186,9 +186,12 @@ struct Call: Sendable {
         guard !Task.isCancelled, leg.request.httpBodyStream == nil,
             let (delay, reason) = config.retry.delay(
                 after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
-                remaining: config.deadline?.limit.map { $0 - elapsed() }, jitter: .random(in: 0...1)),
-            config.retry.budget?.spend(leg.host) ?? true
+                remaining: config.deadline?.limit.map { $0 - elapsed() }, jitter: .random(in: 0...1))
         else { return nil }
+        guard config.retry.budget?.spend(leg.host) ?? true else {
+            _ = going(from: leg, to: leg, "not retried: the retry budget is spent")
+            return nil
+        }
         var again = leg
         again.attempts += 1
         _ = going(from: leg, to: again, reason)
@@ -196,7 +199,7 @@ struct Call: Sendable {
         return again
     }
 
-    /// There will be another attempt: tells the log and the timeline.
+    /// Tells the log and the timeline why there will be another attempt, or why not.
     private func going(from leg: Leg, to next: Leg, _ reason: String) -> Leg {
         if let attempt = timeline.go(on: reason) { log.again(leg.request, attempt) }
         return next

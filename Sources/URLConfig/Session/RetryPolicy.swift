@@ -24,10 +24,12 @@ public struct RetryPolicy: Sendable {
     public var longestRetryAfter = Duration.seconds(60)
     /// Status codes of answers that may be better the next time.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Failures of the transport that may pass.
+    /// Failures of the transport that may be transient.
+    ///
+    /// `.cannotParseResponse` is not among them: on Linux it also means a legal response that Foundation refuses, each time.
     public var errors: Set<URLError.Code> = [
         .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
-        .notConnectedToInternet, .cannotParseResponse, .badServerResponse,
+        .notConnectedToInternet, .badServerResponse,
     ]
     /// What bounds the retries of all calls together; `nil` for no bound.
     public var budget: RetryBudget? = .shared
@@ -67,7 +69,7 @@ public struct RetryPolicy: Sendable {
         case .success(let response):
             guard statuses.contains(response.status.code) else { return nil }
             delay = backoff(attempt, jitter)
-            if let asked = response.retryAfter(now) {
+            if let asked = response.retryAfter(at: now) {
                 guard asked <= longestRetryAfter else { return nil }
                 // "At once" is for each client a little later, too.
                 if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
@@ -93,8 +95,13 @@ extension URLRequest {
 }
 
 extension DataResponse {
-    /// RFC 9110 §10.2.3: seconds, or a date; `nil` without one, or for anything else.
-    func retryAfter(_ now: Date) -> Duration? {
+    /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3): seconds, or the time from now until
+    /// a date, zero if that has passed.
+    ///
+    /// `nil` without the field, or for anything else.
+    public var retryAfter: Duration? { retryAfter(at: Date()) }
+
+    func retryAfter(at now: Date) -> Duration? {
         guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
             return nil
         }
