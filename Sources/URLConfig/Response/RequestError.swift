@@ -43,7 +43,9 @@ public struct RequestError: Error, Sendable {
         public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
         /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, is up.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
-        /// The server refused the credentials for good.
+        /// An authenticator got no credentials in time: `load` or `refresh` of a ``TokenAuthenticator`` did not return.
+        public static let authenticationTimedOut = Self(rawValue: "authenticationTimedOut")
+        /// The server refused the credentials for good, or the request had none.
         public static let unauthorized = Self(rawValue: "unauthorized")
         /// The status is not one of those asked for.
         public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")

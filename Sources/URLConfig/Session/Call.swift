@@ -158,10 +158,14 @@ struct Call: Sendable {
     }
 
     private func reauthorized(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
-        guard case .success(let answer) = outcome, config.throwsUnauthorized, !leg.isForeign,
+        guard case .success(var answer) = outcome, config.throwsUnauthorized, !leg.isForeign,
             config.isUnauthorized(answer.response)
         else { return nil }
+        answer.response.requestAsMade = leg.request
         var reason = "the server refused the credentials" + (leg.hasNewCredentials ? ", and the new ones too" : "")
+        if config.authenticator == nil, leg.request.value(forHTTPHeaderField: "Authorization") == nil {
+            reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
+        }
         if !leg.hasNewCredentials, let authenticator = config.authenticator,
             try await AuthenticatorWork.of(
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
@@ -176,8 +180,9 @@ struct Call: Sendable {
             reason += "; there are new ones, but no other body stream"
         } else {
             try Task.checkCancellation()
-            let isNews = await (config.authenticator as? TokenAuthenticator)?.isNews(answer.response) ?? true
-            if isNews { await config.onUnauthorized?(answer.response) }
+            let refusal = await (config.authenticator as? any RefusalExplaining)?.explanation(of: answer.response)
+            reason = refusal?.reason ?? reason
+            if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(answer.response) }
         }
         throw RequestError(.unauthorized, stage: .executing, reason: reason, response: answer.response)
     }
