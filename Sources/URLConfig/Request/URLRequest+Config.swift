@@ -31,8 +31,8 @@ extension URLRequest {
         public var headers = HTTPFields() { didSet { readyHeaders = nil } }
         /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
         ///
-        /// A ``TokenAuthenticator`` that writes the same field leaves the request alone, and does not refresh its token when the
-        /// server refuses the request.
+        /// A ``TokenAuthenticator`` that writes the same field leaves the request alone. If the server refuses the
+        /// request, the token is not refreshed.
         public var authorization: Authorization?
         /// Marks the request as one operation however often it is sent: retries may then repeat it, whatever its method.
         public var idempotencyKey: IdempotencyKey?

@@ -11,8 +11,9 @@ public struct Attempt: Sendable, CustomStringConvertible {
     public internal(set) var error: (any Error)?
     /// How long it took to the end of the answer, or has taken until now.
     public internal(set) var duration = Duration.zero
-    /// Why there was another one, without secrets: `waiting 3.0 s: Retry-After`, `credentials refreshed`, `to https://…`; or
-    /// why there was none: `not retried: the retry budget is spent`.
+    /// Why there was another one, or why there was none, without secrets.
+    ///
+    /// `waiting 3.0 s: Retry-After`, `credentials refreshed`, `to https://…`, `not retried: the retry budget is spent`.
     public internal(set) var reason: String?
 
     /// Outcome, duration and the reason, without secrets.

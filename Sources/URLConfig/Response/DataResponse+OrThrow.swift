@@ -20,8 +20,9 @@
 public protocol ResponseError: Error {
     /// Takes what the error needs of the response.
     ///
-    /// Called once, after the error is decoded and before it is thrown: by ``DataResponse/decode(_:orThrow:_:)``,
-    /// ``DataResponse/validated(orThrow:_:)``, ``ResponseValidator/success(orThrow:_:)`` and ``ResponseReader/orThrow(_:_:)``.
+    /// It is called once, after the error is decoded and before it is thrown, by
+    /// ``DataResponse/decode(_:orThrow:_:)``, ``DataResponse/validated(orThrow:_:)``,
+    /// ``ResponseValidator/success(orThrow:_:)`` and ``ResponseReader/orThrow(_:_:)``.
     ///
     /// - Parameter response: The response, with its content.
     mutating func take(from response: DataResponse)

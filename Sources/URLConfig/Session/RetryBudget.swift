@@ -1,10 +1,12 @@
-/// How many more requests retries may cause: a reserve for each host, filled by calls and by time, and drawn on by retries.
+/// How many more requests retries may cause: for each host a reserve that calls and time fill, and retries draw on.
 ///
-/// While a service is down, every retry adds to the load that keeps it down. A reserve holds ten retries at most. Each call adds
-/// a tenth of a retry, and each minute adds one, so that a client with few calls has retries again after an outage.
+/// While a service is down, every retry adds to the load that keeps it down. A reserve contains ten retries at most.
+/// Each call adds a tenth of a retry. Each minute adds one, so that a client with few calls has retries again after
+/// an outage.
 ///
-/// In a full outage, n calls within m minutes cause at most 10 + n/10 + m retries. That is under 1.2 requests a call for any
-/// thousand calls that come at twelve a minute or faster. Slower clients exceed a tenth by no more than that one retry a minute.
+/// In a full outage, n calls within m minutes cause at most 10 + n/10 + m retries. For a thousand calls at a rate of
+/// twelve a minute or more, that is less than 1.2 requests a call. A client with fewer calls exceeds 1.1 requests a
+/// call by no more than one retry a minute.
 public final class RetryBudget: Sendable {
     private struct Reserve {
         var retries = RetryBudget.most

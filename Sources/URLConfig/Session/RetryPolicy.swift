@@ -26,7 +26,7 @@ public struct RetryPolicy: Sendable {
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
     /// Failures of the transport that may be transient.
     ///
-    /// `.cannotParseResponse` is not among them: on Linux it also means a legal response that Foundation refuses, each time.
+    /// `.cannotParseResponse` is not among them: on Linux, Foundation reports it for some legal responses, every time.
     public var errors: Set<URLError.Code> = [
         .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
         .notConnectedToInternet, .badServerResponse,
@@ -95,10 +95,9 @@ extension URLRequest {
 }
 
 extension DataResponse {
-    /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3): seconds, or the time from now until
-    /// a date, zero if that has passed.
+    /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3).
     ///
-    /// `nil` without the field, or for anything else.
+    /// Of a date, it is the time from now, or zero if the date has passed. `nil` if the field is missing or invalid.
     public var retryAfter: Duration? { retryAfter(at: Date()) }
 
     func retryAfter(at now: Date) -> Duration? {

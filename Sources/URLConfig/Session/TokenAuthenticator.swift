@@ -17,10 +17,11 @@
 /// - A request waits for `load` or `refresh` no longer than the renewal limit, and then fails with
 ///   ``RequestError/Code/authenticationTimedOut``; the next request may try again.
 /// - A request that is cancelled while it waits ends at once, and the refresh goes on for the others.
-/// - A request made within `load` or `refresh` does not wait for itself: it leaves without the token. One that they make in
-///   another task, such as a detached one, does wait: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
-/// - A request that has the token's field, `Authorization` by default, before it is authorized is left alone. If the server
-///   refuses it, the token is not refreshed, and ``Foundation/URLSession/Config/onUnauthorized`` is not called.
+/// - A request made within `load` or `refresh` does not wait for itself: it leaves without the token. One that they
+///   make in another task, such as a detached one, does wait: set ``Foundation/URLSession/Config/authorize`` to
+///   `false` for it.
+/// - A request with an `Authorization` of its own, or whatever field the token is written to, is left alone. If the
+///   server refuses it, the token is not refreshed, and ``Foundation/URLSession/Config/onUnauthorized`` is not called.
 public actor TokenAuthenticator: Authenticator, RefusalExplaining {
     private enum State {
         /// `load` is to be asked.
@@ -110,12 +111,12 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
     /// - Parameters:
     ///   - hosts: The hosts that the token is for, such as `api.example.com`, `localhost:8080` for one port only, or
     ///     `https://api.example.com` for one scheme. It is put on no other request. What is not a host, such as
-    ///     `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error and ignored. Of a URL with a
-    ///     scheme, such as a base URL, the path is ignored.
+    ///     `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error and ignored. The
+    ///     path of a base URL with a scheme, such as `https://api.example.com/v2`, is ignored.
     ///   - leeway: How long before its expiry a token is refreshed, but not in the first half of the life that it has left when
     ///     it is got.
-    ///   - renewalLimit: How long requests wait for one call of `load` or `refresh`: by default 30 s. It is not cancelled then,
-    ///     and a token that it returns late is used unless there is another one by then.
+    ///   - renewalLimit: How long requests wait for one call of `load` or `refresh`, by default 30 s. Then they fail;
+    ///     the call is not cancelled. A token that it returns late is used, unless the token has changed since.
     ///   - authorization: How the token is written; at first as a bearer token. The same each time: a token that was refused
     ///     is known by it, and one that is written in another way is not refreshed.
     ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
@@ -168,8 +169,8 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
     ///
     /// A request that has the token's field already is left alone.
     ///
-    /// - Throws: What `load` and `refresh` throw; ``RequestError`` with code ``RequestError/Code/authenticationTimedOut`` if
-    ///   they do not return in time.
+    /// - Throws: What `load` and `refresh` throw; ``RequestError`` with code
+    ///   ``RequestError/Code/authenticationTimedOut`` if they do not return in time.
     public func authorize(_ request: inout URLRequest) async throws {
         guard serves(request), ownFields(of: request).isEmpty, let token = try await currentToken() else { return }
         let fields = try fields(for: token)
@@ -253,8 +254,8 @@ extension TokenAuthenticator {
         let renewal = Renewal()
         self.renewal = renewal
         let start = generation
-        // A task of its own, so that no caller's cancellation ends what others wait for. It runs later: the token may have
-        // been replaced by then.
+        // A task of its own, so that no caller's cancellation ends what others wait for. It runs later: the token may
+        // have been replaced by then.
         Task { await run(renewal, of: token, generation: start) }
         return renewal
     }
@@ -270,8 +271,8 @@ extension TokenAuthenticator {
         }
         running -= 1
         guard generation == start else { return }
-        // Past its limit, only a token counts: it is kept if no other one has come since. Many services accept a refresh
-        // token once, so that dropping what it was exchanged for would sign the user out.
+        // Past its limit, a renewal ends nobody's wait for the next one, unless it brings a token. That token is kept:
+        // many services accept a refresh token only once, so dropping what came for it would sign the user out.
         if renewal.isOver, (try? result.get()) == nil { return }
         if case .success(let new) = result { take(new, for: token) }
         endRenewal(with: result.map { _ in })
@@ -337,7 +338,7 @@ extension TokenAuthenticator {
                 isFirstRefusal: false)
         }
         let values = fieldNames.sorted().compactMap { refusal.request.value(forHTTPHeaderField: $0) }
-        // What could not be replaced, and the requests that leave without a token since, are refused for the same reason.
+        // The token that could not be replaced, and the requests without a token since, are refused for one reason.
         let isUnknown = if case .unknown = state { true } else { false }
         return .init(
             reason: values.isEmpty ? "no credentials were sent: \(reasonForNoToken)" : nil,

@@ -24,8 +24,8 @@ extension URLSession {
         /// Called once when the credentials are refused for good, such as to sign the user out, before
         /// ``RequestError/Code/unauthorized`` is thrown.
         ///
-        /// With a ``TokenAuthenticator``, it is not called for a refusal by another host than the authenticator's, nor of a request
-        /// with its own `Authorization`: the token may still be good.
+        /// It is not called if the refusal says nothing about the token of a ``TokenAuthenticator``: the request went to
+        /// another host, or had an `Authorization` of its own.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// Checks of the answer, in order.
         public var validators: [ResponseValidator] = []

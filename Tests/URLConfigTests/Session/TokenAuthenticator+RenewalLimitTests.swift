@@ -10,7 +10,7 @@ import Testing
 
     private let clock = TestClock()
 
-    /// An authenticator whose first refresh waits at the gate and returns "first"; the next one returns "second" at once.
+    /// An authenticator whose first refresh waits at the gate and returns "first"; the next returns "second" at once.
     private func authenticator(_ gate: Gate) -> TokenAuthenticator {
         let refreshes = LockBox(0)
         return TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
@@ -81,8 +81,8 @@ import Testing
         #expect(
             error?.reason
                 == "the authenticator of api.example.com, b.example.com got no token: its '\(function)' did not return "
-                + "within 5.0 s. If it waits for a call with this authenticator in another task, set 'authorize = false' "
-                + "for that call")
+                + "within 5.0 s. If it waits for a call with this authenticator in another task, set "
+                + "'authorize = false' for that call")
         #expect(await authenticator.waiting == 0)
         #expect(try await call() == "Bearer new")
     }
