@@ -48,7 +48,7 @@ import URLConfig
                 nil
             }
             #expect(log.entries.map(\.level) == [.error])
-            #expect(log.text.contains("'https://***@*.example.com' is no host name"))
+            #expect(log.text.contains("'https://***@*.example.com' is ignored: it is not a host such as"))
         }
     }
 

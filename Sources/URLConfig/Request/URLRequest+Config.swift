@@ -30,6 +30,9 @@ extension URLRequest {
         /// becomes a space, as `HTTPField` has it (RFC 9110 §5.5).
         public var headers = HTTPFields() { didSet { readyHeaders = nil } }
         /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
+        ///
+        /// A ``TokenAuthenticator`` that writes the same field leaves the request alone. If the server refuses the
+        /// request, the token is not refreshed.
         public var authorization: Authorization?
         /// Marks the request as one operation however often it is sent: retries may then repeat it, whatever its method.
         public var idempotencyKey: IdempotencyKey?

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// print(response.attempts.map(\.description))
-/// // ["503 after 12 ms, waiting 3 s: Retry-After", "200 after 9 ms"]
+/// // ["503 after 12 ms, waiting 3.0 s: Retry-After", "200 after 9 ms"]
 /// ```
 public struct Attempt: Sendable, CustomStringConvertible {
     /// The status of the answer; `nil` if there was none.
@@ -11,10 +11,12 @@ public struct Attempt: Sendable, CustomStringConvertible {
     public internal(set) var error: (any Error)?
     /// How long it took to the end of the answer, or has taken until now.
     public internal(set) var duration = Duration.zero
-    /// Why there was another one, without secrets: `waiting 3 s: Retry-After`, `credentials refreshed`, `to https://…`.
+    /// Why there was another one, or why there was none, without secrets.
+    ///
+    /// `waiting 3.0 s: Retry-After`, `credentials refreshed`, `to https://…`, `not retried: the retry budget is spent`.
     public internal(set) var reason: String?
 
-    /// Outcome, duration and why there was another one, without secrets.
+    /// Outcome, duration and the reason, without secrets.
     public var description: String {
         let outcome = status.map { "\($0.code)" } ?? error?.summary.escapingControls ?? "unfinished"
         return "\(outcome) after \(duration.shown)" + (reason.map { ", " + $0 } ?? "")
@@ -57,7 +59,7 @@ struct Timeline: Sendable {
         }
     }
 
-    /// There will be another one; the last one.
+    /// Says why there will be another one, or why not; the last one.
     func go(on reason: String) -> Attempt? {
         change { $0.reason = reason }
     }

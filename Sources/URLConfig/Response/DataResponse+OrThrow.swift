@@ -1,3 +1,33 @@
+/// An API's own error that keeps what it needs of the response it came in, such as the status or `Retry-After`.
+///
+/// ```swift
+/// struct APIError: Decodable, ResponseError {
+///     let message: String
+///     private(set) var response: DataResponse?
+///
+///     private enum CodingKeys: CodingKey { case message }
+///
+///     mutating func take(from response: DataResponse) { self.response = response }
+/// }
+/// do {
+///     let user: User = try response.decode(orThrow: APIError.self)
+/// } catch let error as APIError where error.response?.status == .tooManyRequests {
+///     wait(error.response?.retryAfter ?? .seconds(1))
+/// }
+/// ```
+///
+/// The coding keys name what is in the content, and leave out what is not.
+public protocol ResponseError: Error {
+    /// Takes what the error needs of the response.
+    ///
+    /// It is called once, after the error is decoded and before it is thrown, by
+    /// ``DataResponse/decode(_:orThrow:_:)``, ``DataResponse/validated(orThrow:_:)``,
+    /// ``ResponseValidator/success(orThrow:_:)`` and ``ResponseReader/orThrow(_:_:)``.
+    ///
+    /// - Parameter response: The response, with its content.
+    mutating func take(from response: DataResponse)
+}
+
 extension DataResponse {
     /// A model from the content if the status is 2xx; otherwise the API's own error from the content is thrown.
     ///
@@ -13,7 +43,7 @@ extension DataResponse {
     /// }
     /// ```
     ///
-    /// ``Problem`` is such an error too.
+    /// ``Problem`` is such an error too. An error that needs more than the content is a ``ResponseError``.
     ///
     /// - Parameters:
     ///   - type: The type of the model; what the context expects if left out.
@@ -47,7 +77,10 @@ extension DataResponse {
     ) -> any Error {
         if Failure.self == Problem.self, let problem = problem as? Failure { return problem }
         do {
-            return try decode(type, configurate)
+            let failure = try decode(type, configurate)
+            guard var error = failure as? any ResponseError else { return failure }
+            error.take(from: self)
+            return error
         } catch {
             return RequestError(
                 .unacceptableStatus, stage: .validating,

@@ -21,6 +21,8 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var attempts: [Attempt] = []
     /// What ``bodyString`` hides.
     var redaction: Redaction?
+    /// The request without what an authenticator put on it; of a refusal only.
+    var requestAsMade: URLRequest?
 
     /// A response, such as a test, a validator or a fallback makes.
     ///

@@ -45,7 +45,9 @@ public struct RequestError: Error, Sendable {
         public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
         /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, is up.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
-        /// The server refused the credentials for good.
+        /// An authenticator got no credentials in time: `load` or `refresh` of a ``TokenAuthenticator`` did not return.
+        public static let authenticationTimedOut = Self(rawValue: "authenticationTimedOut")
+        /// The server refused the credentials for good, or the request had none.
         public static let unauthorized = Self(rawValue: "unauthorized")
         /// The status is not one of those asked for.
         public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
@@ -120,7 +122,7 @@ public struct RequestError: Error, Sendable {
 
 extension RequestError: CustomStringConvertible, LocalizedError {
     /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the lines
-    /// around the place; then a line for each attempt, if there were several.
+    /// around the place; then a line for each attempt, if there were several or the budget refused another one.
     ///
     /// Secrets are hidden.
     public var description: String {
@@ -132,7 +134,7 @@ extension RequestError: CustomStringConvertible, LocalizedError {
             text += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
         }
         text = ([text + reason.escapingControls] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
-        guard attempts.count > 1 else { return text }
+        guard attempts.count > 1 || attempts.first?.reason != nil else { return text }
         return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
     }
 

@@ -32,3 +32,17 @@ extension Authenticator {
     /// There are no new credentials to be had.
     public func reauthorize(after response: DataResponse) async throws -> Bool { false }
 }
+
+/// An authenticator that knows more about a refusal than that it has no new credentials.
+protocol RefusalExplaining: Authenticator {
+    /// What a refusal means for which there are no new credentials.
+    func explanation(of refusal: DataResponse) async -> RefusalExplanation
+}
+
+/// What an authenticator knows about a refusal.
+struct RefusalExplanation: Sendable {
+    /// What happened, without secrets; `nil` if the authenticator's credentials were sent.
+    var reason: String?
+    /// Whether it is the first refusal of these credentials, and the user is to be signed out.
+    var isFirstRefusal: Bool
+}

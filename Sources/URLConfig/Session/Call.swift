@@ -194,10 +194,14 @@ struct Call: Sendable {
     }
 
     private func reauthorized(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
-        guard case .success(let answer) = outcome, config.throwsUnauthorized, !leg.isForeign,
+        guard case .success(var answer) = outcome, config.throwsUnauthorized, !leg.isForeign,
             config.isUnauthorized(answer.response)
         else { return nil }
+        answer.response.requestAsMade = leg.request
         var reason = "the server refused the credentials" + (leg.hasNewCredentials ? ", and the new ones too" : "")
+        if config.authenticator == nil, leg.request.value(forHTTPHeaderField: "Authorization") == nil {
+            reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
+        }
         if !leg.hasNewCredentials, let authenticator = config.authenticator,
             try await AuthenticatorWork.of(
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
@@ -212,8 +216,9 @@ struct Call: Sendable {
             reason += "; there are new ones, but no other body stream"
         } else {
             try Task.checkCancellation()
-            let isNews = await (config.authenticator as? TokenAuthenticator)?.isNews(answer.response) ?? true
-            if isNews { await config.onUnauthorized?(answer.response) }
+            let refusal = await (config.authenticator as? any RefusalExplaining)?.explanation(of: answer.response)
+            reason = refusal?.reason ?? reason
+            if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(answer.response) }
         }
         throw RequestError(.unauthorized, stage: .executing, reason: reason, response: answer.response)
     }
@@ -222,9 +227,12 @@ struct Call: Sendable {
         guard !Task.isCancelled, leg.request.httpBodyStream == nil,
             let (delay, reason) = config.retry.delay(
                 after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
-                remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1)),
-            config.retry.budget?.spend(leg.host) ?? true
+                remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1))
         else { return nil }
+        guard config.retry.budget?.spend(leg.host) ?? true else {
+            _ = going(from: leg, to: leg, "not retried: the retry budget is spent")
+            return nil
+        }
         var again = leg
         again.attempts += 1
         _ = going(from: leg, to: again, reason)
@@ -232,7 +240,7 @@ struct Call: Sendable {
         return again
     }
 
-    /// There will be another attempt: tells the log and the timeline.
+    /// Tells the log and the timeline why there will be another attempt, or why not.
     private func going(from leg: Leg, to next: Leg, _ reason: String) -> Leg {
         if let attempt = timeline.go(on: reason) { log.again(leg.request, attempt) }
         return next

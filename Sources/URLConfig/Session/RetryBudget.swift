@@ -1,14 +1,33 @@
-/// How many more requests retries may cause: a reserve, filled by calls and drawn on by retries, for each host.
+/// How many more requests retries may cause: for each host a reserve that calls and time fill, and retries draw on.
 ///
-/// While a service is down, every retry adds to the load that keeps it down. A tenth of a retry is earned with each call, and ten
-/// at most are kept: of a thousand calls in a full outage at most 110 are sent again.
+/// While a service is down, every retry adds to the load that keeps it down. A reserve contains ten retries at most.
+/// Each call adds a tenth of a retry. Each minute adds one, so that a client with few calls has retries again after
+/// an outage.
+///
+/// In a full outage, n calls within m minutes cause at most 10 + n/10 + m retries. For a thousand calls at a rate of
+/// twelve a minute or more, that is less than 1.2 requests a call. A client with fewer calls exceeds 1.1 requests a
+/// call by no more than one retry a minute.
 public final class RetryBudget: Sendable {
+    private struct Reserve {
+        var retries = RetryBudget.most
+        var time: ContinuousClock.Instant
+
+        mutating func refill(at now: ContinuousClock.Instant) {
+            // Callers read the clock before they take the lock, so that time may seem to go back.
+            guard now > time else { return }
+            retries = min(RetryBudget.most, retries + (now - time) / RetryBudget.refillTime)
+            time = now
+        }
+    }
+
     private static let most = 10.0
     private static let earned = 0.1
+    /// How long it takes until a reserve has one more retry, without any calls.
+    private static let refillTime = Duration.seconds(60)
     /// Hosts beyond this number start anew: a crawler must not fill the memory.
     private static let mostHosts = 1000
 
-    private let reserves = LockBox<[String: Double]>([:])
+    private let reserves = LockBox<[String: Reserve]>([:])
 
     /// The budget of ``RetryPolicy/standard``, shared by the process.
     public static let shared = RetryBudget()
@@ -17,20 +36,28 @@ public final class RetryBudget: Sendable {
     public init() {}
 
     /// A call to a host begins.
-    func earn(_ host: String) {
-        reserves.withLock { reserves in
-            if reserves.count >= Self.mostHosts, reserves[host] == nil { reserves = [:] }
-            reserves[host] = min(Self.most, (reserves[host] ?? Self.most) + Self.earned)
-        }
+    func earn(_ host: String, at now: ContinuousClock.Instant = .now) {
+        change(host, at: now) { $0 = min(Self.most, $0 + Self.earned) }
     }
 
     /// Whether one more retry may be sent to a host; it counts as sent.
-    func spend(_ host: String) -> Bool {
-        reserves.withLock { reserves in
-            let reserve = reserves[host] ?? Self.most
-            guard reserve >= 1 else { return false }
-            reserves[host] = reserve - 1
+    func spend(_ host: String, at now: ContinuousClock.Instant = .now) -> Bool {
+        change(host, at: now) { retries in
+            guard retries >= 1 else { return false }
+            retries -= 1
             return true
+        }
+    }
+
+    private func change<Result>(
+        _ host: String, at now: ContinuousClock.Instant, _ change: (_ retries: inout Double) -> Result
+    ) -> Result {
+        reserves.withLock { reserves in
+            if reserves.count >= Self.mostHosts, reserves[host] == nil { reserves = [:] }
+            var reserve = reserves[host] ?? Reserve(time: now)
+            reserve.refill(at: now)
+            defer { reserves[host] = reserve }
+            return change(&reserve.retries)
         }
     }
 }

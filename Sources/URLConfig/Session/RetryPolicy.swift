@@ -24,10 +24,12 @@ public struct RetryPolicy: Sendable {
     public var longestRetryAfter = Duration.seconds(60)
     /// Status codes of answers that may be better the next time.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Failures of the transport that may pass.
+    /// Failures of the transport that may be transient.
+    ///
+    /// `.cannotParseResponse` is not among them: on Linux, Foundation reports it for some legal responses, every time.
     public var errors: Set<URLError.Code> = [
         .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
-        .notConnectedToInternet, .cannotParseResponse, .badServerResponse,
+        .notConnectedToInternet, .badServerResponse,
     ]
     /// What bounds the retries of all calls together; `nil` for no bound.
     public var budget: RetryBudget? = .shared
@@ -67,7 +69,7 @@ public struct RetryPolicy: Sendable {
         case .success(let response):
             guard statuses.contains(response.status.code) else { return nil }
             delay = backoff(attempt, jitter)
-            if let asked = response.retryAfter(now) {
+            if let asked = response.retryAfter(at: now) {
                 guard asked <= longestRetryAfter else { return nil }
                 // "At once" is for each client a little later, too.
                 if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
@@ -97,8 +99,12 @@ extension URLRequest {
 }
 
 extension DataResponse {
-    /// RFC 9110 §10.2.3: seconds, or a date; `nil` without one, or for anything else.
-    func retryAfter(_ now: Date) -> Duration? {
+    /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3).
+    ///
+    /// Of a date, it is the time from now, or zero if the date has passed. `nil` if the field is missing or invalid.
+    public var retryAfter: Duration? { retryAfter(at: Date()) }
+
+    func retryAfter(at now: Date) -> Duration? {
         guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
             return nil
         }

@@ -24,29 +24,39 @@ extension TokenAuthenticator {
 
     /// A host that the token is for; any port and any scheme, if none is named.
     struct Host: Sendable {
+        /// The host as it was named.
+        let text: String
         private let scheme: String?
         private let name: String
         private let port: Int?
 
-        /// A host; `nil` if the text names none.
+        /// A host; `nil` if the text is not one.
         private init?(_ text: String) {
-            let hasScheme = text.contains("://")
-            guard let url = URL(string: hasScheme ? text : "https://" + text),
-                let name = url.host()?.lowercased(), !name.isEmpty, !name.contains(where: " %*".contains)
+            let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+            let hasScheme = parts.count == 2
+            let authority = parts[parts.count - 1].prefix { $0 != "/" }
+            guard !text.contains(where: { $0.isWhitespace || "@?#%*\\".contains($0) }), !authority.hasSuffix(":"),
+                hasScheme || authority.endIndex == text.endIndex,
+                let url = URL(string: hasScheme ? text : "https://" + text),
+                let name = url.host()?.lowercased(), !name.isEmpty, !name.contains("%")
             else { return nil }
+            self.text = text
             scheme = hasScheme ? url.scheme?.lowercased() : nil
             self.name = name
             port = url.port
         }
 
-        /// The hosts that are some.
+        /// The texts that are hosts; the others are logged.
         static func all(_ texts: Set<String>) -> [Self] {
             texts.compactMap { text in
                 let host = Self(text)
                 if host == nil {
-                    let shown = URLSession.Config.default.redaction.host(text)
+                    let shown = URLSession.Config.default.redaction.host(text).escapingControls
                     URLSession.Config.defaultLogger?.error(
-                        "TokenAuthenticator: '\(shown)' is no host name: no token is sent")
+                        """
+                        TokenAuthenticator: '\(shown)' is ignored: it is not a host such as api.example.com, \
+                        localhost:8080 or https://api.example.com
+                        """)
                 }
                 return host
             }

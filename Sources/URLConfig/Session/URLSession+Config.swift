@@ -23,6 +23,9 @@ extension URLSession {
         public var authenticator: (any Authenticator)?
         /// Called once when the credentials are refused for good, such as to sign the user out, before
         /// ``RequestError/Code/unauthorized`` is thrown.
+        ///
+        /// It is not called if the refusal says nothing about the token of a ``TokenAuthenticator``: the request went to
+        /// another host, or had an `Authorization` of its own.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// Checks of the answer, in order.
         public var validators: [ResponseValidator] = []

@@ -11,6 +11,16 @@ import URLConfig
         var code: String
     }
 
+    /// An error that takes the response.
+    private struct Limited: Decodable, ResponseError {
+        let code: String
+        private(set) var response: DataResponse?
+
+        private enum CodingKeys: CodingKey { case code }
+
+        mutating func take(from response: DataResponse) { self.response = response }
+    }
+
     private struct Upside: ResponseDecoder {
         func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
             try JSONDecoder().decode(type, from: Data(data.reversed()))
@@ -65,6 +75,38 @@ import URLConfig
         #expect(try user.decode(User.self, orThrow: APIError.self) { $0.decoder = Upside() } == User(name: "Ann"))
         #expect(throws: APIError(code: "a")) {
             try failure.decode(User.self, orThrow: APIError.self) { $0.decoder = Upside() }
+        }
+    }
+
+    @Test(arguments: ["decode", "validated", "validator", "reader"])
+    func `an error that asks for it takes the response, whoever throws it`(how: String) async throws {
+        try await Loopback.serving { _ in
+            var response = Loopback.Response.json(#"{"code": "slow down", "response": 1}"#, status: .tooManyRequests)
+            response.headers[HTTPHeader("Retry-After")] = "7"
+            return response
+        } _: { server in
+            let request = URLRequest.with(server.config) { _ in }
+            let error = await #expect(throws: Limited.self) {
+                switch how {
+                case "reader":
+                    let typed = TypedRequest<User>(request, reader: .json.orThrow(Limited.self))
+                    _ = try await server.session.value(for: typed) { $0.logger = nil }
+                case "validator":
+                    try await server.session.response(for: request) {
+                        $0.logger = nil
+                        $0.validators = [.success(orThrow: Limited.self)]
+                    }
+                default:
+                    let response = try await server.session.response(for: request) { $0.logger = nil }
+                    if how == "decode" { _ = try response.decode(User.self, orThrow: Limited.self) }
+                    try response.validated(orThrow: Limited.self)
+                }
+            }
+            #expect(error?.code == "slow down")
+            #expect(error?.response?.status == .tooManyRequests)
+            #expect(error?.response?.retryAfter == .seconds(7))
+            #expect(error?.response?.data.isEmpty == false)
+            #expect(error?.response?.attempts.count == 1)
         }
     }
 

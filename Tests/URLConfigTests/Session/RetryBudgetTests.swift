@@ -1,30 +1,60 @@
 import FlyingFox
+import Logging
 import Testing
 
 @testable import URLConfig
 
 /// What retries may cost a server that is down.
 @Suite struct RetryBudgetTests {
+    private let start = ContinuousClock.now
+
     /// How many retries a budget pays for until it is empty.
-    private func drain(_ budget: RetryBudget, _ host: String = "a") -> Int {
+    private func drain(_ budget: RetryBudget, _ host: String = "a", after time: Duration = .zero) -> Int {
         var count = 0
-        while count < 1000, budget.spend(host) { count += 1 }
+        while count < 1000, budget.spend(host, at: start + time) { count += 1 }
         return count
     }
 
     @Test func `ten to begin with, and a tenth for each call`() {
         let budget = RetryBudget()
         #expect(drain(budget) == 10)
-        for _ in 0..<9 { budget.earn("a") }
+        for _ in 0..<9 { budget.earn("a", at: start) }
         #expect(drain(budget) == 0)
-        for _ in 0..<2 { budget.earn("a") }
+        for _ in 0..<2 { budget.earn("a", at: start) }
         #expect(drain(budget) == 1)
     }
 
     @Test func `no more than ten are kept`() {
         let budget = RetryBudget()
-        for _ in 0..<10_000 { budget.earn("a") }
+        for _ in 0..<10_000 { budget.earn("a", at: start) }
         #expect(drain(budget) == 10)
+        #expect(drain(budget, after: .seconds(1_000_000)) == 10)
+    }
+
+    @Test func `a minute brings one more, without any call`() {
+        let budget = RetryBudget()
+        #expect(drain(budget) == 10)
+        for (second, retries) in [(59, 0), (60, 1), (119, 0), (121, 1), (90, 0), (181, 1), (421, 4)] {
+            #expect(drain(budget, after: .seconds(second)) == retries)
+        }
+    }
+
+    /// Every call fails, and is tried again twice if the budget allows.
+    @Test(arguments: [1e-3, 1e-2, 0.1, 1, 2, 5, 60, 3600])
+    func `a thousand calls in a full outage cause no more requests than a tenth, ten and one a minute`(
+        interval: Double
+    ) {
+        let budget = RetryBudget()
+        var requests = 0
+        for call in 0..<1000 {
+            let now = start + .seconds(interval * Double(call))
+            budget.earn("a", at: now)
+            requests += 1
+            for _ in 0..<2 where budget.spend("a", at: now) { requests += 1 }
+        }
+        #expect(requests >= 1100)
+        #expect(Double(requests) <= 1110 + interval * 1000 / 60)
+        if interval <= 5 { #expect(requests < 1200) }
     }
 
     @Test func `hosts do not pay for each other`() {
@@ -37,14 +67,15 @@ import Testing
     @Test func `more hosts than are kept begin anew`() {
         let budget = RetryBudget()
         #expect(drain(budget, "a") == 10)
-        for host in 0..<1000 { budget.earn("\(host)") }
+        for host in 0..<1000 { budget.earn("\(host)", at: start) }
         #expect(drain(budget, "a") == 10)
     }
 
     @Test func `who spends at once does not spend more`() async {
         let budget = RetryBudget()
+        let start = start
         let spent = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<1000 { group.addTask { budget.spend("a") } }
+            for _ in 0..<1000 { group.addTask { budget.spend("a", at: start) } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(spent == 10)
@@ -76,6 +107,29 @@ import Testing
         }
         let count = requests.withLock { $0 }
         #expect(count > 1050 && count <= 1200)
+    }
+
+    @Test func `an attempt that the budget does not pay for says so, and so does the log`() async throws {
+        let budget = RetryBudget()
+        _ = drain(budget, "127.0.0.1")
+        let (logger, log) = Logger.recording()
+        try await Loopback.serving { _ in
+            .status(.serviceUnavailable)
+        } _: { server in
+            let response = try await server.session.response(for: .with(server.config) { _ in }) {
+                $0.logger = logger
+                $0.clock = TestClock()
+                $0.retry = .atOnce(budget: budget)
+            }
+            #expect(
+                response.attempts.map(\.description) == ["503 after 0 ms, not retried: the retry budget is spent"])
+            let error = #expect(throws: RequestError.self) { try response.validated() }
+            #expect(
+                "\(error as Any)".hasSuffix("\n  1. 503 after 0 ms, not retried: the retry budget is spent)"))
+            #expect(
+                log.text.contains(
+                    "🔁 GET \(server.host): 503 after 0 ms, not retried: the retry budget is spent"))
+        }
     }
 
     @Test func `where a redirect leads, retries are paid for by the host that was asked`() async throws {

@@ -33,7 +33,7 @@ import Testing
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 1_000_000_000),
     ])
     func `seconds or a date`(text: String, seconds: Int) throws {
-        #expect(try answer(text).retryAfter(Self.now) == .seconds(seconds))
+        #expect(try answer(text).retryAfter(at: Self.now) == .seconds(seconds))
     }
 
     @Test(arguments: [
@@ -43,10 +43,18 @@ import Testing
         "Son, 06 Nov 1994 08:50:37 GMT", "Sun, 06 Nov 94 08:50:37 GMT",
     ])
     func `anything else does not count`(text: String) throws {
-        #expect(try answer(text).retryAfter(Self.now) == nil)
+        #expect(try answer(text).retryAfter(at: Self.now) == nil)
         let (delay, reason) = try #require(try next(text))
         #expect(delay > .zero && delay < .milliseconds(500))
         #expect(!reason.contains("Retry-After"))
+    }
+
+    @Test func `a response tells it, relative to now`() throws {
+        #expect(try answer("3").retryAfter == .seconds(3))
+        #expect(try answer("Sun, 06 Nov 1994 08:50:37 GMT").retryAfter == .zero)
+        let left = try #require(try answer(Date(timeIntervalSinceNow: 600).httpDate ?? "").retryAfter)
+        #expect(left > .seconds(500) && left <= .seconds(600))
+        #expect(try answer("soon").retryAfter == nil)
     }
 
     @Test(arguments: ["3", "Sun, 06 Nov 1994 08:49:40 GMT"])

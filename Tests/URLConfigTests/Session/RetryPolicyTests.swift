@@ -95,7 +95,7 @@ import Testing
     @Test(
         arguments: [
             .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
-            .notConnectedToInternet, .cannotParseResponse, .badServerResponse,
+            .notConnectedToInternet, .badServerResponse,
         ] as [URLError.Code])
     func `failures that may pass`(code: URLError.Code) throws {
         #expect(try delay(.standard, .failure(URLError(code))) != nil)
@@ -105,7 +105,7 @@ import Testing
         arguments: [
             URLError(.cancelled), URLError(.badURL), URLError(.unsupportedURL), URLError(.secureConnectionFailed),
             URLError(.serverCertificateUntrusted), URLError(.userAuthenticationRequired),
-            URLError(.requestBodyStreamExhausted), CancellationError(),
+            URLError(.requestBodyStreamExhausted), URLError(.cannotParseResponse), CancellationError(),
             RequestError(.responseTooLarge, stage: .executing, reason: "too long"),
         ] as [any Error])
     func `failures that do not`(error: any Error) throws {

@@ -70,7 +70,7 @@ import Testing
             starter.cancel()
             await #expect(throws: CancellationError.self) { try await starter.value }
             async let waiting: Void = call(server, authenticator, journal)
-            while await authenticator.waiting < 2, !Task.isCancelled { await Task.yield() }
+            while await authenticator.waiting < 1, !Task.isCancelled { await Task.yield() }
             gate.open()
             await waiting
             #expect(await journal.entries == ["refresh: 401", "signed out"])

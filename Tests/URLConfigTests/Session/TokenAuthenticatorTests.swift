@@ -115,6 +115,7 @@ import Testing
         while await authenticator.waiting < 2 { await Task.yield() }
         starter.cancel()
         await #expect(throws: CancellationError.self) { try await starter.value }
+        #expect(await authenticator.waiting == 1)
         open.yield()
         #expect(try await waiter.value)
         #expect(try await authenticator.sent() == "Bearer new")
@@ -217,7 +218,14 @@ import Testing
             ("https://api.example.com:443", "https://api.example.com", true),
             ("api.example.com:80", "https://api.example.com", false), ("[::1]:80", "http://[::1]", true),
             ("HTTPS://api.example.com", "http://api.example.com", false),
-            ("api.example.com", "http://api.example.com", true),
+            ("api.example.com", "http://api.example.com", true), ("127.0.0.1/evil", "http://127.0.0.1", false),
+            ("evil@127.0.0.1", "http://127.0.0.1", false), ("https://evil@h", "https://h", false),
+            ("@h", "https://h", false), ("evil:@h", "https://h", false), ("h/", "https://h", false),
+            ("/h", "https://h", false), ("//h", "https://h", false), ("h?evil", "https://h", false),
+            ("https://h/?evil", "https://h", false), ("h#evil", "https://h", false), ("h\\evil", "https://h", false),
+            ("h:", "https://h", false), ("https://h:", "https://h", false), ("https://h:/v2", "https://h", false),
+            (" h", "https://h", false), ("h\n", "https://h", false), ("h\t", "https://h", false),
+            ("h%2Fevil", "https://h", false), ("h:80:90", "http://h", false), ("h://", "http://h", false),
         ] as [(String, String, Bool)])
     func `a host may be named with its port or its scheme`(entry: String, host: String, isServed: Bool) async throws {
         let authenticator = TokenAuthenticator(hosts: [entry]) {
