@@ -64,15 +64,12 @@ import Testing
         await #expect(processExitsWith: .success) {
             Self.endIfStuck()
             try await Self.holdingUp {
-                let start = ContinuousClock.now
                 let deadlines = await Self.calls(200) { $1.deadline = .milliseconds(50) }
                 #expect(deadlines.count == 200)
                 #expect(deadlines.allSatisfy { ($0 as? RequestError)?.code == .deadlineExceeded })
                 let limits = await Self.calls(200) { request, _ in request.timeout = .milliseconds(50) }
                 #expect(limits.count == 200)
                 #expect(limits.allSatisfy { ($0 as? URLError)?.code == .timedOut })
-                let elapsed = start.duration(to: .now)
-                #expect(elapsed < .milliseconds(2 * 50 + 2 * 300))
                 let cancelled = Task { await Self.calls(200) { _, _ in } }
                 await Task.yield()
                 cancelled.cancel()
@@ -113,10 +110,10 @@ import Testing
                 let errors = await Self.calls(100) { $1.deadline = .milliseconds(200) }
                 #expect(errors.count == 100)
                 #expect(errors.allSatisfy { ($0 as? RequestError)?.code == .deadlineExceeded })
-                #expect(start.duration(to: .now) < .milliseconds(500))
                 bombed.cancel()
                 await #expect(throws: CancellationError.self) { try await bombed.value }
-                #expect(start.duration(to: .now) < .milliseconds(600))
+                // By far; Foundation's queue takes some ten seconds.
+                #expect(start.duration(to: .now) < .seconds(5))
                 #expect(!isFree.withLock { $0 })
                 // Without waiting for Foundation to end.
                 exit(0)
@@ -197,7 +194,7 @@ import Testing
                 let start = ContinuousClock.now
                 let response = try await server.session.response(for: .with(server.config)) { $0.logger = nil }
                 #expect(response.isSuccess)
-                #expect(start.duration(to: .now) < .seconds(1))
+                #expect(start.duration(to: .now) < .seconds(2))
                 // The first thousand needs what any thousand does; after that it is the same memory again.
                 #expect(try Memory.resident() - memory < 48 << 20)
             }
