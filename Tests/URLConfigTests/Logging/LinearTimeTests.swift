@@ -6,7 +6,7 @@ import Testing
 /// What a server or a caller sends takes time that grows with its length, not with the square of it.
 @Suite struct LinearTimeTests {
     /// Marks that have to be sorted before two texts can be compared.
-    private static func marks(_ count: Int) -> String { "a" + String(repeating: "\u{315}\u{300}", count: count / 4) }
+    private static func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{316}", count: count / 4) }
 
     private func cURL(_ body: String, _ contentType: String) {
         var request = URLRequest(url: URL(fileURLWithPath: "/"))
@@ -46,21 +46,21 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"", "\": 1}", "application/json"), ("", "=1", "application/x-www-form-urlencoded"), ("", "", "no type"),
-        ("{\"a\": \"http://h?", "=1&token=1\"}", "application/json"),
-        ("{\"a\": \"token=1&", "=1\"}", "application/json"),
+        ("{\"a", "\": 1}", "application/json"), ("a", "=1", "application/x-www-form-urlencoded"), ("a", "", "no type"),
+        ("{\"a\": \"http://h?a", "=1&token=1\"}", "application/json"),
+        ("{\"a\": \"token=1&a", "=1\"}", "application/json"),
     ])
     func `combining marks in a name`(start: String, end: String, contentType: String) {
-        let growth = growth(from: 50_000) { count in cURL(start + Self.marks(count) + end, contentType) }
+        let growth = growth(from: 25_000) { count in cURL(start + Self.marks(count) + end, contentType) }
         #expect(growth < 10)
     }
 
     @Test(arguments: ["a=1; Domain=", "a=1; Path=/", "a=1; Path=", "a=1; ", "", "a="])
     func `combining marks in a cookie`(start: String) {
-        let growth = growth(from: 50_000) { count in
+        let growth = growth(from: 25_000) { count in
             var response = DataResponse(request: URLRequest(url: URL(fileURLWithPath: "/")))
             response.url = URL(string: "https://www.example.com")
-            response.headerFields[.setCookie] = start + Self.marks(count).dropFirst() + "=1"
+            response.headerFields[.setCookie] = start + Self.marks(count) + "=1"
             #expect(response.cookies.count <= 1)
         }
         #expect(growth < 10)
@@ -69,7 +69,7 @@ import Testing
     @Test(arguments: ["<a>; rel=", "<a>; rel=next; ", "<a>; rel=next; title="])
     func `combining marks in a link`(start: String) throws {
         let name = try #require(HTTPField.Name("Link"))
-        let growth = growth(from: 50_000) { count in
+        let growth = growth(from: 25_000) { count in
             var response = DataResponse(request: URLRequest(url: URL(fileURLWithPath: "/")))
             response.headerFields[name] = start + Self.marks(count)
             #expect(response.links[.prev] == nil)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `combining marks in a character set`() {
-        let growth = growth(from: 50_000) { count in
+        let growth = growth(from: 25_000) { count in
             let type = "text/plain; charset=\"\(Self.marks(count))\""
             let response = DataResponse(
                 request: URLRequest(url: URL(fileURLWithPath: "/")), headerFields: [.contentType: type],
