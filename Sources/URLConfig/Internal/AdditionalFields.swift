@@ -12,12 +12,11 @@ struct AdditionalFields: Sendable {
     /// A field that cannot be sent is logged as an error and ignored.
     init(_ configuration: URLSessionConfiguration) {
         for case let (name as String, value as String) in configuration.httpAdditionalHeaders ?? [:] {
-            let isFraming = ["content-length", "transfer-encoding", "host"].contains(name.lowercased())
-            if !isFraming, HTTPField.Name(name) != nil, HTTPField.isValidValue(value) {
+            do throws(RequestError) {
+                try URLRequest.checkField(name, value)
                 fields.append((name, value))
-            } else {
-                URLSession.Config.defaultLogger?.error(
-                    "httpAdditionalHeaders: '\(name.shortened(to: 80))' cannot be sent and is ignored")
+            } catch {
+                URLSession.Config.defaultLogger?.error("httpAdditionalHeaders: \(error.reason); it is ignored")
             }
         }
         configuration.httpAdditionalHeaders = nil

@@ -103,6 +103,7 @@ final class Engine: Sendable {
         _ redaction: Redaction?
     ) {
         var request = request
+        request.url = request.url?.withLowercasedScheme
         fields.add(to: &request, without: redaction)
         cookies.add(to: &request)
         if let credential {

@@ -25,8 +25,14 @@ struct FieldScanner {
     }
 
     /// All before one of the delimiters.
-    mutating func skip(to delimiters: UInt8...) {
+    mutating func skip(to delimiters: UInt8...) { skip(to: delimiters) }
+
+    mutating func skip(to delimiters: [UInt8]) {
         rest = rest.drop { !delimiters.contains($0) }
+    }
+
+    mutating func skip(while delimiters: [UInt8]) {
+        rest = rest.drop(while: delimiters.contains)
     }
 
     mutating func token() -> String? {
@@ -36,7 +42,9 @@ struct FieldScanner {
     }
 
     /// The text before one of the delimiters, without the space around it.
-    mutating func text(to delimiters: UInt8...) -> String {
+    mutating func text(to delimiters: UInt8...) -> String { text(to: delimiters) }
+
+    mutating func text(to delimiters: [UInt8]) -> String {
         skipSpace()
         var text = rest.prefix { !delimiters.contains($0) }
         rest = rest[text.endIndex...]

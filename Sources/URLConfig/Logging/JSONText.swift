@@ -103,7 +103,9 @@ struct JSONText {
         guard string.contains(where: "=@\\".utf8.contains) else { return Array(string) }
         let text = Self.unescaped(string)
         let shown = shown(text)
-        guard shown != text, let quoted = try? Self.encoder.encode(shown) else { return Array(string) }
+        guard !shown.utf8.elementsEqual(text.utf8), let quoted = try? Self.encoder.encode(shown) else {
+            return Array(string)
+        }
         return Array(quoted)
     }
 

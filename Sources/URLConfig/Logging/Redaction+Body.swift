@@ -14,12 +14,12 @@ extension Redaction {
     func sentBody(_ data: Data, _ contentType: MediaType?) -> Data {
         guard isActive else { return data }
         if let boundary = contentType?.parameters["boundary"], contentType?.isMultipart == true {
-            return multipart(data, boundary: boundary)
+            return multipart(Array(data), boundary: boundary)
         }
         // First, since UTF-16 may well be valid UTF-8, with a NUL after each letter.
         if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
             let masked = masked(text, contentType, isPretty: false)
-            return masked == text ? data : Data(masked.utf8)
+            return masked.utf8.elementsEqual(text.utf8) ? data : Data(masked.utf8)
         }
         if let text = String(data: data, encoding: .utf8) {
             return Data(masked(text, contentType, isPretty: false).utf8)
@@ -44,38 +44,50 @@ extension Redaction {
             switch string.utf8.first {
             case _ where !isActive: string
             case UInt8(ascii: "{"), UInt8(ascii: "["): json(string, isPretty: false)
-            case _ where string.contains("://"): maskedURL(string)
+            case _ where string.utf8.firstRange(of: "://".utf8) != nil: maskedURL(string)
             default: items(string[...], isURL: true)
             }
         }
     }
 
     /// A multipart body, the content of hidden fields masked.
-    private func multipart(_ data: Data, boundary: String) -> Data {
-        let delimiter = Data("--\(boundary)".utf8)
-        let separator = Data("\r\n\r\n".utf8)
+    private func multipart(_ body: [UInt8], boundary: String) -> Data {
         var output = Data()
-        var rest = data[...]
-        while let end = rest.range(of: delimiter)?.lowerBound ?? (rest.isEmpty ? nil : rest.endIndex) {
-            let part = rest[..<end]
-            if let content = part.range(of: separator)?.upperBound {
-                output += part[..<content] + multipartContent(part[content...], header: part[..<content])
-            } else {
-                output += part
-            }
-            guard end < rest.endIndex else { break }
-            output += delimiter
-            rest = rest[(end + delimiter.count)...]
+        var start = 0
+        for delimiter in body.ranges(of: Array("--\(boundary)".utf8)) {
+            output += part(body[start..<delimiter.lowerBound])
+            output += body[delimiter]
+            start = delimiter.upperBound
         }
-        return output
+        return output + part(body[start...])
     }
 
-    private func multipartContent(_ content: Data, header: Data) -> Data {
-        let header = String(decoding: header, as: UTF8.self)
-        let name = header.firstMatch(of: /(?i)[;\s]name=(?:"([^"]*)"|([^;\s]*))/).flatMap { $0.1 ?? $0.2 }
-        if let name, hides(String(name)) { return Data("\(Self.mask)\r\n".utf8) }
-        let type = header.firstMatch(of: /(?i)content-type:([^\r\n]*)/).flatMap { MediaType(String($0.1)) } ?? .text
-        return type.isMultipart ? content : sentBody(content, type)
+    private func part(_ part: ArraySlice<UInt8>) -> Data {
+        guard let start = part.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return Data(part) }
+        let content = Data(part[start...])
+        var scanner = FieldScanner(String(decoding: part[..<start], as: UTF8.self))
+        let (name, type) = scanner.partParameters()
+        if let name, hides(name) { return part[..<start] + Data("\(Self.mask)\r\n".utf8) }
+        return part[..<start] + (type.isMultipart ? content : sentBody(content, type))
+    }
+}
+
+extension FieldScanner {
+    /// The name of a part and its media type, wherever in its header they are.
+    fileprivate mutating func partParameters() -> (name: String?, type: MediaType) {
+        let space = [UInt8(ascii: ";")] + Array(" \t\r\n".utf8)
+        var (name, type): (String?, MediaType?)
+        while !isAtEnd {
+            switch token()?.lowercased() {
+            case "name" where name == nil && skip(UInt8(ascii: "=")): name = quotedString() ?? text(to: space)
+            case "content-type" where type == nil && skip(UInt8(ascii: ":")):
+                type = MediaType(text(to: Array("\r\n".utf8)))
+            default: break
+            }
+            skip(to: space)
+            skip(while: space)
+        }
+        return (name, type ?? .text)
     }
 }
 

@@ -1,6 +1,6 @@
 extension Redaction {
     /// A URL, or what was meant to be one: userinfo, and hidden items of the query and the fragment, masked.
-    func url(_ text: String) -> String { (isActive ? maskedURL(text) : text).escapingControls }
+    func url(_ text: String) -> String { (isActive ? maskedURL(text) : text).onOneLine }
 
     /// The same, control characters as they are.
     func maskedURL(_ text: String) -> String {
@@ -39,9 +39,8 @@ extension Redaction {
         while let first = rest.first {
             if delimiters.contains(first) { output.unicodeScalars.append(rest.removeFirst()) }
             let item = rest.prefix { !delimiters.contains($0) }
-            let name = String(Substring(item.prefix { $0 != "=" }))
-            let decoded = name.replacing("+", with: " ").percentDecodedLeniently
-            if name.unicodeScalars.count < item.count, hides(decoded) {
+            let name = Substring(item.prefix { $0 != "=" })
+            if name.endIndex < item.endIndex, hides(name.percentDecodedLeniently) {
                 output += "\(name)=\(Self.mask)"
                 rest = rest.drop { $0 != "&" && !(isURL && $0 == "#") }
             } else {
@@ -53,13 +52,22 @@ extension Redaction {
     }
 }
 
-extension String {
+extension Substring {
     /// With every valid `%XX` decoded, whatever the others are: a name must not hide itself behind one that is not valid.
     fileprivate var percentDecodedLeniently: String {
-        if let decoded = removingPercentEncoding { return decoded }
-        let decoded = replacing(/%([0-9A-Fa-f]{2})/) { match in
-            UInt8(match.1, radix: 16).map { String(Unicode.Scalar($0)) } ?? ""
+        var decoded: [UInt8] = []
+        var rest = utf8
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2, digits.first != UInt8(ascii: "+"),
+                let value = UInt8(Substring(digits), radix: 16)
+            {
+                decoded.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                decoded.append(byte)
+            }
         }
-        return decoded
+        return String(decoding: decoded, as: UTF8.self)
     }
 }

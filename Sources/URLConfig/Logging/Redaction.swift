@@ -36,7 +36,7 @@ public struct Redaction: Sendable, Hashable {
 
     private init(names: Set<String>) {
         self.names = names
-        longest = names.map(\.count).max() ?? 0
+        longest = names.map(\.unicodeScalars.count).max() ?? 0
     }
 
     /// This redaction, hiding more.
@@ -46,7 +46,7 @@ public struct Redaction: Sendable, Hashable {
         var redaction = self
         redaction.isActive = true
         redaction.names.formUnion(names.map(Self.normalized).filter { !$0.isEmpty })
-        redaction.longest = redaction.names.map(\.count).max() ?? 0
+        redaction.longest = redaction.names.map(\.unicodeScalars.count).max() ?? 0
         return redaction
     }
 
@@ -55,9 +55,10 @@ public struct Redaction: Sendable, Hashable {
     /// - Parameter name: The name of a header field, a query or form item, or a JSON member.
     public func hides(_ name: String) -> Bool {
         guard isActive else { return false }
-        let name = Self.normalized(name)
-        if names.contains(name) { return true }
+        // No more than the end is compared: sorting thousands of combining marks takes time that grows with the square.
+        let name = Self.normalized(name).unicodeScalars
         var end = name.suffix(longest)
+        if end.startIndex == name.startIndex, names.contains(String(end)) { return true }
         while end.count >= 5 {
             if names.contains(String(end)) { return true }
             end.removeFirst()
@@ -65,9 +66,17 @@ public struct Redaction: Sendable, Hashable {
         return false
     }
 
-    /// Letters and digits in lower case; digits at the end, as in `password[0]`, count only where there is nothing else.
+    /// Letters and digits in lower case, with their marks; digits at the end, as in `password[0]`, count only where
+    /// there is nothing else.
     private static func normalized(_ name: String) -> String {
-        let name = name.lowercased().filter { $0.isLetter || $0.isNumber }
-        return name.lastIndex { !$0.isNumber }.map { String(name[...$0]) } ?? name
+        let name = name.lowercased().unicodeScalars.filter { $0.isDigit || $0.isLetter }
+        return String(name.lastIndex { !$0.isDigit }.map { name[...$0] } ?? name[...])
     }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isDigit: Bool { properties.numericType != nil }
+
+    /// Whether it is a letter, or a mark on one.
+    fileprivate var isLetter: Bool { properties.isAlphabetic || properties.canonicalCombiningClass != .notReordered }
 }

@@ -1,13 +1,19 @@
 extension String {
     /// Without control and text-direction characters, which could rewrite a terminal or forge a line of a log; line feeds
     /// and tabs stay.
-    var escapingControls: String {
-        guard unicodeScalars.contains(where: \.isHarmful) else { return self }
+    var escapingControls: String { escaping(\.isHarmful) }
+
+    /// The same on one line: without line feeds and tabs, too.
+    var onOneLine: String { escaping { $0.isHarmful || $0 == "\n" || $0 == "\t" } }
+
+    private func escaping(_ isHarmful: (Unicode.Scalar) -> Bool) -> String {
+        guard unicodeScalars.contains(where: isHarmful) else { return self }
         return unicodeScalars.reduce(into: "") { output, scalar in
-            if scalar.isHarmful {
-                output += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                output.unicodeScalars.append(scalar)
+            switch scalar {
+            case "\n" where isHarmful(scalar): output += "\\n"
+            case "\t" where isHarmful(scalar): output += "\\t"
+            case _ where isHarmful(scalar): output += "\\u{\(String(scalar.value, radix: 16))}"
+            default: output.unicodeScalars.append(scalar)
             }
         }
     }
@@ -15,7 +21,7 @@ extension String {
     /// On one line, cut after a number of Unicode scalars.
     func shortened(to limit: Int) -> String {
         let cut = unicodeScalars.prefix(limit)
-        let text = String(cut).replacing("\n", with: "\\n").replacing("\t", with: "\\t").escapingControls
+        let text = String(cut).onOneLine
         return cut.endIndex == endIndex ? text : text + "…"
     }
 }

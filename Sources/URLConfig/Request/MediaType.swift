@@ -12,7 +12,8 @@ public struct MediaType: Sendable, Hashable {
     /// Reads a media type; `nil` if the text is not one.
     ///
     /// - Parameter text: What a `Content-Type` field holds. Parameters that are not well formed are passed over, as
-    ///   browsers do, because servers do send them.
+    ///   browsers do, because servers do send them. A literal, as in `MediaType("bogus")`, calls
+    ///   ``init(stringLiteral:)`` instead (SE-0213), which does not fail; `MediaType.init("bogus")` is `nil`.
     public init?(_ text: String) {
         var scanner = FieldScanner(text)
         scanner.skipSpace()
@@ -35,7 +36,9 @@ public struct MediaType: Sendable, Hashable {
     /// parameters that this one has (their values compared without regard to case).
     public func matches(_ other: MediaType) -> Bool {
         (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
-            && parameters.allSatisfy { name, value in other.parameters[name]?.lowercased() == value.lowercased() }
+            && parameters.allSatisfy { name, value in
+                other.parameters[name]?.lowercased().utf8.elementsEqual(value.lowercased().utf8) == true
+            }
     }
 
     /// Whether two are the same, however they were written.

@@ -26,8 +26,8 @@ extension URLRequest {
         public var method = HTTPRequest.Method.get
         /// The header fields.
         ///
-        /// `Content-Length` and `Transfer-Encoding` are refused: the session sets them from the body. A line break in a value
-        /// becomes a space, as `HTTPField` has it (RFC 9110 §5.5).
+        /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them from URL and body. A
+        /// control character in a value becomes a space, as `HTTPField` has it (RFC 9110 §5.5).
         public var headers = HTTPFields() { didSet { readyHeaders = nil } }
         /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
         ///
@@ -40,7 +40,8 @@ extension URLRequest {
         public var body = RequestBody()
         /// The time for one attempt, from its sending until the answer is complete, to the millisecond.
         ///
-        /// `nil`, or one that is not more than zero, leaves it to the session: at first, a minute without a byte. See
+        /// `nil` leaves it to the session: by default, a minute without a byte. One that is not more than zero is
+        /// refused: the request cannot be sent (``RequestError/Code/invalidTimeout``). See
         /// ``Foundation/URLSession/Config/deadline`` for the time of all attempts together.
         public var timeout: Duration?
         /// Where an answer may come from instead of the network.
@@ -125,9 +126,11 @@ extension URLRequest.Config {
     }
 
     /// ``timeout`` in seconds.
+    ///
+    /// Infinity is the longest time that there is. NaN is refused, as zero is.
     public var timeoutInterval: TimeInterval? {
         get { timeout.map { $0 / .seconds(1) } }
-        set { timeout = newValue.flatMap(Duration.init(timeoutInterval:)) }
+        set { timeout = newValue.map { Duration(timeoutInterval: $0) ?? .zero } }
     }
 
     /// A model to be sent as JSON: the same as `body = .json(model)`.

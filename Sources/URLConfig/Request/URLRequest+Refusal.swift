@@ -30,26 +30,42 @@ extension URLRequest {
             else {
                 throw .refused(.invalidURL, "the URL is not one of http or https with a host")
             }
+            if url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true, let flaw = URL.flawOfIPv6 {
+                throw .refused(.invalidURL, "the URL \(flaw)")
+            }
             // A line break here would reach the wire as it is, and start a field or a request of its own.
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
                 throw .refused(.invalidMethod, "the method is no token (RFC 9110 §9.1)")
             }
-            if httpBody?.isEmpty == false { try Self.checkHasPlaceForBody(httpMethod ?? "GET") }
+            if httpBodyStream != nil || httpBody?.isEmpty == false {
+                try Self.checkHasPlaceForBody(httpMethod ?? "GET")
+            }
             for (name, value) in allHTTPHeaderFields ?? [:] {
-                guard HTTPField.Name(name) != nil else {
-                    throw .refused(.invalidHeaderField, "a header field's name is no token (RFC 9110 §5.1)")
-                }
-                guard !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
-                    throw .refused(.invalidHeaderField, "header field \(name) holds a line break; remove it")
-                }
                 // With a stream, Content-Length is the only way to say how long it is.
-                let field = name.lowercased()
-                if field == "transfer-encoding" || (field == "content-length" && httpBodyStream == nil) {
-                    throw .framingField(name)
+                let isStreamLength = httpBodyStream != nil && name.lowercased() == "content-length"
+                guard isStreamLength else {
+                    try Self.checkField(name, value)
+                    continue
+                }
+                guard value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), Int64(value) != nil
+                else {
+                    throw .refused(
+                        .invalidHeaderField, "header field \(name) is not a number of bytes, in digits; set one")
                 }
             }
         } catch {
             throw error.with(self)
+        }
+    }
+
+    /// Refuses a field that cannot be sent, or that is the session's to set.
+    static func checkField(_ name: String, _ value: String) throws(RequestError) {
+        guard HTTPField.Name(name) != nil else {
+            throw .refused(.invalidHeaderField, "a header field's name is no token (RFC 9110 §5.1)")
+        }
+        guard !value.hasControlCharacter else { throw .controlCharacter(in: name) }
+        guard !["content-length", "transfer-encoding", "host"].contains(name.lowercased()) else {
+            throw .framingField(name)
         }
     }
 
@@ -61,7 +77,11 @@ extension URLRequest {
 
 extension RequestError {
     static func framingField(_ name: String) -> Self {
-        .refused(.invalidHeaderField, "header field \(name) is the session's to set, from the body; remove it")
+        .refused(.invalidHeaderField, "header field \(name) is the session's to set, from URL and body; remove it")
+    }
+
+    static func controlCharacter(in name: String) -> Self {
+        .refused(.invalidHeaderField, "header field \(name) contains a control character; remove that")
     }
 
     fileprivate func with(_ request: URLRequest) -> Self {
@@ -69,4 +89,9 @@ extension RequestError {
         error.request = request
         return error
     }
+}
+
+extension String {
+    /// Whether it cannot be the value of a field (RFC 9110 §5.5).
+    var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F } }
 }

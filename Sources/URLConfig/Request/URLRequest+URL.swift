@@ -45,6 +45,7 @@ final class BaseURL: Sendable {
         // By bytes, not characters: a delimiter and a combining accent after it are one character.
         let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
         let origin = try "\(scheme)://" + Self.authority(authority)
+        if authority.utf8.first == UInt8(ascii: "["), let flaw = URL.flawOfIPv6 { throw Flaw(flaw) }
         guard !rest.utf8.contains(UInt8(ascii: "#")) else {
             throw Flaw("has a fragment, which a request cannot send; remove it")
         }
@@ -87,6 +88,17 @@ final class BaseURL: Sendable {
         }
         return host
     }
+}
+
+extension URL {
+    /// What is wrong with an IPv6 address as host; `nil` where nothing is.
+    static let flawOfIPv6: String? = {
+        #if canImport(FoundationNetworking)
+        "has an IPv6 address, which Foundation on Linux does not request; use a name or an IPv4 address"
+        #else
+        nil
+        #endif
+    }()
 }
 
 extension URLRequest.Config {

@@ -41,13 +41,19 @@ extension URLRequest.Config {
     ///
     /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that is no
     ///   HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method has no place
-    ///   for, a header field that is the session's to set, credentials that cannot be written.
+    ///   for, a header field that is the session's to set, credentials that cannot be written, a ``timeout`` that is
+    ///   not more than zero.
     public func request() throws(RequestError) -> URLRequest {
         if let flaw = base.flaw {
             throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(flaw)")
         }
         if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(path.text)' \(flaw)") }
         if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
+        let limit = timeout?.timeoutInterval
+        guard timeout == nil || limit != nil else {
+            throw .refused(
+                .invalidTimeout, "timeout is not more than zero; set a longer one, or nil to leave it to the session")
+        }
         let (fields, data) = try fieldsAndBody()
         let text = urlText
         guard let url = URL(string: text) else {
@@ -59,7 +65,7 @@ extension URLRequest.Config {
         if let data { request.httpBody = data }
         // By its property: on Linux, a time limit that is given to URLRequest's initializer is ignored.
         // A minute is what every request has, and nobody's choice: one that was chosen is told by its last bit.
-        if let limit = timeout?.timeoutInterval { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
+        if let limit { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
         if networkServiceType != .default { request.networkServiceType = networkServiceType }
         if !allowsCellularAccess { request.allowsCellularAccess = false }
@@ -96,21 +102,20 @@ extension URLRequest.Config {
 extension HTTPFields {
     /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
     func combined() throws(RequestError) -> [String: String] {
-        var hasRepeatedName = false
+        // Comparing each with each is the fastest way for a few, but takes time that grows with the square.
+        var mayRepeatName = count > 16
         for index in indices {
             let name = self[index].name
-            if name.isSame(as: .contentLength) || name.isSame(as: .transferEncoding) {
+            if name.isSame(as: .contentLength) || name.isSame(as: .transferEncoding) || name.canonicalName == "host" {
                 throw .framingField(name.rawName)
             }
-            hasRepeatedName = hasRepeatedName || indices[..<index].contains { self[$0].name.isSame(as: name) }
+            mayRepeatName = mayRepeatName || indices[..<index].contains { self[$0].name.isSame(as: name) }
         }
-        guard hasRepeatedName else {
+        guard mayRepeatName else {
             return Dictionary(indices.lazy.map { (self[$0].name.rawName, self[$0].value) }) { first, _ in first }
         }
-        let fields = lazy.map { field in
-            (self.first { $0.name == field.name }?.name.rawName ?? "", self[field.name] ?? "")
-        }
-        return Dictionary(fields) { first, _ in first }
+        let fields = Dictionary(grouping: self, by: \.name).map { ($1[0].name.rawName, HTTPFields($1)[$0] ?? "") }
+        return Dictionary(uniqueKeysWithValues: fields)
     }
 }
 

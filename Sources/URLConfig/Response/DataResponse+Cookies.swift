@@ -6,8 +6,9 @@ extension DataResponse {
     /// response.cookies.first { $0.name == "sid" }?.value     // 31d4
     /// ```
     ///
-    /// Those that are not well formed, or for another host than that of ``url``, are left out. The session has stored them
-    /// already, if its configuration says so.
+    /// Those that are not well formed, or for another host than that of ``url``, are left out. So are those that are
+    /// `Secure` but do not come from `https`, and those that are not what the prefix `__Secure-` or `__Host-` of
+    /// their name promises (RFC 6265bis §4.1.3, §5.7). The session has stored the others already, if its configuration says so.
     public var cookies: [HTTPCookie] {
         guard let url, let field = headerFields[.setCookie] else { return [] }
         return HTTPCookie.cookies(in: field, from: url, now: Date())
@@ -25,9 +26,11 @@ extension HTTPCookie {
     ///   - now: What `Max-Age` is counted from.
     static func cookies(in field: String, from url: URL, now: Date) -> [HTTPCookie] {
         guard let host = url.host()?.lowercased() else { return [] }
+        let isSecure = url.scheme?.lowercased() == "https"
         return field.separateCookies.compactMap { text in
             var scanner = FieldScanner(text)
-            return scanner.cookieProperties(host: host, now: now).flatMap(HTTPCookie.init(properties:))
+            return scanner.cookieProperties(host: host, isSecure: isSecure, now: now).flatMap(
+                HTTPCookie.init(properties:))
         }
     }
 }
@@ -48,6 +51,11 @@ extension String {
             start = next
         }
         return cookies + [self[start...]]
+    }
+
+    /// RFC 6265bis §4.1.3; case does not count, since there are servers for which it does not.
+    fileprivate func hasCookiePrefix(_ prefix: String) -> Bool {
+        String(decoding: utf8.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
     }
 
     fileprivate var hasControls: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
@@ -72,7 +80,9 @@ extension String {
 
 extension FieldScanner {
     /// RFC 6265 §5.2; `nil` for what is no cookie, or none that this host may set.
-    fileprivate mutating func cookieProperties(host: String, now: Date) -> [HTTPCookiePropertyKey: Any]? {
+    fileprivate mutating func cookieProperties(
+        host: String, isSecure: Bool, now: Date
+    ) -> [HTTPCookiePropertyKey: Any]? {
         let name = text(to: UInt8(ascii: "="), UInt8(ascii: ";"))
         guard skip(UInt8(ascii: "=")), !name.isEmpty else { return nil }
         let value = text(to: UInt8(ascii: ";"))
@@ -80,23 +90,33 @@ extension FieldScanner {
         // As Foundation has it; the RFC would take the folder of the request.
         var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
         var age: Date?
+        var path: String?
+        var isHostOnly = true
         while skip(UInt8(ascii: ";")) {
-            let attribute = text(to: UInt8(ascii: "="), UInt8(ascii: ";")).lowercased()
+            let attribute = text(to: UInt8(ascii: "="), UInt8(ascii: ";"))
             let value = skip(UInt8(ascii: "=")) ? text(to: UInt8(ascii: ";")) : ""
-            switch attribute {
+            switch attribute.utf8.count <= 8 ? attribute.lowercased() : "" {
             case "expires": properties[.expires] = Date(cookieDate: value) ?? properties[.expires]
             case "max-age": age = value.expiry(now: now) ?? age
-            case "path": properties[.path] = value.hasPrefix("/") ? value : "/"
-            case "secure": properties[.secure] = "TRUE"
+            case "path": path = value
+            case "secure":
+                guard isSecure else { return nil }
+                properties[.secure] = "TRUE"
             case "httponly": properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE"
             case "domain" where !value.isEmpty:
-                let domain = String(value.lowercased().drop { $0 == "." })
-                guard domain.isDomain(of: host) else { return nil }
+                let domain = String(Substring(value.lowercased().utf8.drop { $0 == UInt8(ascii: ".") }))
+                guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
                 properties[.domain] = domain == host && host.isAddress ? host : "." + domain
+                isHostOnly = false
             default: break
             }
         }
         if let age { properties[.expires] = age }
+        if let path, path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
+        let isMarked = properties[.secure] != nil
+        guard isMarked || !name.hasCookiePrefix("__secure-"),
+            isMarked && isHostOnly && path?.utf8.elementsEqual("/".utf8) == true || !name.hasCookiePrefix("__host-")
+        else { return nil }
         return properties
     }
 }

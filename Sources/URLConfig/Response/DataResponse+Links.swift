@@ -44,7 +44,8 @@ extension FieldScanner {
                 skipSpace()
                 value = quotedString() ?? text(to: UInt8(ascii: ";"), UInt8(ascii: ","))
             }
-            if !name.isEmpty { parameters.append((name, value)) }
+            // A name is a token (RFC 8288 §3), and so ASCII.
+            if !name.isEmpty, name.utf8.allSatisfy({ $0 < 0x80 }) { parameters.append((name, value)) }
             skip(to: UInt8(ascii: ";"), UInt8(ascii: ","))
         }
         return parameters

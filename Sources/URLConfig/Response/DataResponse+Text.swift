@@ -56,7 +56,8 @@ extension Data {
 extension String.Encoding {
     /// The encoding that a `charset` parameter names (IANA character sets, WHATWG Encoding §4.2); `nil` if unknown.
     fileprivate init?(charset: String) {
-        switch charset.lowercased() {
+        // The longest that is known has 12 letters.
+        switch charset.utf8.count <= 12 ? charset.lowercased() : "" {
         case "utf-8", "utf8": self = .utf8
         case "us-ascii", "ascii", "iso-8859-1", "latin1", "iso_8859-1", "l1", "windows-1252", "cp1252":
             self = .windowsCP1252

@@ -6,14 +6,15 @@ extension DataResponse.Link {
     public struct Relation: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
         /// The name or the URL, as it was written.
         public let description: String
-        private let folded: String
+        // Bytes, since comparing texts may take time that grows with the square.
+        private let folded: [UInt8]
 
         /// A relation type.
         ///
         /// - Parameter name: Its name, such as `next`, or its URL.
         public init(_ name: String) {
             description = name
-            folded = name.lowercased()
+            folded = Array(name.lowercased().utf8)
         }
 
         /// A relation type from a literal.

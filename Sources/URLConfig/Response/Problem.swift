@@ -85,6 +85,7 @@ extension Problem: CustomStringConvertible, LocalizedError {
         let names = [type == "about:blank" ? nil : type, instance?.absoluteString].compactMap { $0.map(redaction.url) }
         let parts = [status.map { "\($0.code)" }, text.isEmpty ? "problem" : text]
         let line = parts.compactMap { $0 }.joined(separator: " ")
+        // A server's words must not pass for lines of ours.
         return (line + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")).onOneLine
     }
 
@@ -125,9 +126,4 @@ extension JSONScanner {
         return written.elementsEqual(name.utf8)
             || written.contains(UInt8(ascii: "\\")) && JSONText.unescaped(bytes[range]) == name
     }
-}
-
-extension String {
-    /// A server's words, which must not pass for lines of ours.
-    fileprivate var onOneLine: String { escapingControls.replacing("\n", with: " ") }
 }

@@ -33,6 +33,8 @@ public struct RequestError: Error, Sendable {
         public static let invalidMethod = Self(rawValue: "invalidMethod")
         /// The body cannot be encoded, or the method has no place for it.
         public static let invalidBody = Self(rawValue: "invalidBody")
+        /// The time limit is not more than zero.
+        public static let invalidTimeout = Self(rawValue: "invalidTimeout")
         /// The session is one for background transfers, which cannot be used here.
         public static let unsupportedSession = Self(rawValue: "unsupportedSession")
         /// The answer is no HTTP response.

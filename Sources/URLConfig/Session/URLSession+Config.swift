@@ -14,6 +14,7 @@ extension URLSession {
     /// ```
     public struct Config: Sendable {
         private var ownIsUnauthorized: (@Sendable (DataResponse) -> Bool)?
+        fileprivate var ownLogger: Logger??
 
         /// Whether this request goes out with the ``authenticator``'s credentials.
         ///
@@ -51,7 +52,12 @@ extension URLSession {
         /// It has the time that is left of the ``deadline``, and at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
         /// Where traffic and failures are written; `nil` for nowhere.
-        public var logger: Logger? = .networking
+        public var logger: Logger? {
+            get { ownLogger ?? Self.standardLogger }
+            set { ownLogger = .some(newValue) }
+        }
+        // Made when it is first needed, and not with the defaults: what makes a LogHandler may make a Config(), too.
+        private static let standardLogger = Logger.networking
         /// The most bytes of a body that are logged; zero for none.
         public var logBody = 4096
         /// What is hidden in logs and errors.
@@ -104,8 +110,8 @@ extension URLSession.Config {
 
     /// The ``logger`` of ``default``: `nil` silences every call that names none.
     public static var defaultLogger: Logger? {
-        get { defaults.withLock { $0.logger } }
-        set { defaults.set(\.logger, newValue) }
+        get { Self.default.logger }
+        set { defaults.set(\.ownLogger, .some(newValue)) }
     }
 
     /// The ``taskDelegate`` of ``default``.

@@ -22,6 +22,31 @@ import URLConfig
         #expect(fields.isEmpty)
     }
 
+    @Test(arguments: [1, 8, 16, 17, 40])
+    func `fields of one name become one, under the name that comes first`(count: Int) throws {
+        let names = try ["X-A", "x-b", "x-a", "X-B", "Cookie"].map { try #require(HTTPField.Name($0)) }
+        var expected: [String: [String]] = [:]
+        let request = request { fields in
+            for index in 0..<count {
+                let name = names[index % names.count]
+                fields.append(HTTPField(name: name, value: "\(index)"))
+                expected[["X-A", "x-b", "X-A", "x-b", "Cookie"][index % names.count], default: []].append("\(index)")
+            }
+        }
+        let fields = Dictionary(
+            uniqueKeysWithValues: expected.map { ($0, $1.joined(separator: $0 == "Cookie" ? "; " : ", ")) })
+        #expect(request.allHTTPHeaderFields == fields)
+    }
+
+    @Test(arguments: ["\u{0}", "\u{1}", "\u{8}", "\u{A}", "\u{B}", "\u{C}", "\u{D}", "\u{1B}", "\u{1F}", "\u{7F}"])
+    func `a control character in a value becomes a space`(character: String) {
+        #expect(request { $0[.accept] = "a\(character)b" }.allHTTPHeaderFields == ["Accept": "a b"])
+    }
+
+    @Test func `a tab in a value stays`() {
+        #expect(request { $0[.accept] = "a\tb" }.allHTTPHeaderFields == ["Accept": "a\tb"])
+    }
+
     @Test func `reading gives the combined text unless a list is asked for`() {
         var fields = HTTPFields()
         fields[.accept] = ["a/b", "c/d"]
@@ -58,8 +83,8 @@ import URLConfig
         #expect(request.field("Accept")?.utf8.contains { $0 == 13 || $0 == 10 } == false)
     }
 
-    @Test(arguments: ["Content-Length", "content-length", "Transfer-Encoding", "TRANSFER-ENCODING"])
-    func `fields that frame the body are refused`(name: String) throws {
+    @Test(arguments: ["Content-Length", "content-length", "Transfer-Encoding", "TRANSFER-ENCODING", "Host", "hOST"])
+    func `fields that are the session's to set are refused`(name: String) throws {
         let name = try #require(HTTPField.Name(name))
         let config = URLRequest.Config(host: "https://h.example") { $0.headers[name] = "7" }
         #expect(config.refusal?.code == .invalidHeaderField)

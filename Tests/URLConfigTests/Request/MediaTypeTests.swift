@@ -33,6 +33,27 @@ import URLConfig
         #expect(MediaType(text) == nil)
     }
 
+    /// Swift takes `MediaType("…")` for `"…" as MediaType`
+    /// (https://github.com/swiftlang/swift-evolution/blob/main/proposals/0213-literal-init-via-coercion.md).
+    @Test func `a text that is no media type gives none, but a literal needs init by its name`() {
+        let text = "bogus"
+        #expect(MediaType(text) == nil)
+        #expect(MediaType.init("bogus") == nil)
+        #expect(MediaType("bogus") as MediaType? == .octetStream)
+    }
+
+    @Test func `a literal is a media type wherever one is asked for`() throws {
+        let file = URLRequest.File(name: "a", fileName: "b", contentType: "image/png", data: Data())
+        #expect(file.contentType == .png)
+        let request = URLRequest.with(.init(host: "https://h.example")) {
+            $0.method = .post
+            $0.body = .data(Data(), contentType: "application/x-plist")
+        }
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-plist")
+        let response = DataResponse(request: request, headerFields: [.contentType: "image/png"])
+        #expect(response.hasContentType("image/*"))
+    }
+
     @Test func `a literal that is no media type is taken as bytes`() {
         #expect(("text/csv" as MediaType).essence == "text/csv")
         #expect(("no media type" as MediaType) == .octetStream)

@@ -16,7 +16,7 @@ import URLConfig
         "@\u{301}evil.com",
     ]
     private static let hosts = [
-        "https://good.com", "https://good.com:8443/base", "http://[::1]:8080", "https://good.com/",
+        "https://good.com", "https://good.com:8443/base", "http://127.0.0.1:8080", "https://good.com/",
     ]
 
     @Test(arguments: hosts, hostile)

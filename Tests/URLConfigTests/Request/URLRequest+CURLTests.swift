@@ -106,7 +106,7 @@ import URLConfig
     }
 
     @Test func `brackets in a URL are not curl's`() throws {
-        let request = URLRequest.with(.init(host: "http://[::1]:80")) { _ in }
+        let request = URLRequest(url: try #require(URL(string: "http://[::1]:80")))
         #expect(try words(request) == ["--globoff", "http://[::1]:80"])
     }
 

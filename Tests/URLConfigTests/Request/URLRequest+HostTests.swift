@@ -1,6 +1,8 @@
 import Foundation
+import Logging
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 /// Hosts that are no HTTP base URL are refused, in words that name the host and what to do.
 @Suite struct URLRequestHostTests {
@@ -50,6 +52,21 @@ import URLConfig
         #expect(error?.code == .invalidURL)
         #expect(error?.reason.contains("s3cret") == false)
         #expect(error?.description.contains("s3cret") == false)
+    }
+
+    @Test(arguments: ["https://h\nx", "https://h\u{1B}[2Jx", "https://h/\r\n\tx", "h\nx@y", "https://u:p\n@h"])
+    func `a host with a line feed forges no line of an error or a log`(host: String) throws {
+        let error = try #require(refusal(host))
+        #expect(error.code == .invalidURL)
+        for text in [error.reason, error.description, error.errorDescription ?? "", Redaction.none.host(host)] {
+            #expect(!text.utf8.contains { $0 < 0x20 }, "\(text.debugDescription)")
+        }
+        let (logger, log) = Logger.recording()
+        let request = URLRequest.with(.init(host: host))
+        RequestLog(logger: logger, redaction: .standard, bodyLimit: 0, fileID: "", line: 0)
+            .failed(request, error, after: .zero)
+        let lines = log.text.split(separator: "\n")
+        #expect(lines.count == 3 && lines[1].hasPrefix("host '"), "\(log.text)")
     }
 
     @Test func `user name and password belong to authorization`() {

@@ -10,20 +10,38 @@ import URLConfig
 
     @Test(
         arguments: [
-            (.seconds(30), 30), (.milliseconds(500), 0.5), (nil, 60), (.zero, 60), (.seconds(-1), 60),
-            (.seconds(Int64.min), 60), (.nanoseconds(1), 1e-9),
+            (.seconds(30), 30), (.milliseconds(500), 0.5), (nil, 60), (.nanoseconds(1), 1e-9),
+            (Duration(secondsComponent: 0, attosecondsComponent: 1), 1e-18),
         ] as [(Duration?, TimeInterval)])
-    func `a limit that is not more than zero leaves it at a minute`(timeout: Duration?, expected: TimeInterval) {
+    func `a limit is what the request has, or a minute`(timeout: Duration?, expected: TimeInterval) {
         #expect(seconds { $0.timeout = timeout } == expected)
+    }
+
+    @Test(arguments: [(30, 30), (0.25, 0.25), (nil, 60)] as [(TimeInterval?, TimeInterval)])
+    func `seconds are the same field`(interval: TimeInterval?, expected: TimeInterval) {
+        #expect(seconds { $0.timeoutInterval = interval } == expected)
+    }
+
+    private func expectRefusal(_ configurate: (inout URLRequest.Config) -> Void) {
+        let config = URLRequest.Config(host: "https://h.example").with(configurate)
+        let error = #expect(throws: RequestError.self) { try config.request() }
+        #expect(error?.code == .invalidTimeout)
+        #expect(error?.stage == .building)
+        #expect(error?.reason.contains("timeout is not more than zero; set") == true)
+        #expect(URLRequest.with(config).url?.scheme == "unsendable-request")
+    }
+
+    @Test(arguments: [.zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1)] as [Duration])
+    func `a limit that is not more than zero is refused`(timeout: Duration) {
+        expectRefusal { $0.timeout = timeout }
     }
 
     @Test(
         arguments: [
-            (30, 30), (0.25, 0.25), (nil, 60), (0, 60), (-0.0, 60), (-1, 60), (.nan, 60), (-.infinity, 60), (-.nan, 60),
-            (.leastNonzeroMagnitude, 60), (-.greatestFiniteMagnitude, 60),
-        ] as [(TimeInterval?, TimeInterval)])
-    func `seconds are the same field`(interval: TimeInterval?, expected: TimeInterval) {
-        #expect(seconds { $0.timeoutInterval = interval } == expected)
+            0, -0.0, -1, .nan, -.infinity, -.nan, .leastNonzeroMagnitude, -.greatestFiniteMagnitude,
+        ] as [TimeInterval])
+    func `so are seconds that are not, or that are no number`(interval: TimeInterval) {
+        expectRefusal { $0.timeoutInterval = interval }
     }
 
     @Test func `a limit beyond all bounds is long, finite and safe for the system`() {
@@ -46,7 +64,7 @@ import URLConfig
         config.timeoutInterval = 2
         #expect(config.timeout == .seconds(2))
         config.timeoutInterval = .nan
-        #expect(config.timeout == nil)
+        #expect(config.timeout == .zero)
         config.timeout = .seconds(Int64.max)
         #expect(config.timeoutInterval?.isFinite == true)
     }

@@ -102,6 +102,32 @@ import URLConfig
         #expect(cookies("a=1; Domain=\(attribute)", from: url).isEmpty)
     }
 
+    @Test(arguments: [
+        ("__Secure-a=1; Secure", true), ("__Secure-a=1", false), ("__secure-a=1; Path=/", false),
+        ("__Secure-a=1; Secure; Domain=example.com; Path=/a", true), ("__Secure=1", true),
+        ("__Host-a=1; Secure; Path=/", true), ("__Host-a=1; Path=/", false), ("__Host-a=1; Secure", false),
+        ("__Host-a=1; Secure; Path=/a", false), ("__Host-a=1; Secure; Path=a", false),
+        ("__Host-a=1; Secure; Path=/; Domain=example.com", false),
+        ("__Host-a=1; Secure; Path=/; Domain=www.example.com", false),
+        ("__HOST-a=1; Path=/", false), ("__hOST-a=1; secure; path=/", true),
+        ("__Host-a=1; Secure; Path=/; Domain=", true),
+        ("a__Host-=1", true), ("__Host=1", true), ("__Host-=1", false),
+    ])
+    func `a name that promises something is kept to it`(field: String, isTaken: Bool) {
+        #expect(cookies(field).count == (isTaken ? 1 : 0))
+        #expect(cookies("b=1, \(field)").map(\.name).first == "b")
+    }
+
+    /// RFC 6265bis §5.7.
+    @Test(arguments: [
+        "a=1; Secure", "a=1; Path=/; secure=1", "__Secure-a=1; Secure", "__Host-a=1; Secure; Path=/",
+    ])
+    func `a cookie for https only is not taken from http`(field: String) {
+        #expect(cookies(field, from: "http://www.example.com").isEmpty)
+        #expect(cookies(field, from: "https://www.example.com").count == 1)
+        #expect(cookies(field, from: "HTTPS://www.example.com").count == 1)
+    }
+
     @Test func `nothing makes it trap, however long`() {
         let parts = [
             "a", "=", ";", ",", " ", "\"", "Expires=", "Max-Age=", "Domain=", "Path=/", "Wed, 21 Oct 2099 07:28:00 GMT",

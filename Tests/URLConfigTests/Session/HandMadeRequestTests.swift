@@ -51,6 +51,76 @@ import Testing
         #expect(await refusal(of: split)?.code == .invalidHeaderField)
     }
 
+    @Test(arguments: ["Host", "host", "HOST"])
+    func `the host is that of the URL`(name: String) async throws {
+        let error = await refusal(of: try request { $0.setValue("evil.example", forHTTPHeaderField: name) })
+        #expect(error?.code == .invalidHeaderField)
+        #expect(error?.reason.lowercased() == "header field host is the session's to set, from url and body; remove it")
+    }
+
+    @Test(arguments: ["a\u{0}", "\u{1}", "a\rb", "a\nb", "\u{8}", "\u{B}b", "\u{1B}[0m", "\u{1F}", "\u{7F}"])
+    func `a control character in a field is refused, and not shown`(value: String) async throws {
+        let error = await refusal(of: try request { $0.allHTTPHeaderFields = ["X-A": "s3cret" + value] })
+        #expect(error?.code == .invalidHeaderField)
+        #expect(error?.reason == "header field X-A contains a control character; remove that")
+    }
+
+    @Test(arguments: ["", "x", "+5", "-1", "0x5", "5.0", "5 ", "5, 5", "1e3", "\u{665}", "9223372036854775808"])
+    func `a length that is no number of bytes is refused`(length: String) async throws {
+        let streamed = try request {
+            $0.httpMethod = "POST"
+            $0.httpBodyStream = InputStream(data: Data("hello".utf8))
+            $0.setValue(length, forHTTPHeaderField: "content-length")
+        }
+        let error = await refusal(of: streamed)
+        #expect(error?.code == .invalidHeaderField)
+        #expect(error?.reason.contains("is not a number of bytes") == true)
+    }
+
+    @Test(arguments: ["0", "5", "005", "9223372036854775807"])
+    func `a length in digits is not refused`(length: String) throws {
+        let streamed = try request {
+            $0.httpMethod = "POST"
+            $0.httpBodyStream = InputStream(data: Data("hello".utf8))
+            $0.setValue(length, forHTTPHeaderField: "Content-Length")
+        }
+        try streamed.checkSendable()
+    }
+
+    @Test(arguments: ["GET", "HEAD", "TRACE"])
+    func `a stream has no place where a body has none`(method: String) async throws {
+        let streamed = try request {
+            $0.httpMethod = method
+            $0.httpBodyStream = InputStream(data: Data("hello".utf8))
+        }
+        let error = await refusal(of: streamed)
+        #expect(error?.code == .invalidBody)
+        #expect(error?.reason.contains(method) == true)
+    }
+
+    @Test func `a request has a body or a stream, not both`() throws {
+        var request = try request { $0.httpBody = Data("a".utf8) }
+        request.httpBodyStream = InputStream(data: Data("b".utf8))
+        #expect(request.httpBody == nil)
+        request.httpBody = Data("a".utf8)
+        #expect(request.httpBodyStream == nil)
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test(arguments: ["http://[::1]:1/", "https://[2001:db8::7]/a", "HTTP://[::ffff:127.0.0.1]:1"])
+    func `an IPv6 address is refused, since Foundation on Linux would say no more than that the URL is bad`(
+        url: String
+    ) async throws {
+        let error = await refusal(of: try request { $0.url = URL(string: url) })
+        #expect(error?.code == .invalidURL)
+        #expect(error?.reason.contains("IPv6 address") == true)
+        let stock = await #expect(throws: URLError.self) {
+            _ = try await URLSession.shared.data(from: try #require(URL(string: url.lowercased())))
+        }
+        #expect(stock?.code == .badURL)
+    }
+    #endif
+
     @Test func `what an authenticator makes of a request is looked at too`() async throws {
         struct Spoiling: Authenticator {
             func authorize(_ request: inout URLRequest) async throws { request.httpBody = Data("a".utf8) }

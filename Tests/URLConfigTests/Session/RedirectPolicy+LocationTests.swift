@@ -38,7 +38,8 @@ import Testing
         ("http://a", "g", "http://a/g"), ("http://a?q", "g", "http://a/g"), ("http://a?q", "?y", "http://a?y"),
         ("http://a:81/b", "c", "http://a:81/c"), ("http://a:81/b", "//a/c", "http://a/c"),
         ("http://[::1]:81/b", "/c", "http://[::1]:81/c"), ("https://a/b", "//c:82/d", "https://c:82/d"),
-        ("http://a/b", "https://c", "https://c"),
+        ("http://a/b", "https://c", "https://c"), ("http://a/b", "HTTPS://C/d#E", "https://C/d#E"),
+        ("http://a/b", "Http://a:81/HTTP:x?y", "http://a:81/HTTP:x?y"), ("HTTP://a/b", "/c", "http://a/c"),
     ])
     func `authorities and roots`(base: String, location: String, target: String) throws {
         #expect(try self.target(of: location, from: base) == target)

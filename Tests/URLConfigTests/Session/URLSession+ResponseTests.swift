@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [TimeInterval.infinity, .nan, 0, -1, .greatestFiniteMagnitude])
-    func `a time limit without sense neither traps nor fires`(limit: TimeInterval) async throws {
+    @Test(arguments: [TimeInterval.infinity, .greatestFiniteMagnitude])
+    func `a time limit beyond all bounds neither traps nor fires`(limit: TimeInterval) async throws {
         try await Loopback.serving { _ in
             .json("{}")
         } _: { server in

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import URLConfig
 
 /// Asks an authenticator without a server.
@@ -6,7 +8,7 @@ extension TokenAuthenticator {
 
     /// The `Authorization` field of a request that it has authorized.
     nonisolated func sent(host: String = "https://api.example.com") async throws -> String? {
-        var request = URLRequest.with(.init(host: host)) { _ in }
+        var request = URLRequest(url: try #require(URL(string: host)))
         try await authorize(&request)
         return request.value(forHTTPHeaderField: "Authorization")
     }

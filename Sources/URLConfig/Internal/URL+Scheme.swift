@@ -1,0 +1,9 @@
+extension URL {
+    /// The same URL with its scheme in lower case (RFC 3986 §3.1).
+    ///
+    /// Foundation on Linux takes `HTTP://` for an unsupported URL.
+    var withLowercasedScheme: URL {
+        guard let scheme, scheme != scheme.lowercased() else { return self }
+        return URL(string: scheme.lowercased() + absoluteString.dropFirst(scheme.count)) ?? self
+    }
+}

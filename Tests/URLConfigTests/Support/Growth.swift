@@ -1,0 +1,23 @@
+import Foundation
+
+/// How many times as long a work takes for four times as much: 4 where the time is linear, 16 where it grows with the square.
+///
+/// Time of the processor, the least of three, so that what else runs does not count.
+func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
+    func time(_ count: Int) throws -> Double {
+        let times = try (0..<3).map { _ in
+            let start = processorTime()
+            try work(count)
+            return processorTime() - start
+        }
+        return times.min() ?? 0
+    }
+    let once = try time(count)
+    return try time(4 * count) / once
+}
+
+private func processorTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
