@@ -103,12 +103,10 @@ extension HTTPFields {
     /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
     func combined() throws(RequestError) -> [String: String] {
         // Comparing each with each is the fastest way for a few, but takes time that grows with the square.
-        var mayRepeatName = count > 16
+        var mayRepeatName = count > 64
         for index in indices {
             let name = self[index].name
-            if name.isSame(as: .contentLength) || name.isSame(as: .transferEncoding) || name.canonicalName == "host" {
-                throw .framingField(name.rawName)
-            }
+            if name.isForSession { throw .framingField(name.rawName) }
             mayRepeatName = mayRepeatName || indices[..<index].contains { self[$0].name.isSame(as: name) }
         }
         guard mayRepeatName else {
@@ -120,6 +118,16 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
+    /// Whether the session sets it, from URL and body.
+    fileprivate var isForSession: Bool {
+        switch canonicalName.utf8.count {
+        case 4: canonicalName == "host"
+        case 14: self == .contentLength
+        case 17: self == .transferEncoding
+        default: false
+        }
+    }
+
     /// The same as `==`, without comparing texts whose lengths differ, which most do.
     fileprivate func isSame(as other: Self) -> Bool {
         canonicalName.utf8.count == other.canonicalName.utf8.count && self == other

@@ -22,7 +22,7 @@ import URLConfig
         #expect(fields.isEmpty)
     }
 
-    @Test(arguments: [1, 8, 16, 17, 40])
+    @Test(arguments: [1, 8, 64, 65, 200])
     func `fields of one name become one, under the name that comes first`(count: Int) throws {
         let names = try ["X-A", "x-b", "x-a", "X-B", "Cookie"].map { try #require(HTTPField.Name($0)) }
         var expected: [String: [String]] = [:]
@@ -92,8 +92,9 @@ import URLConfig
         #expect(config.refusal?.reason.contains("remove") == true)
     }
 
-    @Test func `names with the length of a framing field's name are not refused`() throws {
-        let name = try #require(HTTPField.Name("Content-Lengtx"))
-        #expect(request { $0[name] = "7" }.field("Content-Lengtx") == "7")
+    @Test(arguments: ["Hose", "Content-Lengtx", "Transfer-Encodinx"])
+    func `names with the length of a framing field's name are not refused`(text: String) throws {
+        let name = try #require(HTTPField.Name(text))
+        #expect(request { $0[name] = "7" }.field(text) == "7")
     }
 }
