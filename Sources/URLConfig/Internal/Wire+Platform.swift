@@ -95,8 +95,9 @@ struct Engine: Sendable {
                 throwing: RequestError(.unsupportedSession, stage: .executing, reason: reason, request: request))
         }
         var request = request
-        // An infinite time becomes a date that has passed.
-        request.timeoutInterval = min(max(request.timeoutInterval, 0), 1e9)
+        // An infinite time would become a date that has passed.
+        let limit = Duration(timeoutInterval: request.timeoutInterval)?.timeoutInterval ?? 60
+        if limit != request.timeoutInterval { request.timeoutInterval = limit }
         if let redaction { request.blankCredentials(of: session.configuration, redaction) }
         exchange.begin {
             // An invalidated session raises an exception here, which Swift cannot catch and no property foretells.

@@ -23,6 +23,8 @@ import Testing
             let response = try await server.session.response(for: .with(.init(host: host)) { $0.path = "a" })
             #expect(response.isSuccess)
             #expect(response.url?.absoluteString == server.host + "/b")
+            let byHand = URLRequest(url: try #require(URL(string: host + "/c")))
+            #expect(try await server.session.response(for: byHand).isSuccess)
         }
     }
 }
