@@ -37,7 +37,9 @@ final class BodyStream: InputStream {
         while true {
             let read = source.read(buffer, maxLength: maxLength)
             guard read >= 0 else {
-                return fail("cannot be read" + (source.streamError.map { ": \($0.summary)" } ?? ""))
+                // Foundation crashes if it is asked for the error of a stream that has none, such as a subclass.
+                let hasError = type(of: source) == InputStream.self && source.streamStatus == .error
+                return fail("cannot be read" + (hasError ? source.streamError.map { ": \($0.summary)" } ?? "" : ""))
             }
             guard let length else { return read }
             count += Int64(read)

@@ -9,21 +9,22 @@ extension Clock<Duration> {
 
     /// Calls a function once, after a delay.
     ///
-    /// The usual clock needs no thread of Swift's cooperative pool for that: what is measured may be the very thing that blocks
-    /// all of them.
+    /// The clocks of the system need no thread of Swift's cooperative pool for that: what is measured may be the very thing that
+    /// blocks all of them.
     ///
     /// - Parameters:
     ///   - delay: The delay.
     ///   - fire: The function. It must not wait for anything.
-    /// - Returns: Cancels the call.
+    /// - Returns: Cancels the call. Keep it until then: a timer that nobody keeps never fires.
     func schedule(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        guard self is ContinuousClock else {
+        guard self is ContinuousClock || self is SuspendingClock else {
             let task = Task {
                 try await sleep(for: delay)
                 fire()
             }
             return { task.cancel() }
         }
+        // It stands still while an Apple device sleeps, and so may fire late after that; transfers stand still as well.
         let timer = DispatchSource.makeTimerSource(queue: alarms)
         timer.setEventHandler(handler: fire)
         timer.schedule(deadline: .now() + delay / .seconds(1))
@@ -81,7 +82,7 @@ func withDeadline<Value: Sendable>(
 
 extension Task where Success == Void, Failure == Never {
     /// A task that leaves the cooperative pool free for who waits for it, if a closure of the caller's blocks a thread.
-    fileprivate static func onOwnThreads(_ operation: @escaping @Sendable () async -> Void) -> Self {
+    static func onOwnThreads(_ operation: @escaping @Sendable () async -> Void) -> Self {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             return Self(executorPreference: OwnThreads.executor, operation: operation)
         }

@@ -30,7 +30,7 @@ final class Engine: Sendable {
 
     let session: URLSession
     private let resourceLimit: Duration?
-    private let silenceLimit: Duration?
+    private let silence: TimeInterval
     private let cookies: Cookies
     private let fields: AdditionalFields
     private let switchboard = Switchboard()
@@ -70,6 +70,9 @@ final class Engine: Sendable {
         for engine in unused { engine.session.finishTasksAndInvalidate() }
     }
 
+    /// How many requests wait for a connection of their own.
+    var waiting: Int { ownConnections.waiting }
+
     /// How many sessions have one.
     static var count: Int { register.withLock { $0.engines.count } }
 
@@ -81,10 +84,8 @@ final class Engine: Sendable {
         fields = AdditionalFields(configuration)
         let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
-        let silence = configuration.timeoutIntervalForRequest
+        silence = configuration.timeoutIntervalForRequest
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
-        // Foundation's own is exact for whole seconds.
-        silenceLimit = silence == silence.forFoundation ? nil : Duration(timeoutInterval: silence)
         session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: .inline)
     }
 
@@ -111,10 +112,10 @@ final class Engine: Sendable {
             request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
         }
         request.prepareBody(for: exchange)
-        if let silenceLimit, request.ownTimeLimit == nil {
-            exchange.finish(afterSilenceOf: silenceLimit) { [request] in
-                URLError(timedOut: request, after: silenceLimit)
-            }
+        // Foundation's own limit is exact for whole seconds, and begins with the task.
+        let isExact = silence == silence.forFoundation && !request.mustHaveOwnConnection
+        if !isExact, request.ownTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
+            exchange.finish(afterSilenceOf: limit) { [url = request.url] in URLError(timedOut: url, after: limit) }
         }
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }

@@ -12,8 +12,10 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var head: URLResponse?
         var sink: MemorySink
         var challenge: URLAuthenticationChallenge?
-        /// When the last bytes moved, if somebody measures silence.
-        var elapsed: (@Sendable () -> Duration)?
+        /// The time since bytes moved last, if somebody measures silence.
+        var silence: (@Sendable () -> Duration)?
+        /// Cancels the end for silence.
+        var cancelAlarm: (@Sendable () -> Void)?
         var isOver = false
     }
 
@@ -78,16 +80,18 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Ends the exchange when nothing has been sent or received for so long.
     func finish(afterSilenceOf limit: Duration, throwing error: @escaping @Sendable () -> any Error) {
-        let silence: Duration? = state.withLock { state in
-            guard !state.isOver else { return nil }
-            if state.elapsed == nil { state.elapsed = clock.stopwatch() }
-            return state.elapsed?()
-        }
-        guard let silence else { return }
-        guard silence < limit else { return finish(throwing: error()) }
-        _ = clock.schedule(after: limit - silence) { [weak self] in
+        let silence = state.withLock { $0.silence } ?? clock.stopwatch()
+        let elapsed = silence()
+        guard elapsed < limit else { return finish(throwing: error()) }
+        let cancel = clock.schedule(after: limit - elapsed) { [weak self] in
             self?.finish(afterSilenceOf: limit, throwing: error)
         }
+        let isOver = state.withLock { state in
+            if state.silence == nil { state.silence = silence }
+            if !state.isOver { state.cancelAlarm = cancel }
+            return state.isOver
+        }
+        if isOver { cancel() }
     }
 
     private func finish(_ result: Result<Void, any Error>) {
@@ -99,17 +103,18 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Makes the exchange over; whether it was not over yet, and the task if there is one.
     private func close() -> (isFirst: Bool, task: URLSessionTask?) {
-        state.withLock { state in
-            defer { state.isOver = true }
-            return (!state.isOver, state.task)
+        let (isFirst, task, cancelAlarm) = state.withLock { state in
+            defer { (state.isOver, state.cancelAlarm) = (true, nil) }
+            return (!state.isOver, state.task, state.cancelAlarm)
         }
+        cancelAlarm?()
+        return (isFirst, task)
     }
 
     /// Some bytes have moved.
     func move() {
-        state.withLock { state in
-            if state.elapsed != nil { state.elapsed = clock.stopwatch() }
-        }
+        guard state.withLock({ $0.silence != nil }) else { return }
+        state.set(\.silence, clock.stopwatch())
     }
 
     func urlSession(
@@ -139,9 +144,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        move()
         do {
             try state.withLock { state in
-                if state.elapsed != nil { state.elapsed = clock.stopwatch() }
                 if !state.isOver { try state.sink.receive(data) }
             }
         } catch {
@@ -156,7 +161,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     #if !canImport(FoundationNetworking)
-    // On Apple platforms the caller's delegate hears all else, such as challenges and metrics, as if it were the task's.
+    // On Apple platforms the caller's delegate receives everything else, such as challenges and metrics, as if it were the task's.
     override func responds(to selector: Selector!) -> Bool {
         super.responds(to: selector) || caller?.responds(to: selector) == true
     }

@@ -20,10 +20,39 @@ final class OwnConnections: Sendable {
     private struct Turns {
         var running = 0
         var waiting: ArraySlice<Waiting> = []
+        /// How many may wait until those that were given up are looked for.
+        var purge = 64
+
+        /// Adds one that waits.
+        ///
+        /// - Returns: Those that are not wanted any more.
+        mutating func add(_ new: Waiting) -> [Waiting] {
+            waiting.append(new)
+            guard waiting.count > purge else { return [] }
+            let unwanted = waiting.filter { $0.exchange == nil }
+            waiting.removeAll { $0.exchange == nil }
+            purge = max(64, 2 * waiting.count)
+            return unwanted
+        }
+
+        /// Takes the first that is still wanted.
+        ///
+        /// - Returns: It, and those before it that are not wanted any more.
+        mutating func next() -> (next: (Exchange, Waiting)?, unwanted: [Waiting]) {
+            var unwanted: [Waiting] = []
+            while let waiting = waiting.popFirst() {
+                if let exchange = waiting.exchange { return ((exchange, waiting), unwanted) }
+                unwanted.append(waiting)
+            }
+            return (nil, unwanted)
+        }
     }
 
     /// By host and port.
     private let turns = LockBox<[String: Turns]>([:])
+
+    /// How many exchanges wait, those included that are not wanted any more and were not looked for since.
+    var waiting: Int { turns.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
 
     /// Begins an exchange when it has its turn.
     ///
@@ -39,30 +68,24 @@ final class OwnConnections: Sendable {
             }
         }
         let most = max(1, session.configuration.httpMaximumConnectionsPerHost)
-        let isTurn = turns.withLock { turns in
-            let isTurn = turns[host, default: Turns()].running < most
-            if isTurn {
+        // What is not wanted any more goes when the lock is free: it may hold the last reference to a caller's session.
+        let (isTurn, _) = turns.withLock { turns in
+            guard turns[host, default: Turns()].running >= most else {
                 turns[host, default: Turns()].running += 1
-            } else {
-                turns[host]?.waiting.append(Waiting(exchange: exchange, begin: begin))
+                return (true, [] as [Waiting])
             }
-            return isTurn
+            return (false, turns[host, default: Turns()].add(Waiting(exchange: exchange, begin: begin)))
         }
         if isTurn { begin(exchange) }
     }
 
     /// Gives the turn of one that has ended to the next that is still wanted.
     private func next(_ host: String) {
-        // What is dropped goes when the lock is free: it may hold the last reference to a caller's session.
         let (next, _) = turns.withLock { turns in
-            var dropped: [Waiting] = []
-            while let waiting = turns[host]?.waiting.popFirst() {
-                if let exchange = waiting.exchange { return ((exchange, waiting) as (Exchange, Waiting)?, dropped) }
-                dropped.append(waiting)
-            }
-            turns[host]?.running -= 1
+            let result = turns[host, default: Turns()].next()
+            if result.next == nil { turns[host]?.running -= 1 }
             if turns[host]?.running == 0 { turns[host] = nil }
-            return (nil, dropped)
+            return result
         }
         if let (exchange, waiting) = next { waiting.begin(exchange) }
     }

@@ -80,7 +80,8 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let line = lines.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-        line?.exchange.urlSession(session, task: task, didCompleteWithError: error)
+        guard let line else { return }
+        line.exchange.urlSession(session, task: task, didCompleteWithError: error)
         onEnd()
     }
 

@@ -3,12 +3,8 @@
 #if canImport(FoundationNetworking)
 
 extension Wire {
-    private var delegate: (any URLSessionTaskDelegate)? {
-        taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
-    }
-
-    /// Who is told of what happens to a task.
-    var caller: (any URLSessionTaskDelegate)? { delegate }
+    /// Who is asked and told about a task.
+    var caller: (any URLSessionTaskDelegate)? { taskDelegate ?? session.delegate as? any URLSessionTaskDelegate }
 
     /// The credential that a refused request is to be tried again with, from the caller's delegate or the session's storage.
     ///
@@ -20,13 +16,13 @@ extension Wire {
         else { return nil }
         let stored = session.configuration.urlCredentialStorage?.credential(for: challenge.protectionSpace)
         let proposed = refusals == 0 ? challenge.proposedCredential ?? stored : nil
-        guard let delegate else { return proposed }
+        guard let caller else { return proposed }
         let challenged = URLAuthenticationChallenge(
             protectionSpace: challenge.protectionSpace, proposedCredential: proposed, previousFailureCount: refusals,
             failureResponse: challenge.failureResponse, error: nil, sender: sender)
         let decision: (URLSession.AuthChallengeDisposition, URLCredential?) =
             try await asked(for: answer.response.request) { [session] decide in
-                delegate.urlSession(session, task: answer.task, didReceive: challenged) { decide(($0, $1)) }
+                caller.urlSession(session, task: answer.task, didReceive: challenged) { decide(($0, $1)) }
             }
         switch decision {
         case (.useCredential, let credential): return credential
@@ -39,15 +35,15 @@ extension Wire {
     private func redirected(
         _ answer: Answer, _ next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let delegate else { return decide(next) }
-        delegate.urlSession(
+        guard let caller else { return decide(next) }
+        caller.urlSession(
             session, task: answer.task, willPerformHTTPRedirection: answer.head, newRequest: next,
             completionHandler: decide)
     }
 
     private func needsStream(_ task: URLSessionTask, give: @escaping @Sendable (InputStream?) -> Void) {
-        guard let delegate else { return give(nil) }
-        delegate.urlSession(session, task: task, needNewBodyStream: give)
+        guard let caller else { return give(nil) }
+        caller.urlSession(session, task: task, needNewBodyStream: give)
     }
 }
 

@@ -47,7 +47,7 @@ struct Wire: Sendable {
         do {
             let limit = engine.timeLimit(of: request)
             try await withTimeLimit(limit, clock) {
-                exchange.finish(throwing: URLError(timedOut: request, after: limit ?? .zero))
+                exchange.finish(throwing: URLError(timedOut: request.url, after: limit ?? .zero))
             } operation: {
                 engine.begin(exchange, for: request, credential, of: session, isForeign ? redaction : nil)
                 try await exchange.complete()
@@ -65,6 +65,13 @@ struct Wire: Sendable {
         return answer
     }
 
+    /// Whether the session's configuration has credentials of its own.
+    var addsAuthorization: Bool {
+        (session.configuration.httpAdditionalHeaders ?? [:]).keys.contains {
+            ($0 as? String)?.lowercased() == "authorization"
+        }
+    }
+
     private func answer(to request: URLRequest, from exchange: Exchange) -> Answer? {
         let (task, head, body) = exchange.response
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
@@ -76,15 +83,17 @@ struct Wire: Sendable {
         return Answer(response: response, task: task, head: head, challenge: exchange.challenge)
     }
 
-    /// What the caller's delegate decides, on its session's queue; the request's own time limit is the delegate's, too.
+    /// What the caller's delegate decides, on its session's queue, within the time that the request or its session has.
     func asked<Value: Sendable>(
         for request: URLRequest, _ ask: @escaping @Sendable (_ decide: @escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
         let decision = Promise<Value>()
         session.delegateQueue.addOperation { ask { decision.keep(.success($0)) } }
-        let limit = request.ownTimeLimit
-        return try await withTimeLimit(limit, clock) {
-            decision.keep(.failure(URLError(timedOut: request, after: limit ?? .zero)))
+        // Nothing moves while it decides.
+        let silence = Duration(timeoutInterval: session.configuration.timeoutIntervalForRequest)
+        let limit = engine.timeLimit(of: request) ?? silence
+        return try await withTimeLimit(limit?.clamped, clock) {
+            decision.keep(.failure(URLError(timedOut: request.url, after: limit ?? .zero)))
         } operation: {
             try await decision.value()
         }
@@ -107,8 +116,8 @@ struct LostConnection: Error {
 
 extension URLError {
     /// As Foundation has it, with the time.
-    init(timedOut request: URLRequest, after limit: Duration) {
-        var information = request.url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]
+    init(timedOut url: URL?, after limit: Duration) {
+        var information = url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]
         information[NSLocalizedDescriptionKey] =
             "The request timed out: there was no complete response within \(limit.shown)."
         self.init(.timedOut, userInfo: information)
@@ -126,7 +135,7 @@ extension URLRequest {
     var bodyLength: Int64? {
         if let body = httpBody { return body.isEmpty ? nil : Int64(body.count) }
         guard httpBodyStream != nil else { return nil }
-        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } ?? -1
+        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } ?? NSURLSessionTransferSizeUnknown
     }
 }
 

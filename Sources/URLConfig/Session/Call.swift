@@ -8,11 +8,12 @@ struct Call: Sendable {
         let host: String
         /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
         var isForeign = false
-        /// The response to the server's last challenge, and how many there were at this URL.
-        var credential: URLCredential?
+        /// The response to the server's last challenge and the origin that it is for, and how many challenges there were.
+        var credential: (value: URLCredential, origin: Origin)?
         var challenges = 0
         var redirects = 0
-        var lostConnections = 0
+        /// Whether the request has been sent again because a kept connection was lost.
+        var isRepeated = false
         var attempts = 1
         var hasNewCredentials = false
     }
@@ -125,7 +126,9 @@ struct Call: Sendable {
         var lostTask: URLSessionTask?
         let outcome: Outcome
         do {
-            var answer = try await wire.send(request, credential: leg.credential, isForeign: leg.isForeign)
+            // An authenticator may have led the request elsewhere.
+            let credential = leg.credential.flatMap { $0.origin == Origin(request.url) ? $0.value : nil }
+            var answer = try await wire.send(request, credential: credential, isForeign: leg.isForeign)
             answer.response.duration = elapsed()
             answer.response.redaction = config.redaction
             outcome = .success(answer)
@@ -141,26 +144,29 @@ struct Call: Sendable {
 
     /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
     private func repeated(_ leg: Leg, after task: URLSessionTask) async throws -> Leg? {
-        guard leg.lostConnections == 0, leg.request.hasIdempotentMethod, !Task.isCancelled,
+        guard !leg.isRepeated, leg.request.hasIdempotentMethod, !Task.isCancelled,
             let request = try await wire.repeatable(leg.request, after: task)
         else { return nil }
         var again = leg
-        again.request = request
-        again.lostConnections += 1
-        return going(from: leg, to: again, "again on a new connection")
+        (again.request, again.isRepeated) = (request, true)
+        note(leg, "again on a new connection")
+        return again
     }
 
+    /// A request that has an `Authorization` by itself gets no other one.
     private func challenged(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
         guard case .success(let answer) = outcome, answer.challenge != nil, leg.challenges < Self.mostChallenges,
+            answer.response.request.value(forHTTPHeaderField: "Authorization") == nil,
             let credential = try await wire.credential(for: answer, after: leg.challenges),
             let request = try await wire.repeatable(leg.request, after: answer.task)
         else { return nil }
         try Task.checkCancellation()
         var again = leg
         again.request = request
-        again.credential = credential
+        again.credential = (credential, Origin(answer.response.request.url))
         again.challenges += 1
-        return going(from: leg, to: again, "with credentials for the server's challenge")
+        note(leg, "with credentials for the server's challenge")
+        return again
     }
 
     private func redirected(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
@@ -188,9 +194,10 @@ struct Call: Sendable {
         var following = leg
         following.request = request
         following.redirects += 1
-        (following.credential, following.challenges) = (nil, 0)
+        (following.credential, following.challenges, following.isRepeated) = (nil, 0, false)
         following.isForeign = leg.isForeign || Origin(request.url) != Origin(leg.request.url)
-        return going(from: leg, to: following, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
+        note(leg, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
+        return following
     }
 
     private func reauthorized(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
@@ -199,7 +206,10 @@ struct Call: Sendable {
         else { return nil }
         answer.response.requestAsMade = leg.request
         var reason = "the server refused the credentials" + (leg.hasNewCredentials ? ", and the new ones too" : "")
-        if config.authenticator == nil, leg.request.value(forHTTPHeaderField: "Authorization") == nil {
+        let hasOtherCredentials = leg.challenges > 0 || wire.addsAuthorization
+        if config.authenticator == nil, !hasOtherCredentials,
+            leg.request.value(forHTTPHeaderField: "Authorization") == nil
+        {
             reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
         }
         if !leg.hasNewCredentials, let authenticator = config.authenticator,
@@ -210,14 +220,16 @@ struct Call: Sendable {
             if let request = try await wire.repeatable(leg.request, after: answer.task) {
                 var replay = leg
                 (replay.request, replay.hasNewCredentials) = (request, true)
-                return going(from: leg, to: replay, "credentials refreshed")
+                (replay.credential, replay.challenges) = (nil, 0)
+                note(leg, "credentials refreshed")
+                return replay
             }
             // The next call has good ones: nobody is to be signed out.
             reason += "; there are new ones, but no other body stream"
         } else {
             try Task.checkCancellation()
             let refusal = await (config.authenticator as? any RefusalExplaining)?.explanation(of: answer.response)
-            reason = refusal?.reason ?? reason
+            if !hasOtherCredentials { reason = refusal?.reason ?? reason }
             if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(answer.response) }
         }
         throw RequestError(.unauthorized, stage: .executing, reason: reason, response: answer.response)
@@ -230,20 +242,19 @@ struct Call: Sendable {
                 remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1))
         else { return nil }
         guard config.retry.budget?.spend(leg.host) ?? true else {
-            _ = going(from: leg, to: leg, "not retried: the retry budget is spent")
+            note(leg, "not retried: the retry budget is spent")
             return nil
         }
         var again = leg
         again.attempts += 1
-        _ = going(from: leg, to: again, reason)
+        note(leg, reason)
         try await config.clock.sleep(for: delay)
         return again
     }
 
     /// Tells the log and the timeline why there will be another attempt, or why not.
-    private func going(from leg: Leg, to next: Leg, _ reason: String) -> Leg {
+    private func note(_ leg: Leg, _ reason: String) {
         if let attempt = timeline.go(on: reason) { log.again(leg.request, attempt) }
-        return next
     }
 
     private func validated(_ answer: DataResponse) async throws -> DataResponse {

@@ -254,9 +254,9 @@ extension TokenAuthenticator {
         let renewal = Renewal()
         self.renewal = renewal
         let start = generation
-        // A task of its own, so that no caller's cancellation ends what others wait for. It runs later: the token may
-        // have been replaced by then.
-        Task { await run(renewal, of: token, generation: start) }
+        // A task of its own, so that no caller's cancellation ends what others wait for, nor a closure that blocks the
+        // threads they need. It runs later: the token may have been replaced by then.
+        _ = Task.onOwnThreads { await self.run(renewal, of: token, generation: start) }
         return renewal
     }
 

@@ -76,6 +76,22 @@ import Testing
         }
     }
 
+    @Test func `one of a caller's own that fails without an error ends the call`() async throws {
+        final class Failing: InputStream {
+            override var hasBytesAvailable: Bool { true }
+            override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int { -1 }
+        }
+        try await FaultServer.serving(.ok("{}")) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.response(for: request(Failing(data: Data()), length: 5, to: server)) {
+                    $0.logger = nil
+                }
+            }
+            #expect(error?.reason == "body: the stream cannot be read")
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test func `one that cannot be read ends the call, and says why`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let stream = try #require(InputStream(fileAtPath: "/nowhere/at/all"))

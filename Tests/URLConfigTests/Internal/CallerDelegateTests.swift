@@ -108,11 +108,103 @@ import Testing
         }
     }
 
+    #if canImport(FoundationNetworking)
+    @Test func `a credential for a challenge does not take the place of a token`() async throws {
+        let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+            .init("old")
+        } refresh: { _ in
+            .init("new")
+        }
+        let delegate = Recorder { _ in
+            (.useCredential, URLCredential(user: "ada", password: "secret", persistence: .none))
+        }
+        let seen = Journal()
+        try await Loopback.serving { request in
+            let field = request.headers[.authorization] ?? "none"
+            await seen.note(field)
+            return field == "Bearer new"
+                ? .json("{}")
+                : .init(
+                    statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): "Basic realm=\"r\""]))
+        } _: { server in
+            let response = try await server.session.response(for: .with(server.config)) {
+                $0.logger = nil
+                $0.authenticator = authenticator
+                $0.taskDelegate = delegate
+                $0.onUnauthorized = { _ in Issue.record("there is a good token") }
+            }
+            #expect(response.isSuccess)
+            // The request's own comes before any answer to a challenge.
+            let own = URLRequest.with(server.config) { $0.authorization = .bearer("own") }
+            let refused = try await server.session.response(for: own) {
+                $0.logger = nil
+                $0.taskDelegate = delegate
+            }
+            #expect(refused.status == .unauthorized)
+        }
+        #expect(await seen.entries == ["Bearer old", "Bearer new", "Bearer own"])
+    }
+
+    @Test(arguments: [true, false])
+    func `credentials of a delegate or a configuration were sent, and the error says so`(isDelegate: Bool) async throws
+    {
+        let delegate = Recorder { _ in
+            (.useCredential, URLCredential(user: "ada", password: "wrong", persistence: .none))
+        }
+        try await guarded(.task, delegate) { _, _, request, _ in
+            let configuration = URLSessionConfiguration.ephemeral
+            if !isDelegate { configuration.httpAdditionalHeaders = ["authorization": "Bearer t"] }
+            let session = URLSession(configuration: configuration)
+            let error = await #expect(throws: RequestError.self) {
+                try await session.response(for: request) {
+                    $0.logger = nil
+                    $0.taskDelegate = isDelegate ? delegate : nil
+                    $0.onUnauthorized = { _ in }
+                }
+            }
+            #expect(error?.reason == "the server refused the credentials")
+        }
+    }
+
+    @Test func `a credential for a challenge stays with the origin that asked`() async throws {
+        struct Moving: Authenticator {
+            let other: URL
+            let hops = LockBox(0)
+
+            func authorize(_ request: inout URLRequest) async throws {
+                let hop = hops.withLock { hops in
+                    hops += 1
+                    return hops
+                }
+                if hop > 1 { request.url = other }
+            }
+        }
+        let delegate = Recorder { _ in
+            (.useCredential, URLCredential(user: "ada", password: "secret", persistence: .none))
+        }
+        try await guarded(.task, delegate) { _, session, request, _ in
+            try await FaultServer.serving(.ok("{}")) { other in
+                let url = try #require(URL(string: other.host))
+                try await session.response(for: request) {
+                    $0.logger = nil
+                    $0.taskDelegate = delegate
+                    $0.authenticator = Moving(other: url)
+                }
+                #expect(other.requests.map { $0.field("Authorization") } == [nil])
+            }
+        }
+    }
+    #endif
+
     /// What a delegate is asked for and never gives.
     enum Question: CaseIterable { case challenge, redirect, stream }
 
     @Test(.timeLimit(.minutes(1)), arguments: Question.allCases)
     func `the request's time limit is that of a delegate that never answers, too`(question: Question) async throws {
+        for timeout in [Duration.seconds(200), nil] { try await neverAnswering(question, timeout) }
+    }
+
+    private func neverAnswering(_ question: Question, _ timeout: Duration?) async throws {
         let clock = TestClock()
         let delegate = SilentDelegate(question)
         try await Loopback.serving { _ in
@@ -122,7 +214,7 @@ import Testing
                 : .init(statusCode: .temporaryRedirect, headers: HTTPHeaders([.location: "/"]))
         } _: { server in
             let request = URLRequest.with(server.config) {
-                $0.timeout = .seconds(200)
+                $0.timeout = timeout
                 guard question == .stream else { return }
                 $0.method = .post
                 $0.modify = { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
@@ -136,7 +228,8 @@ import Testing
             }
             await delegate.isAsked.pass()
             await clock.waitForSleepers()
-            clock.advance(by: .seconds(200))
+            // Without one, the configuration's limit on silence.
+            clock.advance(by: timeout ?? .seconds(60))
             let error = await #expect(throws: URLError.self) { try await call.value }
             #expect(error?.code == .timedOut)
         }

@@ -112,6 +112,25 @@ import Testing
         #expect(most.withLock { $0 } <= 2 * 6)
     }
 
+    @Test func `those who gave up while they waited for a connection are forgotten`() async throws {
+        try await FaultServer.serving(.hangBeforeHead) { server in
+            let request = request("POST", .none, to: server)
+            let stuck = (0..<6).map { _ in
+                Task { try await server.session.response(for: request) { $0.logger = nil } }
+            }
+            while server.requests.count < 6, !Task.isCancelled { await Task.yield() }
+            for _ in 0..<20 {
+                let calls = (0..<100).map { _ in
+                    Task { try await server.session.response(for: request) { $0.logger = nil } }
+                }
+                for call in calls { call.cancel() }
+                for call in calls { _ = await call.result }
+            }
+            #expect(Engine.of(server.session).waiting < 500)
+            for call in stuck { call.cancel() }
+        }
+    }
+
     @Test(arguments: [Body.data, .none])
     func `what is idempotent is sent once more, and seen where that can be known`(body: Body) async throws {
         try await FaultServer.serving(.losingSecond()) { server in

@@ -118,6 +118,57 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
+    @Test func `a limit on silence is that of the system's clock, too`() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 0.05
+        let session = URLSession(configuration: configuration)
+        try await FaultServer.serving(.hangBeforeHead) { server in
+            let error = await #expect(throws: URLError.self) {
+                try await session.response(for: .with(server.config)) { $0.logger = nil }
+            }
+            #expect(error?.code == .timedOut)
+            // Foundation's own, after a second, says nothing of a time.
+            #expect(error?.localizedDescription.contains("50 ms") == true)
+        }
+    }
+
+    @Test func `a call that is over leaves no limit on silence behind`() async throws {
+        let clock = TestClock()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 30.5
+        let session = URLSession(configuration: configuration)
+        try await FaultServer.serving(.ok("{}")) { server in
+            for _ in 0..<20 {
+                try await session.response(for: .with(server.config)) {
+                    $0.logger = nil
+                    $0.clock = clock
+                }
+            }
+        }
+        while clock.sleepers > 0, !Task.isCancelled { await Task.yield() }
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test func `a request that waits for its turn has a limit on silence, too`() async throws {
+        let clock = TestClock()
+        try await FaultServer.serving(.hangBeforeHead) { server in
+            let calls = (0..<9).map { _ in
+                Task {
+                    try await server.session.response(for: .with(server.config) { $0.method = .post }) {
+                        $0.logger = nil
+                        $0.clock = clock
+                    }
+                }
+            }
+            await clock.waitForSleepers(9)
+            clock.advance(by: .seconds(60))
+            for call in calls {
+                let error = await #expect(throws: URLError.self) { try await call.value }
+                #expect(error?.code == .timedOut)
+            }
+        }
+    }
+
     @Test func `a configuration's limit on silence is exact, though it is no whole number of seconds`() async throws {
         let clock = TestClock()
         let configuration = URLSessionConfiguration.ephemeral
