@@ -68,6 +68,7 @@ extension Substring {
                 decoded.append(byte)
             }
         }
-        return String(decoding: decoded, as: UTF8.self)
+        // Some write escapes of Latin-1.
+        return String(validating: decoded, as: UTF8.self) ?? String(decoded.map { Character(Unicode.Scalar($0)) })
     }
 }

@@ -36,7 +36,7 @@ public struct Redaction: Sendable, Hashable {
 
     private init(names: Set<String>) {
         self.names = names
-        longest = names.map(\.unicodeScalars.count).max() ?? 0
+        longest = Self.longest(of: names)
     }
 
     /// This redaction, hiding more.
@@ -46,8 +46,13 @@ public struct Redaction: Sendable, Hashable {
         var redaction = self
         redaction.isActive = true
         redaction.names.formUnion(names.map(Self.normalized).filter { !$0.isEmpty })
-        redaction.longest = redaction.names.map(\.unicodeScalars.count).max() ?? 0
+        redaction.longest = Self.longest(of: redaction.names)
         return redaction
+    }
+
+    /// The scalars of the longest name, however its letters with accents are written.
+    private static func longest(of names: Set<String>) -> Int {
+        names.map(\.decomposedStringWithCanonicalMapping.unicodeScalars.count).max() ?? 0
     }
 
     /// Whether the values under a name are hidden.

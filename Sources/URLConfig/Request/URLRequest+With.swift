@@ -50,9 +50,9 @@ extension URLRequest.Config {
         if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(path.text)' \(flaw)") }
         if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
         let limit = timeout?.timeoutInterval
-        guard timeout == nil || limit != nil else {
-            throw .refused(
-                .invalidTimeout, "timeout is not more than zero; set a longer one, or nil to leave it to the session")
+        if let timeout, limit == nil {
+            let reason = "timeout is \(timeout / .seconds(1)) s; set more than zero, or nil to leave it to the session"
+            throw .refused(.invalidTimeout, reason)
         }
         let (fields, data) = try fieldsAndBody()
         let text = urlText

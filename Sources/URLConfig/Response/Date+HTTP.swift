@@ -16,6 +16,8 @@ extension Date {
     ///   - text: The date. Separators are taken as equal, since `06-Nov-1994` is common.
     ///   - now: What a year of two digits is near to.
     init?(httpDate text: String, now: Date = Date()) {
+        // No date is longer, and to compare text with thousands of combining marks takes very long.
+        guard text.utf8.count <= 64 else { return nil }
         let words = text.utf8.split { " ,-:".utf8.contains($0) }.map { String(Substring($0)) }
         guard let weekday = words.first, Self.days.contains(where: weekday.hasPrefix) else { return nil }
         let (date, time): ([String], ArraySlice<String>)

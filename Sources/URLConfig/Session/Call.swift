@@ -69,10 +69,12 @@ struct Call: Sendable {
     }
 
     private func deadlineExceeded(_ request: URLRequest, _ cause: (any Error)? = nil) -> RequestError {
+        let deadline = config.deadline ?? .zero
         var error = RequestError(
             .deadlineExceeded, stage: .executing,
-            reason: "there was no response within \((config.deadline ?? .zero).shown)"
-                + (cause == nil ? "" : ", and none from the fallback"),
+            reason: deadline > .zero
+                ? "there was no response within \(deadline.shown)" + (cause == nil ? "" : ", and none from the fallback")
+                : "the deadline, \(deadline.shown), had passed before anything was sent",
             request: request, underlyingError: cause)
         // As they are now: what is under way will end as cancelled.
         error.attempts = timeline.all

@@ -18,13 +18,19 @@ public final class RetryBudget: Sendable {
             retries = min(RetryBudget.most, retries + (now - time) / RetryBudget.refillTime)
             time = now
         }
+
+        func isShort(at now: ContinuousClock.Instant) -> Bool {
+            var later = self
+            later.refill(at: now)
+            return later.retries < RetryBudget.most
+        }
     }
 
     private static let most = 10.0
     private static let earned = 0.1
     /// How long it takes until a reserve has one more retry, without any calls.
     private static let refillTime = Duration.seconds(60)
-    /// Hosts beyond this number start anew: a crawler must not fill the memory.
+    /// How many hosts there are reserves for: a crawler must not fill the memory.
     private static let mostHosts = 1000
 
     private let reserves = LockBox<[String: Reserve]>([:])
@@ -53,7 +59,13 @@ public final class RetryBudget: Sendable {
         _ host: String, at now: ContinuousClock.Instant, _ change: (_ retries: inout Double) -> Result
     ) -> Result {
         reserves.withLock { reserves in
-            if reserves.count >= Self.mostHosts, reserves[host] == nil { reserves = [:] }
+            if reserves.count >= Self.mostHosts, reserves[host] == nil {
+                // A full reserve is what a new host has, too.
+                reserves = reserves.filter { $0.value.isShort(at: now) }
+                if reserves.count >= Self.mostHosts, let oldest = reserves.min(by: { $0.value.time < $1.value.time }) {
+                    reserves[oldest.key] = nil
+                }
+            }
             var reserve = reserves[host] ?? Reserve(time: now)
             reserve.refill(at: now)
             defer { reserves[host] = reserve }

@@ -38,7 +38,10 @@ extension TokenAuthenticator {
             guard !text.contains(where: { $0.isWhitespace || "@?#%*\\".contains($0) }), !authority.hasSuffix(":"),
                 hasScheme || authority.endIndex == text.endIndex,
                 let url = URL(string: hasScheme ? text : "https://" + text),
-                let name = url.host()?.lowercased(), !name.isEmpty, !name.contains("%")
+                let name = url.host()?.lowercased(), !name.isEmpty, !name.contains(where: "%,".contains),
+                // A port that no URL can have is none to Foundation.
+                url.port.map({ $0 <= 65535 })
+                    ?? !authority[(authority.lastIndex(of: "]") ?? authority.startIndex)...].contains(":")
             else { return nil }
             self.text = text
             scheme = hasScheme ? url.scheme?.lowercased() : nil

@@ -99,12 +99,9 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
     /// How many calls of `load` and `refresh` have not returned, those past their limit included.
     private(set) var running = 0
     /// The fields that tokens are written to.
-    private var fieldNames: Set<String> = []
+    private var fieldNames: Set<String>
     /// The credentials that were refused for good, none among them: their values, by the order of ``fieldNames``.
     private var reported: Set<[String]> = []
-
-    /// The authenticators whose `load` or `refresh` this task is part of, however it came to ask one of them.
-    @TaskLocal private static var renewing: [ObjectIdentifier] = []
 
     /// An authenticator for the hosts of one service.
     ///
@@ -150,6 +147,10 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
         self.now = now
         self.load = load
         self.refresh = refresh
+        // Known before there is a token: a request that has such a field by itself is not the authenticator's business.
+        var fields = HTTPFields()
+        try? authorization("token")(&fields)
+        fieldNames = fields.isEmpty ? ["Authorization"] : Set(fields.map(\.name.rawName))
     }
 
     /// Replaces the token, such as after signing in or, with `nil`, out.
@@ -193,7 +194,7 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
 
 extension TokenAuthenticator {
     private func serves(_ request: URLRequest) -> Bool {
-        isForHost(of: request) && !(running > 0 && Self.renewing.contains(ObjectIdentifier(self)))
+        isForHost(of: request) && !AuthenticatorWork.isPart(of: self, isRenewal: true)
     }
 
     private func isForHost(of request: URLRequest) -> Bool {
@@ -281,20 +282,20 @@ extension TokenAuthenticator {
     /// What `load` or `refresh` returns, however late that is; ends the renewal when the limit has passed.
     private func renewed(_ token: Token?, _ renewal: Renewal) async throws -> Token? {
         let (function, names) = (token == nil ? "load" : "refresh", hostNames)
-        return try await Self.$renewing.withValue(Self.renewing + [ObjectIdentifier(self)]) {
-            // The work of whoever asked first may be over before, cancelled; this one lasts.
-            try await AuthenticatorWork.of(self) { @Sendable [load, refresh, renewalLimit, clock] in
-                try await withTimeLimit(renewalLimit, clock) {
-                    let reason =
-                        "the authenticator of \(names) got no token: its '\(function)' did not return within "
-                        + "\(renewalLimit.shown). If it waits for a call with this authenticator in another task, set "
-                        + "'authorize = false' for that call"
-                    renewal.end(
-                        with: .failure(RequestError(.authenticationTimedOut, stage: .executing, reason: reason)))
-                } operation: {
-                    guard let token else { return try await load() }
-                    return try await refresh(token)
-                }
+        let end = { @Sendable [renewalLimit] in
+            let reason =
+                "the authenticator of \(names) got no token: its '\(function)' did not return within "
+                + "\(renewalLimit.shown). If it waits for a call with this authenticator in another task, set "
+                + "'authorize = false' for that call"
+            renewal.end(with: .failure(RequestError(.authenticationTimedOut, stage: .executing, reason: reason)))
+        }
+        // No time has passed already.
+        if renewalLimit == .zero { end() }
+        // The work of whoever asked first may be over before, cancelled; this one lasts.
+        return try await AuthenticatorWork.of(self, isRenewal: true) { @Sendable [load, refresh, renewalLimit, clock] in
+            try await withTimeLimit(renewalLimit, clock, expire: end) {
+                guard let token else { return try await load() }
+                return try await refresh(token)
             }
         }
     }
@@ -347,7 +348,10 @@ extension TokenAuthenticator {
 
     private var reasonForNoToken: String {
         switch state {
-        case .unknown: refused.isEmpty ? "load gave no token" : "refresh gave no new token, and load no other one"
+        case .unknown:
+            refused.isEmpty
+                ? "the authenticator's 'load' gave no token"
+                : "the authenticator's 'refresh' gave no new token, and 'load' no other one"
         case .known(nil): "setToken(nil) has signed the user out"
         case .known: "there was no token when the request was sent"
         }

@@ -55,6 +55,19 @@ import Testing
         #expect(growth < 10)
     }
 
+    @Test func `combining marks in a date and in a media type`() {
+        let growth = growth(from: 25_000) { count in
+            let marks = Self.marks(count)
+            let response = DataResponse(
+                request: .with(.init(host: "http://h")),
+                headerFields: [.retryAfter: marks, .lastModified: "Sun" + marks])
+            #expect(response.retryAfter == nil && response.headerFields[date: .lastModified] == nil)
+            let type = MediaType.init("text/plain; charset=\"\(marks)\"")
+            #expect(type == type && type != .text && type?.hashValue == type?.hashValue)
+        }
+        #expect(growth < 10)
+    }
+
     @Test(arguments: ["a=1; Domain=", "a=1; Path=/", "a=1; Path=", "a=1; ", "", "a="])
     func `combining marks in a cookie`(start: String) {
         let growth = growth(from: 25_000) { count in

@@ -39,6 +39,16 @@ import Testing
         #expect(Redaction.standard.adding("", "--") == .standard)
     }
 
+    @Test func `letters with accents may be written in two ways, and escapes in two character sets`() {
+        let name = "numéro de sécurité sociale"
+        let redaction = Redaction.standard.adding(name.precomposedStringWithCanonicalMapping, "contraseña")
+        #expect(redaction.hides(name.decomposedStringWithCanonicalMapping))
+        #expect(redaction.hides(name.precomposedStringWithCanonicalMapping))
+        for item in ["contrase%F1a=S3CRET", "contrase%C3%B1a=S3CRET", "x=1&contrase%f1a=S3CRET"] {
+            #expect(!redaction.url("http://h/?\(item)").contains("S3CRET"))
+        }
+    }
+
     @Test func `none hides nothing, and with names those alone`() {
         #expect(!Redaction.none.hides("password"))
         #expect(Redaction.none.url("https://u:p@h/?token=t#token=t") == "https://u:p@h/?token=t#token=t")

@@ -27,7 +27,7 @@ import URLConfig
         let error = #expect(throws: RequestError.self) { try config.request() }
         #expect(error?.code == .invalidTimeout)
         #expect(error?.stage == .building)
-        #expect(error?.reason.contains("timeout is not more than zero; set") == true)
+        #expect(error?.reason.contains("s; set more than zero") == true)
         #expect(URLRequest.with(config).url?.scheme == "unsendable-request")
     }
 

@@ -20,6 +20,13 @@ import URLConfig
         #expect(child?.exitStatus.isSignal == true)
     }
 
+    @Test func `a length that a double rounds up to more than there are integers`() async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
+            try await FaultServer.serving(.length("9223372036854775807")) { try await $0.data() }
+        }
+        #expect(child?.exitStatus.isSignal == true)
+    }
+
     @Test func `a redirect to an address in brackets without a scheme`() async {
         let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
             try await FaultServer.serving(.redirect(to: "//[::1]:1/")) { try await $0.data() }

@@ -23,6 +23,7 @@ import Testing
 
     @Test(arguments: [
         "ftp://127.0.0.1:1/", "file:///etc/hosts", "data:,hi", "mailto:a@b.c", "/relative", "http:///path",
+        "http://:8124/", "http://127.0.0.1:65536/", "http://a%0Ab/",
     ])
     func `only http URLs with a host are sent`(url: String) async throws {
         let error = await refusal(of: try request { $0.url = URL(string: url) })

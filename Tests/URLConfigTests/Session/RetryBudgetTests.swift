@@ -64,10 +64,12 @@ import Testing
         #expect(drain(budget, "a") == 0)
     }
 
-    @Test func `more hosts than are kept begin anew`() {
+    @Test func `of more hosts than are kept, those whose reserve is full go first, then the oldest`() {
         let budget = RetryBudget()
         #expect(drain(budget, "a") == 10)
-        for host in 0..<1000 { budget.earn("\(host)", at: start) }
+        for host in 0..<5000 { budget.earn("full \(host)", at: start) }
+        #expect(drain(budget, "a") == 0)
+        for host in 0..<1000 { _ = budget.spend("short \(host)", at: start + .milliseconds(1)) }
         #expect(drain(budget, "a") == 10)
     }
 

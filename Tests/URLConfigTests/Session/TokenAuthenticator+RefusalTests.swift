@@ -57,6 +57,63 @@ import Testing
         #expect(await journal.entries.isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func `own credentials that are refused while nobody is signed in are no sign-out, and ask for no token`(
+        isSignedOut: Bool
+    ) async throws {
+        struct Locked: Error {}
+        let journal = Journal()
+        let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+            throw Locked()
+        } refresh: { _ in
+            nil
+        }
+        if isSignedOut { await authenticator.setToken(nil) }
+        try await refusing { server in
+            let error = try await refusal(server, authenticator, journal) {
+                $0.authorization = .basic(username: "ada", password: "wrong")
+            }
+            #expect(error.reason.hasPrefix("the server refused the request's own Authorization"))
+        }
+        #expect(await journal.entries.isEmpty)
+    }
+
+    @Test func `a task that load leaves behind has the token later`() async throws {
+        let (left, gate) = (LockBox<Task<String, any Error>?>(nil), Gate())
+        let box = LockBox<TokenAuthenticator?>(nil)
+        try await Loopback.serving { request in
+            let field = request.headers[.authorization] ?? "none"
+            return field == "Bearer new" || field == "none" ? .json(field) : .status(.unauthorized)
+        } _: { server in
+            let call = { @Sendable in
+                try await server.session.response(for: .with(server.config)) {
+                    $0.logger = nil
+                    $0.authenticator = box.withLock { $0 }
+                    $0.onUnauthorized = { _ in Issue.record("nobody is signed out") }
+                }
+            }
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                left.set(
+                    \.self,
+                    Task {
+                        await gate.pass()
+                        return try await call().text()
+                    })
+                return Token("old")
+            } refresh: { _ in
+                gate.open()
+                // The task that is left behind waits for this refresh by now, or will have its token.
+                for _ in 0..<100 { await Task.yield() }
+                return Token("new")
+            }
+            box.set(\.self, authenticator)
+            let text = try await call().text()
+            #expect(text == "Bearer new")
+            let later = try await left.withLock { $0 }?.value
+            #expect(later == "Bearer new")
+        }
+    }
+
     @Test func `a refusal by another host does not keep the user from being signed out`() async throws {
         let journal = Journal()
         try await refusing { server in
@@ -88,9 +145,12 @@ import Testing
             }
             #expect(try await refusal(server, stale).reason == "the server refused the credentials")
             for (authenticator, reason) in [
-                (authenticator(nil), "no credentials were sent: load gave no token"),
+                (authenticator(nil), "no credentials were sent: the authenticator's 'load' gave no token"),
                 (signedOut, "no credentials were sent: setToken(nil) has signed the user out"),
-                (stale, "no credentials were sent: refresh gave no new token, and load no other one"),
+                (
+                    stale,
+                    "no credentials were sent: the authenticator's 'refresh' gave no new token, and 'load' no other one"
+                ),
             ] {
                 let error = try await refusal(server, authenticator)
                 #expect(error.reason == reason)
