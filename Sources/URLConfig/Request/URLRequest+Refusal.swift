@@ -26,8 +26,8 @@ extension URLRequest {
         if let refusal { throw refusal.with(self) }
         do throws(RequestError) {
             guard let url, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
-                let host = url.host(percentEncoded: false), !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
-                url.port ?? 0 <= 65535
+                let host = url.host(percentEncoded: false), !host.isEmpty,
+                host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
             else {
                 throw .refused(.invalidURL, "the URL is not one of http or https with a host")
             }

@@ -73,7 +73,8 @@ struct Call: Sendable {
         var error = RequestError(
             .deadlineExceeded, stage: .executing,
             reason: deadline > .zero
-                ? "there was no response within \(deadline.shown)" + (cause == nil ? "" : ", and none from the fallback")
+                ? "there was no response within \(deadline.shown)"
+                    + (cause == nil ? "" : ", and none from the fallback")
                 : "the deadline, \(deadline.shown), had passed before anything was sent",
             request: request, underlyingError: cause)
         // As they are now: what is under way will end as cancelled.
