@@ -129,8 +129,9 @@ struct Call: Sendable {
         var lostTask: URLSessionTask?
         let outcome: Outcome
         do {
-            // An authenticator may have led the request elsewhere.
-            let credential = leg.credential.flatMap { $0.origin == Origin(request.url) ? $0.value : nil }
+            // An authenticator may have led the request elsewhere, or has a token now.
+            let isWanted = request.value(forHTTPHeaderField: "Authorization") == nil
+            let credential = leg.credential.flatMap { isWanted && $0.origin == Origin(request.url) ? $0.value : nil }
             var answer = try await wire.send(request, credential: credential, isForeign: leg.isForeign)
             answer.response.duration = elapsed()
             answer.response.redaction = config.redaction
@@ -223,7 +224,6 @@ struct Call: Sendable {
             if let request = try await wire.repeatable(leg.request, after: answer.task) {
                 var replay = leg
                 (replay.request, replay.hasNewCredentials) = (request, true)
-                (replay.credential, replay.challenges) = (nil, 0)
                 note(leg, "credentials refreshed")
                 return replay
             }

@@ -145,6 +145,43 @@ import Testing
         #expect(await seen.entries == ["Bearer old", "Bearer new", "Bearer own"])
     }
 
+    @Test func `new credentials come before a credential for a challenge`() async throws {
+        /// Has a token only after the first refusal.
+        struct Late: Authenticator {
+            let hasToken = LockBox(false)
+
+            func authorize(_ request: inout URLRequest) async throws {
+                guard hasToken.withLock({ $0 }) else { return }
+                request.setValue("Bearer new", forHTTPHeaderField: "Authorization")
+            }
+
+            func reauthorize(after response: DataResponse) async throws -> Bool {
+                hasToken.set(\.self, true)
+                return true
+            }
+        }
+        let delegate = Recorder { _ in
+            (.useCredential, URLCredential(user: "ada", password: "wrong", persistence: .none))
+        }
+        let seen = Journal()
+        try await Loopback.serving { request in
+            let field = request.headers[.authorization] ?? "none"
+            await seen.note(String(field.prefix { $0 != " " }))
+            return field == "Bearer new"
+                ? .json("{}")
+                : .init(
+                    statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): "Basic realm=\"r\""]))
+        } _: { server in
+            let response = try await server.session.response(for: .with(server.config)) {
+                $0.logger = nil
+                $0.authenticator = Late()
+                $0.taskDelegate = delegate
+            }
+            #expect(response.isSuccess)
+        }
+        #expect(await seen.entries == ["none", "Basic", "Basic", "Bearer"])
+    }
+
     @Test(arguments: [true, false])
     func `credentials of a delegate or a configuration were sent, and the error says so`(isDelegate: Bool) async throws
     {

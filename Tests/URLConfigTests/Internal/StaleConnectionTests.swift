@@ -121,12 +121,17 @@ import Testing
             while server.requests.count < 6, !Task.isCancelled { await Task.yield() }
             for _ in 0..<20 {
                 let calls = (0..<100).map { _ in
-                    Task { try await server.session.response(for: request) { $0.logger = nil } }
+                    Task {
+                        try await server.session.response(for: request) {
+                            $0.logger = nil
+                            $0.deadline = .milliseconds(10)
+                        }
+                    }
                 }
-                for call in calls { call.cancel() }
                 for call in calls { _ = await call.result }
             }
-            #expect(Engine.of(server.session).waiting < 500)
+            let waiting = Engine.of(server.session).waiting
+            #expect(0..<500 ~= waiting)
             for call in stuck { call.cancel() }
         }
     }

@@ -223,6 +223,14 @@ import Testing
         }
     }
 
+    @Test func `so do those of which very many come at once`() async throws {
+        await #expect(processExitsWith: .success) {
+            Self.endIfStuck()
+            for _ in 0..<500 { _ = Engine.of(URLSession(configuration: .ephemeral)) }
+            #expect(Engine.count < 64)
+        }
+    }
+
     /// Ends this process if it is not over in time: where no thread is left for tasks, no test can fail.
     private static func endIfStuck() {
         Thread.detachNewThread {
