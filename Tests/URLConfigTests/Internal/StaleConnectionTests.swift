@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// A server that reads a whole request on a kept connection, may well process it, and closes the connection without a response.
-@Suite(.timeLimit(.minutes(1))) struct StaleConnectionTests {
+@Suite(.timeLimit(.minutes(3))) struct StaleConnectionTests {
     private typealias Method = HTTPTypes.HTTPRequest.Method
 
     enum Body: CaseIterable {

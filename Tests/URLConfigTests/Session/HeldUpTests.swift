@@ -164,7 +164,9 @@ import Testing
     @Test func `calls that were given up leave no jam, and give their memory back`() async throws {
         await #expect(processExitsWith: .success) {
             Self.endIfStuck()
-            let calls = ProcessInfo.processInfo.environment["STORM_CALLS"].flatMap { Int($0) } ?? 4_000
+            let calls = 4_000
+            // The thread sanitizer keeps several bytes of its own for each.
+            let room = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil ? 48 << 20 : 512 << 20
             let isSlow = LockBox(true)
             let fault = FaultServer.Fault { connection in
                 while true {
@@ -196,7 +198,7 @@ import Testing
                 #expect(response.isSuccess)
                 #expect(start.duration(to: .now) < .seconds(2))
                 // The first thousand needs what any thousand does; after that it is the same memory again.
-                #expect(try Memory.resident() - memory < 48 << 20)
+                #expect(try Memory.resident() - memory < room)
             }
         }
     }
