@@ -35,8 +35,6 @@ extension UInt8 {
         default: false
         }
     }
-
-    fileprivate var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 }
 
 extension Substring.UTF8View {

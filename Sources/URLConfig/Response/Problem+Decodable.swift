@@ -46,9 +46,10 @@ extension DataResponse {
     }
 
     /// The content as the object of a problem.
-    fileprivate var problemObject: JSONScanner? {
+    fileprivate var problemObject: JSONTokenizer? {
         guard data.count <= DecodingDiagnosis.limit else { return nil }
-        let json = JSONScanner(Array(data))
-        return json[json.root] == UInt8(ascii: "{") && JSONSyntax(json).fault == nil ? json : nil
+        var json = JSONTokenizer(data)
+        json.check()
+        return json[json.root] == UInt8(ascii: "{") && json.fault == nil ? json : nil
     }
 }

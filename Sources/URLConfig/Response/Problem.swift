@@ -21,7 +21,7 @@ public struct Problem: Error, Sendable {
     /// What identifies this occurrence: an absolute URL.
     public var instance: URL?
     /// The object that it was read from, in which members are looked up: a hostile one may have millions.
-    private var json: JSONScanner?
+    private var json: JSONTokenizer?
     /// What the description hides.
     private var redaction: Redaction?
 
@@ -45,7 +45,7 @@ public struct Problem: Error, Sendable {
     }
 
     /// A problem from its object.
-    init(_ json: JSONScanner, in response: DataResponse) {
+    init(_ json: JSONTokenizer, in response: DataResponse) {
         let (type, instance) = (json["type", as: String.self], json["instance", as: String.self])
         self.init(
             type: type.map { URL(reference: $0, relativeTo: response.url)?.absoluteString ?? $0 } ?? "about:blank",
@@ -101,29 +101,14 @@ extension HTTPResponse.Status {
     }
 }
 
-extension JSONScanner {
+extension JSONTokenizer {
     /// Whether the outermost object has a member.
-    func hasMember(_ name: String) -> Bool { place(of: name) != nil }
+    func hasMember(_ name: String) -> Bool { member(named: name, in: root).exact != nil }
 
     /// The value of a member of the outermost object; `nil` without it, or if it is of another type.
     fileprivate subscript<Value: Decodable>(
         name: String, as type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder()
     ) -> Value? {
-        place(of: name).flatMap { try? decoder.decode(type, from: Data(bytes[$0..<endOfValue(from: $0)])) }
-    }
-
-    /// Where the value of a member of the outermost object begins.
-    private func place(of name: String) -> Int? {
-        var members = members(of: root)
-        while let member = members.next() {
-            if let range = member.name, isNamed(range, name) { return member.value }
-        }
-        return nil
-    }
-
-    private func isNamed(_ range: Range<Int>, _ name: String) -> Bool {
-        let written = bytes[range].dropFirst().dropLast()
-        return written.elementsEqual(name.utf8)
-            || written.contains(UInt8(ascii: "\\")) && JSONText.unescaped(bytes[range]) == name
+        member(named: name, in: root).exact.flatMap { try? decoder.decode(type, from: Data(value(at: $0.value))) }
     }
 }
