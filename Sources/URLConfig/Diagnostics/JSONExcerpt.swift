@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// Hidden values are masked, and objects and arrays inside it stay closed: no value is shown without the names that lead
-/// to it.
+/// Hidden values are masked. Objects and arrays inside it stay closed, so that no value is shown without the
+/// names above it.
 struct JSONExcerpt {
     /// What of the container is shown, and where the arrow points from.
     enum Mark: Equatable {

@@ -7,8 +7,8 @@
 /// }
 /// ```
 ///
-/// Or for every call: `$0.validators = [.success(orThrow: Problem.self)]`. A member of another type than the RFC says is
-/// ignored (§3.1).
+/// Or for every call: `$0.validators = [.success(orThrow: Problem.self)]`. A member of another type than the RFC says
+/// is ignored (§3.1).
 public struct Problem: Error, Sendable {
     /// The URL that identifies the kind of problem, absolute if the response has a URL; by default `about:blank`.
     public var type: String
@@ -74,8 +74,8 @@ extension Problem: Decodable {
 
     /// Decodes an object that has at least one of the five members, so that it is not taken for a problem by chance.
     ///
-    /// ``DataResponse/problem`` and `response.decode(Problem.self)` also read extensions, resolve type and instance against
-    /// the URL of the response, and know its status.
+    /// ``DataResponse/problem`` and `response.decode(Problem.self)` also read extensions, resolve type and instance
+    /// against the URL of the response, and know its status.
     public init(from decoder: any Decoder) throws {
         let response = Self.response.flatMap { decoder.userInfo[$0] } as? DataResponse
         let members = try decoder.container(keyedBy: Member.self)
