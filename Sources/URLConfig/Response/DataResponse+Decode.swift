@@ -115,7 +115,7 @@ extension DataResponse {
     @inline(never) private func problem<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws
         -> Model
     {
-        guard decoder is JSONDecoder, let problem = Problem(unlabelled: self) as? Model else {
+        guard decoder is JSONDecoder, let problem = Problem(self) as? Model else {
             return try decoder.decode(type, from: data)
         }
         return problem

@@ -1,73 +1,112 @@
-/// Dates as HTTP writes them (RFC 9110 §5.6.7).
+/// Dates in header fields: written as RFC 9110 §5.6.7 has it, read by the algorithm for cookies (RFC 6265 §5.1.1).
 extension Date {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    static let httpMonths = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    static let httpCalendar = {
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let calendar = {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
         return calendar
     }()
 
-    /// A date in any of HTTP's three formats; `nil` for anything else.
+    /// A date in any of HTTP's three formats, or nearly so; `nil` for anything else.
     ///
     /// - Parameters:
-    ///   - text: The date. Separators are taken as equal, since `06-Nov-1994` is common.
-    ///   - now: What a year of two digits is near to.
+    ///   - text: The date.
+    ///   - now: A year of two digits is at most 50 years after this date (RFC 9110).
     init?(httpDate text: String, now: Date = Date()) {
-        // No date is longer, and to compare text with thousands of combining marks takes very long.
+        // No date is longer.
         guard text.utf8.count <= 64 else { return nil }
-        let words = text.utf8.split { " ,-:".utf8.contains($0) }.map { String(Substring($0)) }
-        guard let weekday = words.first, Self.days.contains(where: weekday.hasPrefix) else { return nil }
-        let (date, time): ([String], ArraySlice<String>)
-        switch words.count {
-        case 8 where words[7] == "GMT": (date, time) = ([words[1], words[2], words[3]], words[4..<7])
-        case 7: (date, time) = ([words[2], words[1], words[6]], words[3..<6])
-        default: return nil
+        // Years of two digits go with days that are not abbreviated.
+        let isObsolete = text.utf8.firstRange(of: "day".utf8) != nil
+        let firstYear = isObsolete ? Self.calendar.component(.year, from: now) - 49 : nil
+        guard let (date, rest) = Self.parse(text, firstYear: firstYear) else { return nil }
+        // Another time zone would make it another date. Only the format of asctime, which has no comma, names none.
+        let isUTC = rest.contains { $0.elementsEqual("GMT".utf8) } || !text.utf8.contains(UInt8(ascii: ","))
+        let others = rest.filter { word in !Self.days.contains { word.starts(with: $0.utf8) } }
+        guard isUTC, others.allSatisfy({ $0.elementsEqual("GMT".utf8) }) else { return nil }
+        self = date
+    }
+
+    /// A date as cookies have them, in nearly any format (RFC 6265 §5.1.1); `nil` if a part is missing or there is no
+    /// such day.
+    init?(cookieDate text: String) {
+        guard let (date, _) = Self.parse(text, firstYear: 1970), Self.calendar.component(.year, from: date) > 1600
+        else {
+            return nil
         }
-        let numbers = time.compactMap(\.digits)
-        guard numbers.count == 3, let day = date[0].digits, let month = Self.httpMonths.firstIndex(of: date[1]),
-            let year = date[2].year(now: Self.httpCalendar.component(.year, from: now)),
-            // Years of two digits go with days that are not abbreviated.
-            date[2].utf8.count == 4 || weekday.utf8.count > 3
+        self = date
+    }
+
+    /// A date whose parts are in any order, and the words that are not a part of it.
+    ///
+    /// - Parameter firstYear: The first of the hundred years that two digits may mean; `nil` if four are needed.
+    private static func parse(_ text: String, firstYear: Int?) -> (date: Date, rest: [Substring.UTF8View])? {
+        var parts = DateComponents(calendar: calendar)
+        var isLeap = false
+        var rest: [Substring.UTF8View] = []
+        for word in text.utf8.split(whereSeparator: \.isDateDelimiter) {
+            if parts.hour == nil, let time = word.time {
+                // A leap second is in no calendar.
+                isLeap = time[2] == 60
+                (parts.hour, parts.minute, parts.second) = (time[0], time[1], isLeap ? 59 : time[2])
+            } else if parts.day == nil, let day = word.number(of: 1...2) {
+                parts.day = day
+            } else if parts.month == nil, let month = months.firstIndex(where: word.startsIgnoringCase(with:)) {
+                parts.month = month + 1
+            } else if parts.year == nil, let year = word.number(of: 4...4), year > 0 {
+                parts.year = year
+            } else if parts.year == nil, let firstYear, let year = word.number(of: 2...2) {
+                parts.year = firstYear + (year - firstYear % 100 + 100) % 100
+            } else {
+                rest.append(word)
+            }
+        }
+        guard parts.hour != nil, parts.day != nil, parts.month != nil, parts.year != nil, parts.isValidDate,
+            let date = parts.date
         else { return nil }
-        // A leap second is in no calendar.
-        let isLeap = numbers[2] == 60
-        let parts = DateComponents(
-            calendar: Self.httpCalendar, year: year, month: month + 1, day: day, hour: numbers[0], minute: numbers[1],
-            second: isLeap ? 59 : numbers[2])
-        guard parts.isValidDate, let date = parts.date else { return nil }
-        self = isLeap ? date + 1 : date
+        return (isLeap ? date + 1 : date, rest)
     }
 
     /// As `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
-        let parts = Self.httpCalendar.dateComponents(
+        let parts = Self.calendar.dateComponents(
             [.weekday, .day, .month, .year, .hour, .minute, .second], from: self)
         guard let weekday = parts.weekday, let day = parts.day, let month = parts.month, let year = parts.year,
             let hour = parts.hour, let minute = parts.minute, let second = parts.second
         else { return nil }
         let time = [hour, minute, second].map { $0.padded(2) }.joined(separator: ":")
-        return "\(Self.days[weekday - 1]), \(day.padded(2)) \(Self.httpMonths[month - 1]) \(year.padded(4)) \(time) GMT"
+        return "\(Self.days[weekday - 1]), \(day.padded(2)) \(Self.months[month - 1]) \(year.padded(4)) \(time) GMT"
     }
 }
 
-extension String {
-    /// The number that these one to four digits are.
-    fileprivate var digits: Int? {
-        1...4 ~= utf8.count && utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int(self) : nil
+extension UInt8 {
+    /// RFC 6265 §5.1.1: everything but digits, letters, the colon and controls.
+    fileprivate var isDateDelimiter: Bool {
+        switch self {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+}
+
+extension Substring.UTF8View {
+    /// The number that it begins with, of so many digits.
+    fileprivate func number(of count: ClosedRange<Int>) -> Int? {
+        let digits = prefix(while: \.isDigit)
+        return count.contains(digits.count) ? Int(Substring(digits)) : nil
     }
 
-    /// The year that these four digits are, or two: of those, what would be more than 50 years ahead is in the past.
-    fileprivate func year(now: Int) -> Int? {
-        guard let year = digits else { return nil }
-        switch utf8.count {
-        case 4: return year > 0 ? year : nil
-        case 2: return now + 50 - (now + 50 - year) % 100
-        default: return nil
-        }
+    /// Hour, minute and second, whatever follows.
+    fileprivate var time: [Int]? {
+        let parts = split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { $0.number(of: 1...2) }
+        return parts.count == 3 && numbers.count == 3 && parts[..<2].allSatisfy { $0.allSatisfy(\.isDigit) }
+            ? numbers : nil
+    }
+
+    fileprivate func startsIgnoringCase(with month: String) -> Bool {
+        count >= month.utf8.count && zip(month.utf8, self).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }
 }
 

@@ -7,21 +7,21 @@
 /// }
 /// ```
 ///
-/// Or for every call: `$0.validators = [.success(orThrow: Problem.self)]`. A member of a type that the RFC does not give it is
-/// taken as missing (§3.1).
+/// Or for every call: `$0.validators = [.success(orThrow: Problem.self)]`. A member of another type than the RFC says
+/// is ignored (§3.1).
 public struct Problem: Error, Sendable {
-    /// What kind of problem it is: the URL that identifies it, absolute if the response has a URL; at first `about:blank`.
+    /// The URL that identifies the kind of problem, absolute if the response has a URL; by default `about:blank`.
     public var type: String
-    /// What kind of problem it is, in words: the same each time.
+    /// The kind of problem in words.
     public var title: String?
-    /// The status that the server gave it; that of the response if it names none.
+    /// The status that the server gave it; if it names none, the status of the response.
     public var status: HTTPResponse.Status?
     /// What is wrong this time, in words.
     public var detail: String?
     /// What identifies this occurrence: an absolute URL.
     public var instance: URL?
     /// The object that it was read from, in which members are looked up: a hostile one may have millions.
-    private var json: JSONScanner?
+    private var content: Data?
     /// What the description hides.
     private var redaction: Redaction?
 
@@ -44,33 +44,79 @@ public struct Problem: Error, Sendable {
         self.instance = instance
     }
 
-    /// A problem from its object.
-    init(_ json: JSONScanner, in response: DataResponse) {
-        let (type, instance) = (json["type", as: String.self], json["instance", as: String.self])
-        self.init(
-            type: type.map { URL(reference: $0, relativeTo: response.url)?.absoluteString ?? $0 } ?? "about:blank",
-            title: json["title"],
-            status: json["status", as: Int.self].flatMap(HTTPResponse.Status.init(problem:)) ?? response.status,
-            detail: json["detail"], instance: instance.flatMap { URL(reference: $0, relativeTo: response.url) })
-        self.json = json
-        redaction = response.redaction
-    }
-
-    /// A member as the server sent it, an extension (RFC 9457 §3.2) or one of the five; `nil` without it, or if it is of
-    /// another type.
+    /// A member as the server sent it: an extension (RFC 9457 §3.2) or one of the five.
     ///
     /// ```swift
     /// let accounts: [String]? = problem["accounts"]
     /// ```
     ///
-    /// ``DataResponse/Config/defaultDecoder`` reads it.
+    /// ``DataResponse/Config/defaultDecoder`` reads it. `nil` if it is missing or of another type.
     ///
     /// - Parameters:
     ///   - name: The name of the member.
     ///   - type: The type of the value; what the context expects if left out.
     public subscript<Value: Decodable>(name: String, as type: Value.Type = Value.self) -> Value? {
-        json?[name, as: type, DataResponse.Config.defaultDecoder]
+        guard let json = content.map(JSONTokenizer.init), let member = json.member(named: name, in: json.root).exact
+        else {
+            return nil
+        }
+        return try? DataResponse.Config.defaultDecoder.decode(type, from: Data(json.value(at: member.value)))
     }
+}
+
+extension Problem: Decodable {
+    private enum Member: String, CodingKey, CaseIterable {
+        case type, title, status, detail, instance
+    }
+
+    /// What the problem came in, if a response is decoded by itself.
+    private static let response = CodingUserInfoKey(rawValue: "URLConfig.Problem.response")
+
+    /// Decodes an object that has at least one of the five members, so that it is not taken for a problem by chance.
+    ///
+    /// ``DataResponse/problem`` and `response.decode(Problem.self)` also read extensions, resolve type and instance
+    /// against the URL of the response, and know its status.
+    public init(from decoder: any Decoder) throws {
+        let response = Self.response.flatMap { decoder.userInfo[$0] } as? DataResponse
+        let members = try decoder.container(keyedBy: Member.self)
+        guard Member.allCases.contains(where: members.contains) || response?.hasContentType(.problem) == true else {
+            let words = "no member of problem details (RFC 9457)"
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: words))
+        }
+        func text(_ member: Member) -> String? { try? members.decode(String.self, forKey: member) }
+        let type = text(.type) ?? "about:blank"
+        let status = (try? members.decode(Int.self, forKey: .status)).flatMap(HTTPResponse.Status.init(problem:))
+        self.init(
+            type: response.flatMap { URL(reference: type, relativeTo: $0.url)?.absoluteString } ?? type,
+            title: text(.title),
+            status: status ?? response?.status, detail: text(.detail),
+            instance: text(.instance).flatMap { URL(reference: $0, relativeTo: response?.url) })
+        content = response?.data
+        redaction = response?.redaction
+    }
+
+    /// The content of a response; `nil` if it is not a problem, or longer than any problem.
+    init?(_ response: DataResponse) {
+        let decoder = JSONDecoder()
+        if let key = Self.response { decoder.userInfo[key] = response }
+        guard response.data.count <= DecodingDiagnosis.limit,
+            let problem = try? decoder.decode(Self.self, from: response.data)
+        else { return nil }
+        self = problem
+    }
+}
+
+extension MediaType {
+    /// `application/problem+json` (RFC 9457 §6.1).
+    public static let problem: Self = "application/problem+json"
+}
+
+extension DataResponse {
+    /// The problem in the content, if the content type is `application/problem+json`, whatever the status (RFC 9457).
+    ///
+    /// `nil` if the content is not a JSON object, or longer than 500 kB. For problems of another content type there is
+    /// `decode(Problem.self)`.
+    public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
 extension Problem: CustomStringConvertible, LocalizedError {
@@ -94,36 +140,9 @@ extension Problem: CustomStringConvertible, LocalizedError {
 }
 
 extension HTTPResponse.Status {
-    /// `nil` for what is no status of an answer.
-    init?(problem code: Int) {
+    /// `nil` if the code is not the status of a response.
+    fileprivate init?(problem code: Int) {
         guard 100..<600 ~= code else { return nil }
         self.init(integerLiteral: code)
-    }
-}
-
-extension JSONScanner {
-    /// Whether the outermost object has a member.
-    func hasMember(_ name: String) -> Bool { place(of: name) != nil }
-
-    /// The value of a member of the outermost object; `nil` without it, or if it is of another type.
-    fileprivate subscript<Value: Decodable>(
-        name: String, as type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder()
-    ) -> Value? {
-        place(of: name).flatMap { try? decoder.decode(type, from: Data(bytes[$0..<endOfValue(from: $0)])) }
-    }
-
-    /// Where the value of a member of the outermost object begins.
-    private func place(of name: String) -> Int? {
-        var members = members(of: root)
-        while let member = members.next() {
-            if let range = member.name, isNamed(range, name) { return member.value }
-        }
-        return nil
-    }
-
-    private func isNamed(_ range: Range<Int>, _ name: String) -> Bool {
-        let written = bytes[range].dropFirst().dropLast()
-        return written.elementsEqual(name.utf8)
-            || written.contains(UInt8(ascii: "\\")) && JSONText.unescaped(bytes[range]) == name
     }
 }

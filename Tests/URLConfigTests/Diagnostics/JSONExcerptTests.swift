@@ -3,11 +3,9 @@ import Testing
 @testable import URLConfig
 
 /// Lines of JSON.
-@Suite struct JSONFragmentTests {
-    private func lines(_ json: String, _ mark: JSONFragment.Mark, end: Int? = nil) -> String {
-        var scanner = JSONScanner(Array(json.utf8))
-        scanner.end = end ?? scanner.end
-        return JSONFragment(scanner: scanner, redaction: .standard).lines(of: 0, path: "a", mark, "here")
+@Suite struct JSONExcerptTests {
+    private func lines(_ json: String, _ mark: JSONExcerpt.Mark) -> String {
+        JSONExcerpt(json: JSONTokenizer(json.utf8), redaction: .standard).lines(of: 0, path: "a", mark, "here")
             .joined(separator: "|")
     }
 
@@ -27,8 +25,8 @@ import Testing
                 #"{"tok\u0065n":"s","Api_Key":1}"#, .container,
                 #"a {  ← here|  "tok\u0065n" : "***",|  "Api_Key" : "***"|}"#
             ),
-        ] as [(String, JSONFragment.Mark, String)])
-    func `the place is shown with its neighbours`(json: String, mark: JSONFragment.Mark, expected: String) {
+        ] as [(String, JSONExcerpt.Mark, String)])
+    func `the place is shown with its neighbours`(json: String, mark: JSONExcerpt.Mark, expected: String) {
         #expect(lines(json, mark) == expected)
     }
 

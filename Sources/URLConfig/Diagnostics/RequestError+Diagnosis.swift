@@ -1,4 +1,4 @@
-/// Errors whose content tells more: it is looked at when the error is shown, not when it is thrown.
+/// Errors that the content explains. It is read when the error is shown, not when it is thrown.
 extension RequestError {
     /// An error about a status that is not one of those asked for.
     init(unacceptable response: DataResponse) {
@@ -7,7 +7,7 @@ extension RequestError {
         isDiagnosed = true
     }
 
-    /// An error about a content that a decoder does not take.
+    /// An error about a content that a decoder refused.
     init(undecoded model: any Any.Type, response: DataResponse, underlyingError: any Error) {
         self.init(
             .decoding, stage: .decoding, reason: "cannot read \(unwrapped(model))", response: response,
@@ -26,7 +26,7 @@ extension RequestError {
 }
 
 extension DataResponse {
-    /// What a refused answer says about itself.
+    /// What a refused response says about itself.
     fileprivate func words(_ redaction: Redaction) -> String? {
         switch ContentKind(data) {
         case .html(let title?): "the content is an HTML page titled “\(redaction.opening(of: title))”"

@@ -1,14 +1,14 @@
-/// Why a content could not be decoded, in words, and the few lines of it that show it.
+/// Why a content could not be decoded, in words, and the few lines of it that show the place.
 ///
-/// It is made when an error is shown, not when it is thrown: a caller that tries one model after the other does not pay for it.
-/// Whatever the content, it takes a few milliseconds at most: no more than ``limit`` bytes are looked at, each a few times.
+/// It is made when an error is shown, not when it is thrown: a caller that tries several models does not pay for it.
+/// It takes a few milliseconds, whatever the content: at most ``limit`` bytes are read, each a few times.
 struct DecodingDiagnosis {
     /// What follows `cannot read User`.
     private(set) var sentence: String
     /// The content around the place.
     private(set) var lines: [String] = []
 
-    /// The number of bytes that are looked at.
+    /// The most bytes of a content that are read.
     static let limit = 500_000
 
     private let response: DataResponse
@@ -29,11 +29,13 @@ struct DecodingDiagnosis {
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
             let name = title.map { " titled “\(redaction.opening(of: $0))”" } ?? ""
             sentence += "it is an HTML page\(name)\(speaksOfJSON ? ", not JSON" : "")"
-        case .json where !isPlaced && error.context.debugDescription.contains("not valid JSON"): explainSyntax()
+        case .json where !isPlaced && error.context.debugDescription.contains("not valid JSON"):
+            explainSyntax(JSONTokenizer(response.data.prefix(Self.limit)))
         case .json where isPlaced:
             sentence += error.summary(redaction)
             explainEnvelope(error)
-            lines = JSONPlaceLines(error, response.data, redaction).lines
+            let json = JSONTokenizer(response.data.prefix(Self.limit))
+            lines = JSONExcerpt(json: json, redaction: redaction).lines(around: error, of: response.data.count)
         case .xml where speaksOfJSON: sentence += "it is XML, not JSON"
         case .wideText where speaksOfJSON: sentence += "it is UTF-16 or UTF-32 that is not valid JSON"
         case .binary where speaksOfJSON: sentence += "it is binary, not JSON"
@@ -44,40 +46,44 @@ struct DecodingDiagnosis {
         }
     }
 
-    private mutating func explainSyntax() {
-        let scanner = JSONScanner(Array(response.data.prefix(Self.limit)))
-        let syntax = JSONSyntax(scanner)
-        if syntax.isCut, scanner.end < response.data.count {
-            sentence += "it is not valid JSON, but the first \(scanner.end.shownAsBytes) are"
-        } else if let fault = syntax.fault {
-            let path = scanner.path(fault.frames)
+    private mutating func explainSyntax(_ json: JSONTokenizer) {
+        var json = json
+        json.check()
+        if let fault = json.fault {
+            let isCut = fault.offset == json.end
+            guard !isCut || json.end == response.data.count else {
+                sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
+                return
+            }
+            let path = json.path(fault.frames)
             let name = path.isEmpty ? "" : " in \(path.text(redaction))"
             sentence +=
-                syntax.isCut
+                isCut
                 ? "the JSON breaks off\(name), after \(fault.offset) bytes"
-                : "it is not valid JSON: \(fault.words) at \(scanner.line(of: fault.offset))\(name)\(charset(fault))"
-            show(fault, in: scanner, note: syntax.isCut ? "it breaks off here" : fault.words)
+                : "it is not valid JSON: \(fault.words) at \(json.line(of: fault.offset))\(name)\(charset(fault))"
+            show(fault, in: json, note: isCut ? "it breaks off here" : fault.words)
         } else {
             sentence += "it is valid JSON, but a number in it does not fit its type, and the decoder does not say which"
-            guard let number = syntax.oddNumber else { return }
-            sentence += "; the first that is no integer is \(scanner.path(number.frames).text(redaction))"
-            show(number, in: scanner, note: number.words)
+            guard let number = json.oddNumber else { return }
+            sentence += "; the first that is no integer is \(json.path(number.frames).text(redaction))"
+            show(number, in: json, note: number.words)
         }
     }
 
-    private mutating func show(_ finding: JSONSyntax.Finding, in scanner: JSONScanner, note: String) {
-        var scanner = scanner
-        scanner.end = finding.offset
+    /// Shows the innermost object or array that is open at a place, or the outermost one with a hidden member there.
+    private mutating func show(_ finding: JSONTokenizer.Finding, in json: JSONTokenizer, note: String) {
         let frames = finding.frames
-        let hidden = frames.firstIndex { $0.member.map { scanner.hides($0, redaction) } ?? false }
+        let hidden = frames.firstIndex { $0.member.map { json.hides($0, redaction) } ?? false }
         guard let index = hidden ?? frames.indices.last else { return }
-        lines = JSONFragment(scanner: scanner, redaction: redaction).lines(
-            of: frames[index].container, path: index == 0 ? "" : scanner.path(frames.prefix(index)).text(redaction),
-            .last, note)
+        var json = json
+        json.end = finding.offset
+        lines = JSONExcerpt(json: json, redaction: redaction).lines(
+            of: frames[index].start, path: index == 0 ? "" : json.path(frames.prefix(index)).text(redaction), .last,
+            note)
     }
 
-    private func charset(_ fault: JSONSyntax.Finding) -> String {
-        guard fault.words == JSONSyntax.encoding, let charset = response.contentType?.parameters["charset"],
+    private func charset(_ fault: JSONTokenizer.Finding) -> String {
+        guard fault.words == JSONTokenizer.notUTF8, let charset = response.contentType?.parameters["charset"],
             !["utf-8", "utf8"].contains(charset.lowercased())
         else { return "" }
         return "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
@@ -109,19 +115,21 @@ extension DecodingError {
 }
 
 extension Redaction {
-    /// The beginning of a text of no known kind, what looks like a form, JSON or a secret in a sentence masked.
+    /// The beginning of a text of unknown kind, masked as a form, as JSON and as a sentence.
     func text(_ text: String) -> String { words(body(Data(String(text.unicodeScalars.prefix(1000)).utf8), nil)) }
 
-    /// The beginning of a text, up to what may be JSON: where that is broken, it is not sure what is a name and what a value.
+    /// The beginning of a text, up to what may be JSON: if that is broken, names cannot be told from values.
     func opening(of text: String) -> String {
         let plain = text.utf8.prefix { !"{[\"".utf8.contains($0) }
         return self.text(String(plain) ?? "").shortened(to: 120) + (plain.count < text.utf8.count ? "…" : "")
     }
 }
 
-extension JSONScanner {
-    fileprivate func path(_ frames: some Sequence<JSONSyntax.Frame>) -> [CodingStep] {
-        frames.compactMap { frame in frame.member.map { step($0, index: frame.index) } }
+extension JSONTokenizer {
+    fileprivate func path(_ frames: some Sequence<Frame>) -> [CodingStep] {
+        frames.compactMap { frame in
+            frame.member.map { CodingStep(name: $0.name.map(name) ?? "", index: $0.name == nil ? frame.index : nil) }
+        }
     }
 
     /// Such as `line 3, column 14`; `byte 120` where there is only one line.

@@ -3,8 +3,14 @@ import Testing
 
 @testable import URLConfig
 
-/// Where JSON is broken.
-@Suite(.serialized) struct JSONSyntaxTests {
+/// Where JSON is broken, and what is read after that.
+@Suite(.serialized) struct JSONTokenizerTests {
+    private static func checked(_ bytes: some Sequence<UInt8>) -> JSONTokenizer {
+        var json = JSONTokenizer(bytes)
+        json.check()
+        return json
+    }
+
     @Test(arguments: [
         (#"{"a":1 "b":2}"#, 7, #"expected "," or "}", found a quote"#),
         ("[1 2]", 3, #"expected "," or "]", found a digit"#),
@@ -22,7 +28,7 @@ import Testing
         ("-", 1, "expected a digit, found the end"), ("[NaN]", 1, "expected a value, found a letter"),
     ])
     func `the first fault is found, with its place`(text: String, offset: Int, words: String) {
-        let fault = JSONSyntax(JSONScanner(Array(text.utf8))).fault
+        let fault = Self.checked(text.utf8).fault
         #expect(fault?.offset == offset)
         #expect(fault?.words == words)
     }
@@ -34,9 +40,9 @@ import Testing
             [0x5B, 0x22, 0xF4, 0x90, 0x80, 0x80, 0x22, 0x5D], [0x5B, 0x22, 0xE0, 0x80, 0x80, 0x22, 0x5D],
             [0x5B, 0x22, 0x80, 0x22, 0x5D],
         ] as [[UInt8]])
-    func `bytes that are no UTF-8 are found`(bytes: [UInt8]) {
-        #expect(JSONSyntax(JSONScanner(bytes)).fault?.words == JSONSyntax.encoding)
-        #expect(JSONSyntax(JSONScanner(bytes)).fault?.offset == 2)
+    func `bytes that are not UTF-8 are found`(bytes: [UInt8]) {
+        #expect(Self.checked(bytes).fault?.words == JSONTokenizer.notUTF8)
+        #expect(Self.checked(bytes).fault?.offset == 2)
     }
 
     @Test(arguments: [
@@ -44,18 +50,67 @@ import Testing
         "[\"ä\",tr", "[-", "[1.",
     ])
     func `a text that just ends is told from one that is wrong`(text: String) {
-        #expect(JSONSyntax(JSONScanner(Array(text.utf8))).isCut)
-        #expect(JSONSyntax(JSONScanner(Array(text.utf8))).fault?.offset == text.utf8.count)
+        #expect(Self.checked(text.utf8).fault?.offset == text.utf8.count)
     }
 
     @Test(arguments: [
         ("[1,2,-3]", nil), ("[1,2.5,1e3]", 6), ("[1e3]", 4), ("[18446744073709551615,-9223372036854775808]", nil),
-        ("[18446744073709551616]", 21), ("{\"a\":[0.5]}", 9),
+        ("[18446744073709551616]", 21), ("[-9223372036854775809]", 21),
+        ("[1\(String(repeating: "0", count: 40))]", 42), ("{\"a\":[0.5]}", 9),
     ])
     func `the first number that is no integer is found`(text: String, offset: Int?) {
-        let syntax = JSONSyntax(JSONScanner(Array(text.utf8)))
-        #expect(syntax.fault == nil)
-        #expect(syntax.oddNumber?.offset == offset)
+        let json = Self.checked(text.utf8)
+        #expect(json.fault == nil)
+        #expect(json.oddNumber?.offset == offset)
+    }
+
+    /// The tokens, `!` before those that may not stand there.
+    private static func tokens(_ text: String) -> String {
+        var json = JSONTokenizer(text.utf8)
+        var tokens: [String] = []
+        while let token = json.next() {
+            let source = String(decoding: json.bytes[token.start..<json.position], as: UTF8.self)
+            tokens.append((token.isExpected ? "" : "!") + source)
+        }
+        return tokens.joined(separator: " ")
+    }
+
+    @Test(arguments: [
+        (#" {"a" : [1, true,"b]"]} "#, #"{ "a" : [ 1 , true , "b]" ] }"#), ("{a: 'b'}", "{ !a !: 'b' }"),
+        ("[1 2]}{", "[ 1 !2 ] !} !{"), (#""a\"b""c"#, #""a\"b" !"c"#), (#"{"a"#, #"{ "a !"#),
+        (#"{"a":"#, #"{ "a" : !"#),
+        (#"f({"a":1,});"#, #"f( !{ "a" : 1 , } !);"#), ("data: {}", "data !: { }"), ("", ""), ("[,,", "[ !, !,"),
+        ("{]", "{ ]"), ("\u{FEFF}[]", "\u{FEFF} ![ ]"),
+    ])
+    func `it reads on after a fault`(text: String, tokens: String) {
+        #expect(Self.tokens(text) == tokens)
+    }
+
+    @Test func `frames are kept down to the deepest level, however deep the text is`() {
+        var json = JSONTokenizer(String(repeating: "[", count: 100_000).utf8)
+        while json.next() != nil {}
+        #expect(json.depth == 100_000)
+        #expect(json.frames.count == 512)
+        #expect(json.fault?.offset == 512)
+        #expect(Self.checked(String(repeating: "[", count: 512).utf8).fault?.offset == 512)
+        #expect(
+            Self.checked((String(repeating: "[", count: 512) + String(repeating: "]", count: 512)).utf8).fault == nil)
+    }
+
+    @Test(
+        arguments: [
+            "[", "]", "{\"a\":", "1,", "\"\\u0061\":1,", "\"", "\\", "\"a\" ", " ", "{}", ",", "\u{E9}", "\"\u{E9}\",",
+            "-",
+        ]
+    )
+    func `hostile text takes time in proportion to its length`(piece: String) {
+        let growth = growth(from: 100_000) { count in
+            let text = "{" + String(repeating: piece, count: count / piece.utf8.count)
+            var json = Self.checked(text.utf8)
+            while json.next() != nil {}
+            #expect(json.member(named: "b_c", in: 0).exact == nil)
+        }
+        #expect(growth < 10)
     }
 
     /// Reads all there is of a document, which `JSONDecoder` checks only as far as it is read.
@@ -93,7 +148,7 @@ import Testing
             let isLarge = String(decoding: bytes, as: UTF8.self).contains(/[eE]\+?\d{3}/)
             guard !bytes.prefix(4).contains(0), !isLarge else { continue }
             let isRead = (try? JSONDecoder().decode(Everything.self, from: Data(bytes))) != nil
-            let fault = JSONSyntax(JSONScanner(bytes)).fault
+            let fault = Self.checked(bytes).fault
             refused += isRead ? 0 : 1
             if isRead != (fault == nil), fault?.words != "a comma with nothing after it" {
                 faults.append("\(seed): \(isRead), \(fault?.words ?? ""): \(String(decoding: bytes, as: UTF8.self))")

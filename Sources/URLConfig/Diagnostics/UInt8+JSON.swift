@@ -1,0 +1,30 @@
+/// Bytes of JSON.
+extension UInt8 {
+    var isJSONSpace: Bool {
+        self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r")
+            || self == UInt8(ascii: "\t")
+    }
+
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+
+    /// What a reader would call it, without showing what may be part of a secret.
+    var jsonName: String {
+        switch self {
+        case UInt8(ascii: "\""): "a quote"
+        case UInt8(ascii: "'"): "a single quote"
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): "a letter"
+        case _ where isDigit: "a digit"
+        case _ where ",:[]{}<".utf8.contains(self): "\"\(Character(Unicode.Scalar(self)))\""
+        default: "something else"
+        }
+    }
+
+    /// A byte of a name as it is compared: in lower case; `nil` for what joins words.
+    var foldedInName: UInt8? {
+        switch self {
+        case UInt8(ascii: "_"), UInt8(ascii: "-"): nil
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): self | 0x20
+        default: self
+        }
+    }
+}
