@@ -23,8 +23,6 @@ final class Engine: Sendable {
     private struct Register {
         var engines: [ObjectIdentifier: Entry] = [:]
         var isSweepDue = false
-        /// How many there may be until those of sessions that are gone are looked for at once.
-        var most = 16
     }
 
     private static let register = LockBox(Register())
@@ -49,14 +47,15 @@ final class Engine: Sendable {
         if !isSweepDue { queues[0].asyncAfter(deadline: .now() + 1, execute: sweep) }
         if let known { return known }
         let new = Engine(user.configuration)
-        let (engine, unused, isFull) = register.withLock { register in
+        let (engine, unused) = register.withLock { register in
             let entry = register.engines[key]
-            if let entry, entry.user === user { return (entry.engine, new as Engine?, false) }
+            if let entry, entry.user === user { return (entry.engine, new as Engine?) }
             register.engines[key] = Entry(user: user, engine: new)
-            return (new, entry?.engine, register.engines.count > register.most)
+            return (new, entry?.engine)
         }
         unused?.session.finishTasksAndInvalidate()
-        if isFull { sweep() }
+        // Many may come and go within a second, and each has three descriptors.
+        sweep()
         return engine
     }
 
@@ -68,7 +67,6 @@ final class Engine: Sendable {
             let alive = register.engines.values.compactMap(\.user)
             let dead = register.engines.filter { $0.value.user == nil }
             for key in dead.keys { register.engines[key] = nil }
-            register.most = max(16, 2 * register.engines.count)
             return (dead.values.map(\.engine), alive)
         }
         for engine in unused { engine.session.finishTasksAndInvalidate() }
