@@ -47,7 +47,7 @@ import Testing
         #"{"token":'s3cret s3cret'}"#, #"{"token":Bearer s3cret, "a":1}"#, #"{"token":/* x */ "s3cret"}"#,
         #"{"token": "s3cret" "#,
         #"{"token":[[[["s3cret"#, "\u{FEFF}{\"token\":\"s3cret\"}", #"{"\u00zz token":"s3cret"}"#, #"{"token""#,
-        #"{"token":"#,
+        #"{"token":"#, "{\"a\":\"an odd quote\n\"token\":\"s3cret\"}",
         "{\"token\":\"s3\u{0}cret\"}", "{\"token\":\u{301}s3cret}", #"{"to\uD83D\uDE00ken":"s3cret"}"#,
     ])
     func `a secret stays hidden in what is no valid JSON`(text: String) {
