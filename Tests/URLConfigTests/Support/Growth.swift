@@ -16,8 +16,13 @@ func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
     return try time(4 * count) / once
 }
 
+/// Seconds that this thread has run.
 private func processorTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    // Two words, since the members of `timespec` cannot be imported in a release build on Linux.
+    withUnsafeTemporaryAllocation(of: Int.self, capacity: 2) { time in
+        time.withMemoryRebound(to: timespec.self) { time in
+            if let time = time.baseAddress { clock_gettime(CLOCK_THREAD_CPUTIME_ID, time) }
+        }
+        return Double(time[0]) + Double(time[1]) / 1e9
+    }
 }
