@@ -1,8 +1,11 @@
 import Foundation
 
-/// How many times as long a work takes for four times as much: 4 where the time is linear, 16 where it grows with the square.
+/// How many times as long a work takes for eight times as much: 8 where the time is linear, 64 where it grows with the square.
 ///
-/// Time of the processor, the least of three, so that what else runs does not count.
+/// Time of the processor, the least of three, so that what else runs hardly counts. A test asks for less than 24, to be
+/// far from both.
+///
+/// - Parameter count: The middle of the two sizes: half of it and four times it are tried.
 func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
     func time(_ count: Int) throws -> Double {
         let times = try (0..<3).map { _ in
@@ -12,7 +15,7 @@ func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
         }
         return times.min() ?? 0
     }
-    let once = try time(count)
+    let once = try time(count / 2)
     return try time(4 * count) / once
 }
 
