@@ -106,7 +106,10 @@ final class Engine: Sendable {
         _ redaction: Redaction?
     ) {
         var request = request
-        request.url = request.url?.withLowercasedScheme
+        // To set a URL costs more than to look at it.
+        if let url = request.url, url.scheme?.utf8.contains(where: { $0 < UInt8(ascii: "a") }) == true {
+            request.url = url.withLowercasedScheme
+        }
         fields.add(to: &request, without: redaction)
         cookies.add(to: &request)
         if let credential {
