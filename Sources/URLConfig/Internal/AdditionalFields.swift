@@ -2,8 +2,8 @@
 
 import Logging
 
-/// The `httpAdditionalHeaders` of a session, which we add ourselves: Foundation on Linux writes what they contain on the wire
-/// as it is, and hangs on a length.
+/// The `httpAdditionalHeaders` of a session, which we add ourselves: Foundation on Linux writes what they contain on
+/// the wire as it is, and hangs on a length.
 struct AdditionalFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 

@@ -2,8 +2,8 @@
 
 /// A caller's stream as libcurl reads it: as long as its `Content-Length` says, or the exchange fails.
 ///
-/// libcurl sends all that a stream has, whatever length it was told: the rest of a longer one would be the server's next
-/// request. So the last byte is held back until the end behind it has been seen.
+/// libcurl sends all that a stream has, whatever length it was told: the rest of a longer one would be the server's
+/// next request. So the last byte is held back until the end behind it has been seen.
 final class BodyStream: InputStream {
     private let source: InputStream
     private let length: Int64?

@@ -9,8 +9,8 @@ extension Clock<Duration> {
 
     /// Calls a function once, after a delay.
     ///
-    /// The clocks of the system need no thread of Swift's cooperative pool for that: what is measured may be the very thing that
-    /// blocks all of them.
+    /// The clocks of the system need no thread of Swift's cooperative pool for that: what is measured may be the very
+    /// thing that blocks all of them.
     ///
     /// - Parameters:
     ///   - delay: The delay.
@@ -48,8 +48,8 @@ func withTimeLimit<Result>(
     return try await operation()
 }
 
-/// Runs an operation in a task of its own, which is left behind when the time is up: it may not end by then, nor when it is
-/// cancelled.
+/// Runs an operation in a task of its own, which is left behind when the time is up: it may not end by then, nor when
+/// it is cancelled.
 ///
 /// - Parameters:
 ///   - limit: The time; `nil` for as long as it takes. Zero or less has passed already: the operation does not begin.

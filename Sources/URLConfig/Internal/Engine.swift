@@ -2,18 +2,20 @@
 
 /// What a user's session is made of on Linux: one session of ours with the same configuration, which lives as long.
 ///
-/// - A session-level delegate is the only one that is told of data, redirects and challenges alike (of metrics none is), so
-///   the user's session, which has a delegate of its own or none, cannot serve.
+/// - A session-level delegate is the only one that is told of data, redirects and challenges alike (of metrics none
+///   is), so the user's session, which has a delegate of its own or none, cannot serve.
 /// - It has no URL cache: one scans its folder for every request, and crashes when many tasks are cancelled at once.
 /// - It is never invalidated under a running task, which crashes.
 ///
-/// What the user's session cannot tell us: that it was invalidated. Calls under way go on, and end with their Swift task.
+/// What the user's session cannot tell us: that it was invalidated. Calls under way go on, and end with their Swift
+/// task.
 ///
-/// **The queues.** Foundation's tasks of all sessions share one serial queue. Making, resuming and cancelling a task wait for it,
-/// and a single response can hold it for seconds. So they happen on queues of ours and never on a thread of Swift's pool: while
-/// Foundation's queue is held up, deadlines pass and callers return. A call that was given up by the time it is its turn never
-/// becomes a task, and as cancelling takes its turn as well, no more tasks are begun than can be ended. There are sixteen,
-/// because each of them has one turn at a time on Foundation's: with one, 64 calls at once take a quarter longer.
+/// **The queues.** Foundation's tasks of all sessions share one serial queue. Making, resuming and cancelling a task
+/// wait for it, and a single response can hold it for seconds. So they happen on queues of ours and never on a thread
+/// of Swift's pool: while Foundation's queue is held up, deadlines pass and callers return. A call that was given up by
+/// the time it is its turn never becomes a task, and as cancelling takes its turn as well, no more tasks are begun than
+/// can be ended. There are sixteen, because each of them has one turn at a time on Foundation's: with one, 64 calls at
+/// once take a quarter longer.
 final class Engine: Sendable {
     private struct Entry {
         weak var user: URLSession?
@@ -63,7 +65,8 @@ final class Engine: Sendable {
     private static func sweep() {
         let (unused, _) = register.withLock { register in
             register.isSweepDue = false
-            // Else the last to hold one might be who looks for it here: it goes when the lock is free, and its delegate with it.
+            // Else the last to hold one might be who looks for it here: it goes when the lock is free, and its delegate
+            // with it.
             let alive = register.engines.values.compactMap(\.user)
             let dead = register.engines.filter { $0.value.user == nil }
             for key in dead.keys { register.engines[key] = nil }
@@ -161,8 +164,8 @@ extension URLRequest {
             let length = exchange.bodyLength.flatMap { $0 < 0 ? nil : $0 }
             httpBodyStream = BodyStream(stream, length: length, exchange)
         }
-        // Foundation sends a stream in chunks, even if its length is given, and so two framings (RFC 9112 §6.3). A field that is
-        // blank is what tells libcurl to leave it out.
+        // Foundation sends a stream in chunks, even if its length is given, and so two framings (RFC 9112 §6.3). A
+        // field that is blank is what tells libcurl to leave it out.
         if value(forHTTPHeaderField: "Content-Length") != nil {
             setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
         }

@@ -1,9 +1,9 @@
 /// One request on the wire and its response: one task of a session, and that task's delegate.
 ///
-/// **The lock.** Foundation on Linux crashes if a redirect is answered on a task that has been cancelled meanwhile. So it is
-/// answered with the lock held, and only while the exchange is not over; `finish` takes the same lock to make it over, and
-/// cancels the task after that, elsewhere (cancelling waits for the task's queue). Answering does no more than add to that
-/// queue: this is the one exception to the rule that nothing is called while a lock is held.
+/// **The lock.** Foundation on Linux crashes if a redirect is answered on a task that has been cancelled meanwhile. So
+/// it is answered with the lock held, and only while the exchange is not over; `finish` takes the same lock to make it
+/// over, and cancels the task after that, elsewhere (cancelling waits for the task's queue). Answering does no more
+/// than add to that queue: this is the one exception to the rule that nothing is called while a lock is held.
 ///
 /// Redirects are never followed here: they come back as the response, whole, and the send loop decides.
 final class Exchange: NSObject, URLSessionDataDelegate {
@@ -53,8 +53,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Waits until the response is complete.
     ///
-    /// - Throws: `URLError`, or what the sink throws, or what ``finish(throwing:)`` is given; `CancellationError` as soon as
-    ///   the running task is cancelled.
+    /// - Throws: `URLError`, or what the sink throws, or what ``finish(throwing:)`` is given; `CancellationError` as
+    ///   soon as the running task is cancelled.
     func complete() async throws {
         try await end.value { self.finish(throwing: CancellationError()) }
     }
@@ -161,7 +161,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     #if !canImport(FoundationNetworking)
-    // On Apple platforms the caller's delegate receives everything else, such as challenges and metrics, as if it were the task's.
+    // On Apple platforms the caller's delegate receives everything else, such as challenges and metrics, as if it were
+    // the task's.
     override func responds(to selector: Selector!) -> Bool {
         super.responds(to: selector) || caller?.responds(to: selector) == true
     }

@@ -1,16 +1,18 @@
 #if canImport(FoundationNetworking)
 
 extension URLRequest {
-    /// Whether libcurl would send it again unseen if a connection that it kept is closed before a response, and must not.
+    /// Whether libcurl would send it again unseen if a connection that it kept is closed before a response, and must
+    /// not.
     ///
     /// It asks for a body that it has begun to send; where there is none, it asks nobody.
     var mustHaveOwnConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
 }
 
-/// Sends requests over connections that had no request before: each in a session of its own, for only a new one surely has no
-/// connection.
+/// Sends requests over connections that had no request before: each in a session of its own, for only a new one surely
+/// has no connection.
 ///
-/// A session would open no more than a few connections to a host; so as many exchanges have their turn, and the others wait.
+/// A session would open no more than a few connections to a host; so as many exchanges have their turn, and the others
+/// wait.
 final class OwnConnections: Sendable {
     private struct Waiting {
         weak var exchange: Exchange?

@@ -2,8 +2,8 @@
 
 /// Runs callbacks where they arise, on the session's own queue, which is serial.
 ///
-/// A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of data
-/// before a transfer that was cancelled stops. So no callback may wait for anything.
+/// A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of
+/// data before a transfer that was cancelled stops. So no callback may wait for anything.
 ///
 /// `@unchecked` only restates what `OperationQueue` is already: there is nothing here that could be shared.
 private final class Inline: OperationQueue, @unchecked Sendable {
@@ -66,8 +66,8 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
     ///
     /// The server may have read all of the first one, so whether it is sent again is for the send loop to say.
     ///
-    /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one that
-    /// fails.
+    /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one
+    /// that fails.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -100,8 +100,8 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The refusal and its body have arrived by now, and are the response: Foundation would wait for credentials, for ever, and
-    /// crashes for those that it cannot use.
+    /// The refusal and its body have arrived by now, and are the response: Foundation would wait for credentials, for
+    /// ever, and crashes for those that it cannot use.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

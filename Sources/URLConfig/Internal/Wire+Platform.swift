@@ -6,7 +6,8 @@ extension Wire {
     /// Who is asked and told about a task.
     var caller: (any URLSessionTaskDelegate)? { taskDelegate ?? session.delegate as? any URLSessionTaskDelegate }
 
-    /// The credential that a refused request is to be tried again with, from the caller's delegate or the session's storage.
+    /// The credential that a refused request is to be tried again with, from the caller's delegate or the session's
+    /// storage.
     ///
     /// - Parameter refusals: How many there were before.
     /// - Throws: `URLError` with code `.cancelled` if the delegate wants no response.
@@ -48,7 +49,8 @@ extension Wire {
 }
 
 extension URLCredentialStorage {
-    /// The credential for a protection space, by what it says: Foundation looks for the very object, which is in no challenge.
+    /// The credential for a protection space, by what it says: Foundation looks for the very object, which is in no
+    /// challenge.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
         let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
@@ -64,8 +66,8 @@ extension URLCredentialStorage {
 extension TimeInterval {
     /// A time limit as Foundation may have it: `nil` for one that limits nothing.
     ///
-    /// It cuts them to whole seconds, so that one of half a second is over at once, and crashes for an invalid one, such as
-    /// infinity. Our own clock is the exact one, so the room that rounding gives does no harm.
+    /// It cuts them to whole seconds, so that one of half a second is over at once, and crashes for an invalid one,
+    /// such as infinity. Our own clock is the exact one, so the room that rounding gives does no harm.
     var forFoundation: TimeInterval? {
         Duration(timeoutInterval: self)?.timeoutInterval?.rounded(.up)
     }
@@ -138,8 +140,8 @@ extension Wire {
 extension URLRequest {
     /// Blanks the credentials that a session's configuration would put on this request.
     ///
-    /// A field of the request comes before one of the configuration. That a blank one does, too, follows from the documentation
-    /// of `httpAdditionalHeaders`, and has not been tried.
+    /// A field of the request comes before one of the configuration. That a blank one does, too, follows from the
+    /// documentation of `httpAdditionalHeaders`, and has not been tried.
     fileprivate mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
         for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
         where redaction.isCredential(name) && value(forHTTPHeaderField: name) == nil {

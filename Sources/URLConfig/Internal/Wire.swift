@@ -1,7 +1,7 @@
 /// The one seam between the send loop and the network: a request goes in, a whole response comes out.
 ///
-/// On Apple platforms an exchange is a task of the caller's session, and that task's delegate; on Linux, a task of that session's
-/// ``Engine``.
+/// On Apple platforms an exchange is a task of the caller's session, and that task's delegate; on Linux, a task of that
+/// session's ``Engine``.
 struct Wire: Sendable {
     let session: URLSession
     /// The caller's own delegate of the task.
@@ -36,9 +36,9 @@ struct Wire: Sendable {
     ///   - request: The request.
     ///   - credential: The response to the challenge of the sending before.
     ///   - isForeign: Whether the credentials of the session's configuration stay behind.
-    /// - Throws: `URLError` for transport failures and for time that is up, ``LostConnection`` for one that may be sent again
-    ///   if that does no harm, `CancellationError` once the task is cancelled, ``RequestError`` for a response that is too long
-    ///   or not HTTP, or a body stream that is not as long as it says.
+    /// - Throws: `URLError` for transport failures and for time that is up, ``LostConnection`` for one that may be sent
+    ///   again if that does no harm, `CancellationError` once the task is cancelled, ``RequestError`` for a response
+    ///   that is too long or not HTTP, or a body stream that is not as long as it says.
     func send(
         _ request: URLRequest, credential: URLCredential? = nil, isForeign: Bool = false
     ) async throws -> Answer {
@@ -125,8 +125,8 @@ extension URLError {
 }
 
 extension URLRequest {
-    /// The time for one attempt, if somebody has chosen one: Foundation's own minute is one without a byte, and its own to
-    /// measure.
+    /// The time for one attempt, if somebody has chosen one: Foundation's own minute is one without a byte, and its own
+    /// to measure.
     var ownTimeLimit: Duration? {
         timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
     }
@@ -142,7 +142,8 @@ extension URLRequest {
 extension HTTPFields {
     /// The fields of a response.
     ///
-    /// An invalid name, and what exceeds the number of fields that this type can hold, is left out rather than trapped on.
+    /// An invalid name, and what exceeds the number of fields that this type can hold, is left out rather than trapped
+    /// on.
     init(_ response: HTTPURLResponse) {
         self.init()
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {

@@ -7,8 +7,9 @@ import os
 extension Logging.Logger {
     /// The logger of every call that names none, with the label `networking`.
     ///
-    /// On Apple platforms it writes to the unified log; elsewhere to what `LoggingSystem` was bootstrapped with. Traffic is
-    /// logged at the level debug, failures at error: with swift-log's usual level, info, only failures are seen.
+    /// On Apple platforms it writes to the unified log; elsewhere to what `LoggingSystem` was bootstrapped with.
+    /// Traffic is logged at the level debug, failures at error: with swift-log's usual level, info, only failures are
+    /// seen.
     public static var networking: Logging.Logger {
         #if canImport(os)
         Logging.Logger(label: label) { UnifiedLogHandler(label: $0) }
@@ -49,7 +50,8 @@ private struct UnifiedLogHandler: LogHandler {
 #endif
 
 extension String {
-    /// The text in pieces of so many bytes at most, no scalar of which is cut: unified logging keeps 1,024 bytes of a message.
+    /// The text in pieces of so many bytes at most, no scalar of which is cut: unified logging keeps 1,024 bytes of a
+    /// message.
     func pieces(of size: Int) -> [Substring] {
         var pieces: [Substring] = []
         var rest = self[...]

@@ -29,7 +29,8 @@ extension Redaction {
 
     /// Items of a query, a fragment or a form: those that are hidden masked.
     ///
-    /// More delimiters count for where a name may start than for where a hidden value ends: `;` and `?` may be part of it.
+    /// More delimiters count for where a name may start than for where a hidden value ends: `;` and `?` may be part of
+    /// it.
     ///
     /// By scalars, not characters: a delimiter and a combining accent after it are one character.
     func items(_ text: Substring, isURL: Bool) -> String {
@@ -53,7 +54,8 @@ extension Redaction {
 }
 
 extension Substring {
-    /// With every valid `%XX` decoded, whatever the others are: a name must not hide itself behind one that is not valid.
+    /// With every valid `%XX` decoded, whatever the others are: a name must not hide itself behind one that is not
+    /// valid.
     fileprivate var percentDecodedLeniently: String {
         var decoded: [UInt8] = []
         var rest = utf8

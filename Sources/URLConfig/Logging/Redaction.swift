@@ -1,8 +1,9 @@
 /// Which values are hidden wherever a request or a response is shown: logs, errors, cURL lines.
 ///
-/// One set of names serves header fields, query and form items, and JSON members alike. Case and punctuation do not count,
-/// and a name is hidden too if it ends in one of the set that has five letters or more: `token` hides `access_token`,
-/// `X-Auth-Token` and `user[token]`, where `pin` leaves `spin` alone. User name and password in a URL are always hidden, but by ``none``.
+/// One set of names serves header fields, query and form items, and JSON members alike. Case and punctuation do not
+/// count, and a name is hidden too if it ends in one of the set that has five letters or more: `token` hides
+/// `access_token`, `X-Auth-Token` and `user[token]`, where `pin` leaves `spin` alone. User name and password in a URL
+/// are always hidden, but by ``none``.
 ///
 /// ```swift
 /// URLSession.Config.default.redaction = .standard.adding("ssn", "X-Tenant-Key")

@@ -1,6 +1,6 @@
 extension String {
-    /// Without control and text-direction characters, which could rewrite a terminal or forge a line of a log; line feeds
-    /// and tabs stay.
+    /// Without control and text-direction characters, which could rewrite a terminal or forge a line of a log; line
+    /// feeds and tabs stay.
     var escapingControls: String { escaping(\.isHarmful) }
 
     /// The same on one line: without line feeds and tabs, too.

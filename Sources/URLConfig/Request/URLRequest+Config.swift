@@ -34,7 +34,8 @@ extension URLRequest {
         /// A ``TokenAuthenticator`` that writes the same field leaves the request alone. If the server refuses the
         /// request, the token is not refreshed.
         public var authorization: Authorization?
-        /// Marks the request as one operation however often it is sent: retries may then repeat it, whatever its method.
+        /// Marks the request as one operation however often it is sent: retries may then repeat it, whatever its
+        /// method.
         public var idempotencyKey: IdempotencyKey?
         /// The content; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody()
@@ -67,12 +68,14 @@ extension URLRequest {
 
         /// A configuration for a host, all else as the library has it.
         ///
-        /// Nothing of ``default`` is taken over but its encoder, so that credentials meant for one host never reach another.
+        /// Nothing of ``default`` is taken over but its encoder, so that credentials meant for one host never reach
+        /// another.
         ///
         /// - Parameter host: See ``host``.
         public init(host: String) {
             base = BaseURL(host)
-            // A copy that grows keeps the room that its original has: one allocation a request, where there would be three.
+            // A copy that grows keeps the room that its original has: one allocation a request, where there would be
+            // three.
             headers.reserveCapacity(8)
         }
 
@@ -114,7 +117,8 @@ extension URLRequest.Config {
 
     /// Encodes JSON bodies; at first ``defaultEncoder``.
     ///
-    /// Changing a property of it, as in `$0.encoder.dateEncodingStrategy = .iso8601`, changes it for this configuration only.
+    /// Changing a property of it, as in `$0.encoder.dateEncodingStrategy = .iso8601`, changes it for this configuration
+    /// only.
     public var encoder: JSONEncoder {
         mutating get {
             // An encoder is a reference, which presets and the default share: whoever asks may be about to change it.

@@ -1,8 +1,8 @@
 extension URLRequest {
     private static let refusedScheme = "unsendable-request"
 
-    /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every copy of
-    /// it keeps, and no session loads such a scheme.
+    /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every
+    /// copy of it keeps, and no session loads such a scheme.
     init(refused error: RequestError, method: String) {
         let reason = error.reason.percentEncoded(.unreserved)
         let url = URL(string: "\(Self.refusedScheme):\(error.code.rawValue)?\(reason)")

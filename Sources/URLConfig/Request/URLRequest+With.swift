@@ -9,9 +9,9 @@ extension URLRequest {
     /// }
     /// ```
     ///
-    /// Never traps. What cannot be built comes back as a request that cannot be sent: `URLSession.response(for:)` throws the
-    /// ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL, without touching the
-    /// network. ``Config/request()`` throws the same error at once.
+    /// Never traps. What cannot be built comes back as a request that cannot be sent: `URLSession.response(for:)`
+    /// throws the ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL,
+    /// without touching the network. ``Config/request()`` throws the same error at once.
     ///
     /// - Parameters:
     ///   - config: The preset; at first ``Config/default``.
@@ -39,10 +39,10 @@ extension URLRequest {
 extension URLRequest.Config {
     /// The request that this configuration describes.
     ///
-    /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that is no
-    ///   HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method has no place
-    ///   for, a header field that is the session's to set, credentials that cannot be written, a ``timeout`` that is
-    ///   not more than zero.
+    /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that
+    ///   is no HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method has
+    ///   no place for, a header field that is the session's to set, credentials that cannot be written, a ``timeout``
+    ///   that is not more than zero.
     public func request() throws(RequestError) -> URLRequest {
         if let flaw = base.flaw {
             throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(flaw)")

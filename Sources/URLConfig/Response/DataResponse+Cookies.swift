@@ -7,8 +7,9 @@ extension DataResponse {
     /// ```
     ///
     /// Those that are not well formed, or for another host than that of ``url``, are left out. So are those that are
-    /// `Secure` but do not come from `https`, and those that are not what the prefix `__Secure-` or `__Host-` of
-    /// their name promises (RFC 6265bis §4.1.3, §5.7). The session has stored the others already, if its configuration says so.
+    /// `Secure` but do not come from `https`, and those that are not what the prefix `__Secure-` or `__Host-` of their
+    /// name promises (RFC 6265bis §4.1.3, §5.7). The session has stored the others already, if its configuration says
+    /// so.
     public var cookies: [HTTPCookie] {
         guard let url, let field = headerFields[.setCookie] else { return [] }
         return HTTPCookie.cookies(in: field, from: url, now: Date())
@@ -18,7 +19,8 @@ extension DataResponse {
 extension HTTPCookie {
     /// The cookies in `Set-Cookie` fields that Foundation has made one of, with commas between them.
     ///
-    /// Foundation's own function for this ends the process on Linux if a name holds an emoji, and knows no `Max-Age` there.
+    /// Foundation's own function for this ends the process on Linux if a name holds an emoji, and knows no `Max-Age`
+    /// there.
     ///
     /// - Parameters:
     ///   - field: The field.

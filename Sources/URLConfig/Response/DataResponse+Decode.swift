@@ -51,8 +51,9 @@ extension DataResponse {
     /// An optional model is `nil` where the content is `null`, or the status is 204 or 205, which have none.
     ///
     /// - Parameter type: The type of the model; what the context expects if left out.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``: request, status, content type, coding path and the
-    ///   JSON around it in words, the whole response, and the decoder's own error as ``RequestError/underlyingError``.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``: request, status, content type, coding path
+    ///   and the JSON around it in words, the whole response, and the decoder's own error as
+    ///   ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         try decode(type, with: Config.defaultDecoder)
     }

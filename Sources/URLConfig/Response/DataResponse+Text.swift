@@ -3,8 +3,8 @@ extension DataResponse {
     ///
     /// A byte order mark is dropped, and counts more than the named character set (WHATWG Encoding §6).
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character set,
-    ///   or the character set is unknown. An empty content is no error.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
+    ///   set, or the character set is unknown. An empty content is no error.
     public func text() throws -> String {
         let charset = contentType?.parameters["charset"]
         return try text(data.text(charset: charset), "the character set \(charset?.shortened(to: 40) ?? "utf-8")")
@@ -13,8 +13,8 @@ extension DataResponse {
     /// The content as text, in an encoding that counts more than the one that `Content-Type` names.
     ///
     /// - Parameter encoding: The encoding.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that encoding. An
-    ///   empty content is no error.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that encoding.
+    ///   An empty content is no error.
     public func text(encoding: String.Encoding) throws -> String {
         try text(String(data: data, encoding: encoding), "the encoding \(encoding)")
     }

@@ -45,8 +45,8 @@ public struct DataResponse: Sendable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// Status, request and size, such as `200 GET https://api.example.com/users, 1.2 kB of application/json`; secrets are
-    /// hidden.
+    /// Status, request and size, such as `200 GET https://api.example.com/users, 1.2 kB of application/json`; secrets
+    /// are hidden.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
         let content = data.count.shownAsBytes + (contentType.map { " of \($0.essence)" } ?? "")

@@ -1,6 +1,6 @@
 extension DataResponse.Link {
-    /// What the target of a link is to the resource that the link is of: a name that IANA has registered, or a URL (RFC 8288
-    /// §2.1).
+    /// What the target of a link is to the resource that the link is of: a name that IANA has registered, or a URL (RFC
+    /// 8288 §2.1).
     ///
     /// Open: an app adds its own as static members, or writes a literal. Case does not count.
     public struct Relation: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {

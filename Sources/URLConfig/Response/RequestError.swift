@@ -123,8 +123,8 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible, LocalizedError {
-    /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the lines
-    /// around the place; then a line for each attempt, if there were several or the budget refused another one.
+    /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the
+    /// lines around the place; then a line for each attempt, if there were several or the budget refused another one.
     ///
     /// Secrets are hidden.
     public var description: String {

@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// Calls of `response(for:)` that an authenticator makes itself leave without its credentials, as with `authorize = false`,
-/// if it is a class or an actor. A structure must see to it itself.
+/// Calls of `response(for:)` that an authenticator makes itself leave without its credentials, as with `authorize =
+/// false`, if it is a class or an actor. A structure must see to it itself.
 public protocol Authenticator: Sendable {
     /// Puts credentials on a request, before each time it is sent.
     ///

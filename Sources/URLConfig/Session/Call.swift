@@ -8,7 +8,8 @@ struct Call: Sendable {
         let host: String
         /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
         var isForeign = false
-        /// The response to the server's last challenge and the origin that it is for, and how many challenges there were.
+        /// The response to the server's last challenge and the origin that it is for, and how many challenges there
+        /// were.
         var credential: (value: URLCredential, origin: Origin)?
         var challenges = 0
         var redirects = 0
@@ -20,7 +21,7 @@ struct Call: Sendable {
 
     private typealias Outcome = Result<Wire.Answer, any Error>
 
-    /// How often credentials answer challenges at one URL: a delegate may have nothing but wrong ones.
+    /// How often credentials are sent for challenges of one URL: a delegate may have only wrong ones.
     private static let mostChallenges = 2
     /// The time that a fallback has when the deadline has passed.
     private static let fallbackLimit = Duration.seconds(1)
@@ -271,8 +272,8 @@ struct Call: Sendable {
         return response
     }
 
-    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, what this call hides is hidden in
-    /// errors too, and they tell what was sent.
+    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, what this call hides is
+    /// hidden in errors too, and they tell what was sent.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         switch error.hiding(config.redaction) {

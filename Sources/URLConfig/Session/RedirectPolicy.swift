@@ -1,8 +1,8 @@
 /// Whether redirects are followed.
 ///
-/// On every platform, whoever decides: the methods are those of RFC 9110 §15.4 (303 asks with `GET`, as do 301 and 302 after
-/// `POST`; all else is sent again as it is, body included), credentials stay with their origin (scheme, host and port), targets
-/// that are not `http` or `https` or that hold a user name are refused, and twenty is the most.
+/// On every platform, whoever decides: the methods are those of RFC 9110 §15.4 (303 asks with `GET`, as do 301 and 302
+/// after `POST`; all else is sent again as it is, body included), credentials stay with their origin (scheme, host and
+/// port), targets that are not `http` or `https` or that hold a user name are refused, and twenty is the most.
 ///
 /// ```swift
 /// let response = try await session.response(for: request) {
@@ -25,8 +25,8 @@ public struct RedirectPolicy: Sendable {
 
     /// Lets a function decide.
     ///
-    /// - Parameter decide: Gets the redirect and the request that would follow it, without the credentials of another origin;
-    ///   returns the request to send, or `nil` if the redirect is the answer. What it throws, the call throws.
+    /// - Parameter decide: Gets the redirect and the request that would follow it, without the credentials of another
+    ///   origin; returns the request to send, or `nil` if the redirect is the answer. What it throws, the call throws.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
         self.init(decide: decide)
     }
@@ -84,8 +84,8 @@ extension URLRequest {
         remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
     }
 
-    /// This request, made of another one by a function or a delegate of the caller's: if it leads to another origin, credentials
-    /// do not go there either.
+    /// This request, made of another one by a function or a delegate of the caller's: if it leads to another origin,
+    /// credentials do not go there either.
     func keepingCredentials(for other: URLRequest, _ redaction: Redaction) -> URLRequest {
         guard Origin(url) != Origin(other.url) else { return self }
         var request = self

@@ -8,8 +8,8 @@
 /// ```
 ///
 /// Only what does no harm twice is sent twice: methods that are idempotent (RFC 9110 §9.2.2), or any that carries an
-/// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has the same
-/// body.
+/// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has
+/// the same body.
 public struct RetryPolicy: Sendable {
     /// The most attempts, the first one included; one for no retry.
     public var attempts: Int
@@ -19,8 +19,8 @@ public struct RetryPolicy: Sendable {
     public var firstDelay = Duration.milliseconds(500)
     /// What the longest wait does not grow beyond.
     public var longestDelay = Duration.seconds(20)
-    /// The longest `Retry-After` that is waited for, if what is left of the deadline is not shorter still: an answer that asks
-    /// for more is returned at once.
+    /// The longest `Retry-After` that is waited for, if what is left of the deadline is not shorter still: an answer
+    /// that asks for more is returned at once.
     public var longestRetryAfter = Duration.seconds(60)
     /// Status codes of answers that may be better the next time.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]

@@ -10,8 +10,8 @@
 /// ```
 ///
 /// - A request to any other host leaves without the token, and a refusal by one is none of its business.
-/// - However many requests are refused at once, one refresh is under way, and all wait for it. A refusal that comes late, of
-///   a token that has been replaced since, causes none.
+/// - However many requests are refused at once, one refresh is under way, and all wait for it. A refusal that comes
+///   late, of a token that has been replaced since, causes none.
 /// - A token that knows its expiry is refreshed shortly before.
 /// - A refresh that fails fails every request that waits for it with the same error; the next request may try again.
 /// - A request waits for `load` or `refresh` no longer than the renewal limit, and then fails with
@@ -105,23 +105,21 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
 
     /// An authenticator for the hosts of one service.
     ///
-    /// - Parameters:
-    ///   - hosts: The hosts that the token is for, such as `api.example.com`, `localhost:8080` for one port only, or
-    ///     `https://api.example.com` for one scheme. It is put on no other request. What is not a host, such as
-    ///     `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error and ignored. The
-    ///     path of a base URL with a scheme, such as `https://api.example.com/v2`, is ignored.
-    ///   - leeway: How long before its expiry a token is refreshed, but not in the first half of the life that it has left when
-    ///     it is got.
-    ///   - renewalLimit: How long requests wait for one call of `load` or `refresh`, by default 30 s. Then they fail;
-    ///     the call is not cancelled. A token that it returns late is used, unless the token has changed since.
-    ///   - authorization: How the token is written; at first as a bearer token. The same each time: a token that was refused
-    ///     is known by it, and one that is written in another way is not refreshed.
-    ///   - load: The token to begin with, such as from the keychain; `nil` while nobody is signed in: requests then leave
-    ///     without one, and it is called again before the next. What it throws, that request throws.
-    ///   - refresh: A new token in place of one that was refused or is about to expire; store it where `load` finds it. `nil`
-    ///     if there is none to be had any more: the user is signed out,
-    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load` asked for another one from then on.
-    ///     Throw what may pass, such as a failing network: the request throws it, unless its token is still good.
+    /// - Parameters: - hosts: The hosts that the token is for, such as `api.example.com`, `localhost:8080` for one port
+    ///   only, or `https://api.example.com` for one scheme. It is put on no other request. What is not a host, such as
+    ///   `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error and ignored. The path
+    ///   of a base URL with a scheme, such as `https://api.example.com/v2`, is ignored. - leeway: How long before its
+    ///   expiry a token is refreshed, but not in the first half of the life that it has left when it is got. -
+    ///   renewalLimit: How long requests wait for one call of `load` or `refresh`, by default 30 s. Then they fail; the
+    ///   call is not cancelled. A token that it returns late is used, unless the token has changed since. -
+    ///   authorization: How the token is written; at first as a bearer token. The same each time: a token that was
+    ///   refused is known by it, and one that is written in another way is not refreshed. - load: The token to begin
+    ///   with, such as from the keychain; `nil` while nobody is signed in: requests then leave without one, and it is
+    ///   called again before the next. What it throws, that request throws. - refresh: A new token in place of one that
+    ///   was refused or is about to expire; store it where `load` finds it. `nil` if there is none to be had any more:
+    ///   the user is signed out, ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load` asked for
+    ///   another one from then on. Throw what may pass, such as a failing network: the request throws it, unless its
+    ///   token is still good.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
@@ -155,8 +153,8 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
 
     /// Replaces the token, such as after signing in or, with `nil`, out.
     ///
-    /// - Parameter token: The token that requests carry from now on, those too that wait for a refresh: what that brings is
-    ///   dropped. `nil` for none, until another one is set: `load` is not asked.
+    /// - Parameter token: The token that requests carry from now on, those too that wait for a refresh: what that
+    ///   brings is dropped. `nil` for none, until another one is set: `load` is not asked.
     public func setToken(_ token: Token?) {
         state = .known(token)
         if let token { refused.remove(token.value) }

@@ -25,8 +25,8 @@ extension URLSession {
         /// Called once when the credentials are refused for good, such as to sign the user out, before
         /// ``RequestError/Code/unauthorized`` is thrown.
         ///
-        /// It is not called if the refusal says nothing about the token of a ``TokenAuthenticator``: the request went to
-        /// another host, or had an `Authorization` of its own.
+        /// It is not called if the refusal says nothing about the token of a ``TokenAuthenticator``: the request went
+        /// to another host, or had an `Authorization` of its own.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// Checks of the answer, in order.
         public var validators: [ResponseValidator] = []
@@ -34,20 +34,21 @@ extension URLSession {
         public var retry = RetryPolicy.none
         /// The time for the whole call: authorization, every attempt, redirect and wait, and the validators.
         ///
-        /// When it has passed, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator does not
-        /// return, and whatever it returns after that. One of zero or less has passed already: nothing is sent. `nil` by default:
-        /// no limit.
+        /// When it has passed, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a
+        /// validator does not return, and whatever it returns after that. One of zero or less has passed already:
+        /// nothing is sent. `nil` by default: no limit.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
-        /// The most bytes of a body, decompressed: beyond, the transfer ends with ``RequestError/Code/responseTooLarge``.
+        /// The most bytes of a body, decompressed: beyond, the transfer ends with
+        /// ``RequestError/Code/responseTooLarge``.
         ///
         /// The error has what came until then. `nil` is no limit.
         public var responseLimit: Int?
         /// The last resort: a response, such as a stored one, in place of an error.
         ///
-        /// It receives whatever the call would throw once sending has begun. It is not called for cancelled tasks or requests
-        /// that cannot be sent. What it throws is thrown instead. No validator sees its response.
+        /// It receives whatever the call would throw once sending has begun. It is not called for cancelled tasks or
+        /// requests that cannot be sent. What it throws is thrown instead. No validator sees its response.
         ///
         /// It has the time that is left of the ``deadline``, and at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
@@ -64,9 +65,9 @@ extension URLSession {
         public var redaction = Redaction.standard
         /// The caller's own delegate of the task, asked before that of the session.
         ///
-        /// It is asked about challenges, redirects and body streams that are needed again, and told of bytes that were sent, on
-        /// every platform. On Apple platforms it receives everything else, such as metrics, but for the response, the data and
-        /// the completion.
+        /// It is asked about challenges, redirects and body streams that are needed again, and told of bytes that were
+        /// sent, on every platform. On Apple platforms it receives everything else, such as metrics, but for the
+        /// response, the data and the completion.
         public var taskDelegate: (any URLSessionTaskDelegate)?
         /// What measures ``deadline``, the request's time limit and waits; another one is for tests.
         public var clock: any Clock<Duration> = ContinuousClock()

@@ -294,7 +294,7 @@ import Testing
     }
 }
 
-/// Never answers one question.
+/// Never responds to one of its questions.
 private final class SilentDelegate: NSObject, URLSessionTaskDelegate {
     let isAsked = Gate()
     private let question: CallerDelegateTests.Question
