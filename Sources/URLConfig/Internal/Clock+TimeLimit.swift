@@ -74,7 +74,8 @@ func withDeadline<Value: Sendable>(
     }
     return try await withTimeLimit(limit, clock) {
         result.keep(.failure(expired()))
-        work.cancel()
+        // Cancelling calls handlers of the caller's, and one that blocks must not hold up the alarms of other calls.
+        DispatchQueue.global().async { work.cancel() }
     } operation: {
         try await result.value { work.cancel() }
     }

@@ -12,10 +12,10 @@
 ///
 /// **The queues.** Foundation's tasks of all sessions share one serial queue. Making, resuming and cancelling a task
 /// wait for it, and a single response can hold it for seconds. So they happen on queues of ours and never on a thread
-/// of Swift's pool: while Foundation's queue is held up, deadlines pass and callers return. A call that was given up by
-/// the time it is its turn never becomes a task, and as cancelling takes its turn as well, no more tasks are begun than
-/// can be ended. There are sixteen, because each of them has one turn at a time on Foundation's: with one, 64 calls at
-/// once take a quarter longer.
+/// of Swift's pool: while Foundation's queue is held up, deadlines pass and callers return. A call that is given
+/// up before its turn never becomes a task. Cancelling waits for its turn, too, so no more tasks begin than can be ended.
+/// There are sixteen queues, because each has one turn at a time on Foundation's: with one, 64 calls at once take a
+/// quarter longer.
 final class Engine: Sendable {
     private struct Entry {
         weak var user: URLSession?
@@ -65,8 +65,7 @@ final class Engine: Sendable {
     private static func sweep() {
         let (unused, _) = register.withLock { register in
             register.isSweepDue = false
-            // Else the last to hold one might be who looks for it here: it goes when the lock is free, and its delegate
-            // with it.
+            // Returned, so that no session is released under the lock: its delegate's `deinit` may come back here.
             let alive = register.engines.values.compactMap(\.user)
             let dead = register.engines.filter { $0.value.user == nil }
             for key in dead.keys { register.engines[key] = nil }

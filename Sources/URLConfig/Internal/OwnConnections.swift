@@ -1,18 +1,16 @@
 #if canImport(FoundationNetworking)
 
 extension URLRequest {
-    /// Whether libcurl would send it again unseen if a connection that it kept is closed before a response, and must
-    /// not.
+    /// Whether libcurl could send it twice without asking, although its method is not idempotent.
     ///
-    /// It asks for a body that it has begun to send; where there is none, it asks nobody.
+    /// libcurl does so when a kept connection is closed before a response. It asks only for a body.
     var mustHaveOwnConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
 }
 
-/// Sends requests over connections that had no request before: each in a session of its own, for only a new one surely
-/// has no connection.
+/// Sends each request over a connection that had no request before.
 ///
-/// A session would open no more than a few connections to a host; so as many exchanges have their turn, and the others
-/// wait.
+/// Each has a session of its own, because only a new session surely has no connection. As many requests are under way
+/// as the configuration allows connections to one host; the others wait for their turn.
 final class OwnConnections: Sendable {
     private struct Waiting {
         weak var exchange: Exchange?

@@ -221,6 +221,34 @@ import Testing
         }
     }
 
+    @Test func `a cancellation handler that blocks holds up no other deadline`() async throws {
+        let (end, gate) = (DispatchSemaphore(value: 0), Gate())
+        defer { gate.open() }
+        try await Loopback.serving { _ in
+            .status(.ok)
+        } _: { server in
+            for isBlocking in [true, false] {
+                let error = await #expect(throws: RequestError.self) {
+                    try await server.session.response(for: .with(server.config)) {
+                        $0.logger = nil
+                        $0.deadline = .milliseconds(100)
+                        $0.validators = [
+                            ResponseValidator { _ in
+                                await withTaskCancellationHandler {
+                                    await gate.pass()
+                                } onCancel: {
+                                    if isBlocking { #expect(end.wasSignalled) }
+                                }
+                            }
+                        ]
+                    }
+                }
+                #expect(error?.code == .deadlineExceeded)
+            }
+            end.signal()
+        }
+    }
+
     @Test func `a fallback has what is left of it, and a second at least`() async throws {
         struct Refused: Error {}
         for (spent, left) in [(Duration.seconds(2), Duration.seconds(3)), (.milliseconds(4500), .seconds(1))] {
