@@ -61,7 +61,7 @@ func withDeadline<Value: Sendable>(
     guard let limit else { return try await operation() }
     guard limit > .zero else { throw expired() }
     let elapsed = clock.stopwatch()
-    let result = Promise<Value>()
+    let result = OneShot<Value>()
     let work = Task.onOwnThreads {
         let outcome: Result<Value, any Error>
         do {
@@ -70,10 +70,10 @@ func withDeadline<Value: Sendable>(
             outcome = .failure(error)
         }
         // The timer may be late: the clock decides.
-        result.keep(elapsed() < limit ? outcome : .failure(expired()))
+        result.resolve(elapsed() < limit ? outcome : .failure(expired()))
     }
     return try await withTimeLimit(limit, clock) {
-        result.keep(.failure(expired()))
+        result.resolve(.failure(expired()))
         // Cancelling calls handlers of the caller's, and one that blocks must not hold up the alarms of other calls.
         DispatchQueue.global().async { work.cancel() }
     } operation: {

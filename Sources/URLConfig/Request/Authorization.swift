@@ -29,7 +29,7 @@ public struct Authorization: Sendable {
     public static func bearer(_ token: String) -> Self {
         Self { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-                throw Flaw(
+                throw Reason(
                     "the bearer token is empty or holds white space, a control or a non-ASCII character; trim it first")
             }
             fields[.authorization] = "Bearer \(token)"
@@ -44,7 +44,7 @@ public struct Authorization: Sendable {
     public static func basic(username: String, password: String) -> Self {
         Self { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
-                throw Flaw("the user name holds a colon, which basic authorization has no way to send")
+                throw Reason("the user name holds a colon, which basic authorization has no way to send")
             }
             fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
         }

@@ -66,7 +66,7 @@ extension RequestBody {
     public static func multipart(_ form: MultipartForm) -> Self {
         Self { fields, _ in
             if let own = fields[.contentType], !own.contains(form.boundary) {
-                throw Flaw("Content-Type is set to '\(own)', but a multipart body needs its own; remove that field")
+                throw Reason("Content-Type is set to '\(own)', but a multipart body needs its own; remove that field")
             }
             fields.setContentType(form.contentType)
             return form.data

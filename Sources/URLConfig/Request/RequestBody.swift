@@ -105,7 +105,7 @@ extension RequestBody {
     /// Items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, _ in
-            if let flaw = items.flaw { throw Flaw(flaw) }
+            if let flaw = items.flaw { throw Reason(flaw) }
             fields.setContentType(.form)
             return Data(items.formEncoded.utf8)
         }
@@ -155,7 +155,8 @@ extension RequestBody {
         case .encoded(let encode):
             return try encode(&fields, encoder())
         case .conflict(let member):
-            throw Flaw("member '\(member)' is set on a body that is whole already; use members only, or one whole body")
+            throw Reason(
+                "member '\(member)' is set on a body that is whole already; use members only, or one whole body")
         }
     }
 }

@@ -12,9 +12,9 @@ extension URLRequest {
     /// ```
     public struct Config: Sendable {
         /// ``headers`` as `URLRequest` takes them, made once for all requests of a preset that add none.
-        private(set) var readyHeaders: [String: String]?
+        private(set) var cachedHeaders: [String: String]?
         var base: BaseURL
-        var ownEncoder: JSONEncoder?
+        var customEncoder: JSONEncoder?
 
         /// The path, joined to the base path of ``host`` with exactly one slash.
         ///
@@ -28,7 +28,7 @@ extension URLRequest {
         ///
         /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them from URL and body. A
         /// control character in a value becomes a space, as `HTTPField` has it (RFC 9110 §5.5).
-        public var headers = HTTPFields() { didSet { readyHeaders = nil } }
+        public var headers = HTTPFields() { didSet { cachedHeaders = nil } }
         /// Credentials, set on the header fields last: they replace what ``headers`` has under the same name.
         ///
         /// A ``TokenAuthenticator`` that writes the same field leaves the request alone. If the server refuses the
@@ -83,24 +83,24 @@ extension URLRequest {
         ///
         /// - Parameters:
         ///   - host: See ``host``.
-        ///   - configurate: Makes the changes. What it throws is rethrown.
+        ///   - configure: Makes the changes. What it throws is rethrown.
         public init<Failure: Error>(
-            host: String, _ configurate: (inout Self) throws(Failure) -> Void
+            host: String, _ configure: (inout Self) throws(Failure) -> Void
         ) throws(Failure) {
             self.init(host: host)
-            try configurate(&self)
-            readyHeaders = try? headers.combined()
+            try configure(&self)
+            cachedHeaders = try? headers.combined()
         }
 
         /// A copy with changes.
         ///
-        /// - Parameter configurate: Makes the changes. What it throws is rethrown.
+        /// - Parameter configure: Makes the changes. What it throws is rethrown.
         public func with<Failure: Error>(
-            _ configurate: (inout Self) throws(Failure) -> Void
+            _ configure: (inout Self) throws(Failure) -> Void
         ) throws(Failure) -> Self {
             var config = self
-            try configurate(&config)
-            config.readyHeaders = try? config.headers.combined()
+            try configure(&config)
+            config.cachedHeaders = try? config.headers.combined()
             return config
         }
     }
@@ -122,11 +122,11 @@ extension URLRequest.Config {
     public var encoder: JSONEncoder {
         mutating get {
             // An encoder is a reference, which presets and the default share: whoever asks may be about to change it.
-            let copy = (ownEncoder ?? Self.defaultEncoder).copy()
-            ownEncoder = copy
+            let copy = (customEncoder ?? Self.defaultEncoder).copy()
+            customEncoder = copy
             return copy
         }
-        set { ownEncoder = newValue }
+        set { customEncoder = newValue }
     }
 
     /// ``timeout`` in seconds.
@@ -148,7 +148,7 @@ extension URLRequest.Config {
     /// - Parameter model: The model.
     /// - Throws: What the encoder throws.
     public mutating func encode(_ model: some Encodable) throws {
-        body = .data(try (ownEncoder ?? Self.defaultEncoder).encode(model), contentType: .json)
+        body = .data(try (customEncoder ?? Self.defaultEncoder).encode(model), contentType: .json)
     }
 }
 

@@ -1,5 +1,5 @@
 extension URLRequest.Config {
-    private static let defaults = LockBox(Self(host: ""))
+    private static let defaults = Locked(Self(host: ""))
 
     /// What `Config()` starts from, and so `URLRequest.with { … }` without a preset.
     ///
@@ -18,8 +18,8 @@ extension URLRequest.Config {
     /// Encodes the JSON bodies of every configuration that has no encoder of its own: at first one that sorts keys and leaves
     /// slashes alone, so that equal bodies have equal bytes.
     public static var defaultEncoder: JSONEncoder {
-        get { defaults.withLock { $0.ownEncoder } ?? standardEncoder }
-        set { defaults.set(\.ownEncoder, newValue) }
+        get { defaults.withLock { $0.customEncoder } ?? standardEncoder }
+        set { defaults.set(\.customEncoder, newValue) }
     }
 
     private static let standardEncoder: JSONEncoder = {

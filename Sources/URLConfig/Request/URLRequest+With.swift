@@ -15,12 +15,12 @@ extension URLRequest {
     ///
     /// - Parameters:
     ///   - config: The preset; at first ``Config/default``.
-    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
     public static func with<Failure: Error>(
-        _ config: Config = .init(), _ configurate: (inout Config) throws(Failure) -> Void
+        _ config: Config = .init(), _ configure: (inout Config) throws(Failure) -> Void
     ) throws(Failure) -> URLRequest {
         var config = config
-        try configurate(&config)
+        try configure(&config)
         do {
             return try config.request()
         } catch {
@@ -75,7 +75,7 @@ extension URLRequest.Config {
     }
 
     private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
-        if let readyHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty { return (readyHeaders, nil) }
+        if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty { return (cachedHeaders, nil) }
         var fields = headers
         let data = try bodyData(&fields)
         try idempotencyKey?(&fields)
@@ -86,7 +86,7 @@ extension URLRequest.Config {
     private func bodyData(_ fields: inout HTTPFields) throws(RequestError) -> Data? {
         let data: Data?
         do {
-            data = try body.data(fields: &fields, encoder: ownEncoder ?? Self.defaultEncoder)
+            data = try body.data(fields: &fields, encoder: customEncoder ?? Self.defaultEncoder)
         } catch {
             throw .refused(.invalidBody, "body: \(error.summary)", error)
         }

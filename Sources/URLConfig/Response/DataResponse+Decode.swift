@@ -31,7 +31,7 @@ extension DataResponse {
             decoder = Self.defaultDecoder
         }
 
-        private static let defaults = LockBox<any ResponseDecoder>(JSONDecoder())
+        private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
         /// The decoder of every call that names none; at first a `JSONDecoder`.
         ///
@@ -85,13 +85,13 @@ extension DataResponse {
     ///
     /// - Parameters:
     ///   - type: The type of the model; what the context expects if left out.
-    ///   - configurate: Makes the changes.
+    ///   - configure: Makes the changes.
     /// - Throws: As ``decode(_:)``.
     public func decode<Model: Decodable>(
-        _ type: Model.Type = Model.self, _ configurate: (inout Config) -> Void
+        _ type: Model.Type = Model.self, _ configure: (inout Config) -> Void
     ) throws -> Model {
         var config = Config()
-        configurate(&config)
+        configure(&config)
         return try decode(type, with: config.decoder)
     }
 
@@ -99,7 +99,7 @@ extension DataResponse {
     @available(*, unavailable, message: "say which type: `let user: User = try …decode()` or `decode(User.self)`")
     @_disfavoredOverload
     public func decode() throws -> Never {
-        throw Flaw("no type")
+        throw Reason("no type")
     }
 
     private func decode<Model: Decodable>(_ type: Model.Type, with decoder: any ResponseDecoder) throws -> Model {

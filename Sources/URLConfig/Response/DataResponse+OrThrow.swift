@@ -48,36 +48,36 @@ extension DataResponse {
     /// - Parameters:
     ///   - type: The type of the model; what the context expects if left out.
     ///   - failure: The type of the API's own error.
-    ///   - configurate: Makes changes to how both are decoded.
+    ///   - configure: Makes changes to how both are decoded.
     /// - Throws: As ``validated(orThrow:_:)`` and ``decode(_:)``.
     public func decode<Model: Decodable, Failure: Decodable & Error>(
-        _ type: Model.Type = Model.self, orThrow failure: Failure.Type, _ configurate: (inout Config) -> Void = { _ in }
+        _ type: Model.Type = Model.self, orThrow failure: Failure.Type, _ configure: (inout Config) -> Void = { _ in }
     ) throws -> Model {
-        try validated(orThrow: failure, configurate).decode(type, configurate)
+        try validated(orThrow: failure, configure).decode(type, configure)
     }
 
     /// This response, if its status is 2xx; otherwise the API's own error from the content is thrown.
     ///
     /// - Parameters:
     ///   - failure: The type of the API's own error.
-    ///   - configurate: Makes changes to how it is decoded.
+    ///   - configure: Makes changes to how it is decoded.
     /// - Throws: The API's own error; or, if the content is none, ``RequestError`` with code
     ///   ``RequestError/Code/unacceptableStatus``, the whole response, and the failure to decode as
     ///   ``RequestError/underlyingError``.
     @discardableResult
     public func validated<Failure: Decodable & Error>(
-        orThrow failure: Failure.Type, _ configurate: (inout Config) -> Void = { _ in }
+        orThrow failure: Failure.Type, _ configure: (inout Config) -> Void = { _ in }
     ) throws -> Self {
-        guard isSuccess else { throw self.failure(failure, configurate) }
+        guard isSuccess else { throw self.failure(failure, configure) }
         return self
     }
 
     private func failure<Failure: Decodable & Error>(
-        _ type: Failure.Type, _ configurate: (inout Config) -> Void
+        _ type: Failure.Type, _ configure: (inout Config) -> Void
     ) -> any Error {
         if Failure.self == Problem.self, let problem = problem as? Failure { return problem }
         do {
-            let failure = try decode(type, configurate)
+            let failure = try decode(type, configure)
             guard var error = failure as? any ResponseError else { return failure }
             error.take(from: self)
             return error
@@ -99,10 +99,10 @@ extension ResponseValidator {
     ///
     /// - Parameters:
     ///   - failure: The type of the API's own error.
-    ///   - configurate: Makes changes to how it is decoded.
+    ///   - configure: Makes changes to how it is decoded.
     public static func success<Failure: Decodable & Error>(
-        orThrow failure: Failure.Type, _ configurate: @escaping @Sendable (inout DataResponse.Config) -> Void = { _ in }
+        orThrow failure: Failure.Type, _ configure: @escaping @Sendable (inout DataResponse.Config) -> Void = { _ in }
     ) -> Self {
-        Self { try $0.validated(orThrow: failure, configurate) }
+        Self { try $0.validated(orThrow: failure, configure) }
     }
 }

@@ -118,7 +118,7 @@ public struct RequestError: Error, Sendable {
     }
 
     static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
-        Self(code, stage: .building, reason: reason, underlyingError: underlyingError is Flaw ? nil : underlyingError)
+        Self(code, stage: .building, reason: reason, underlyingError: underlyingError is Reason ? nil : underlyingError)
     }
 }
 

@@ -33,7 +33,7 @@ public final class RetryBudget: Sendable {
     /// How many hosts there are reserves for: a crawler must not fill the memory.
     private static let mostHosts = 1000
 
-    private let reserves = LockBox<[String: Reserve]>([:])
+    private let reserves = Locked<[String: Reserve]>([:])
 
     /// The budget of ``RetryPolicy/standard``, shared by the process.
     public static let shared = RetryBudget()

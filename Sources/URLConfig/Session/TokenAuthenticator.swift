@@ -36,10 +36,10 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
         private struct State {
             var result: Result<Void, any Error>?
             var isRefused = false
-            var waiters: [ObjectIdentifier: Promise<Void>] = [:]
+            var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
         }
 
-        private let state = LockBox(State())
+        private let state = Locked(State())
 
         var isOver: Bool { state.withLock { $0.result != nil } }
         var isRefused: Bool { state.withLock { $0.isRefused } }
@@ -51,24 +51,24 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
                 state.result = state.result ?? result
                 return state.waiters
             }
-            for waiter in waiters.values { waiter.keep(result) }
+            for waiter in waiters.values { waiter.resolve(result) }
         }
 
         /// Waits for the end.
         ///
         /// - Parameter isRefused: Whether the server refused the token: it must not be used if there is no other.
-        func add(isRefused: Bool) -> Promise<Void> {
-            let waiter = Promise<Void>()
+        func add(isRefused: Bool) -> OneShot<Void> {
+            let waiter = OneShot<Void>()
             let result = state.withLock { state in
                 if isRefused { state.isRefused = true }
                 if state.result == nil { state.waiters[ObjectIdentifier(waiter)] = waiter }
                 return state.result
             }
-            if let result { waiter.keep(result) }
+            if let result { waiter.resolve(result) }
             return waiter
         }
 
-        func remove(_ waiter: Promise<Void>) {
+        func remove(_ waiter: OneShot<Void>) {
             state.withLock { _ = $0.waiters.removeValue(forKey: ObjectIdentifier(waiter)) }
         }
     }
@@ -192,7 +192,7 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
 
 extension TokenAuthenticator {
     private func serves(_ request: URLRequest) -> Bool {
-        isForHost(of: request) && !AuthenticatorWork.isPart(of: self, isRenewal: true)
+        isForHost(of: request) && !AuthenticatorScope.isPart(of: self, isRenewal: true)
     }
 
     private func isForHost(of request: URLRequest) -> Bool {
@@ -290,7 +290,8 @@ extension TokenAuthenticator {
         // No time has passed already.
         if renewalLimit == .zero { end() }
         // The work of whoever asked first may be over before, cancelled; this one lasts.
-        return try await AuthenticatorWork.of(self, isRenewal: true) { @Sendable [load, refresh, renewalLimit, clock] in
+        return try await AuthenticatorScope.of(self, isRenewal: true) {
+            @Sendable [load, refresh, renewalLimit, clock] in
             try await withTimeLimit(renewalLimit, clock, expire: end) {
                 guard let token else { return try await load() }
                 return try await refresh(token)

@@ -13,8 +13,8 @@ extension URLSession {
     /// let response = try await URLSession.shared.response(for: request, config: .api) { $0.authorize = false }
     /// ```
     public struct Config: Sendable {
-        private var ownIsUnauthorized: (@Sendable (DataResponse) -> Bool)?
-        fileprivate var ownLogger: Logger??
+        private var customIsUnauthorized: (@Sendable (DataResponse) -> Bool)?
+        fileprivate var customLogger: Logger??
 
         /// Whether this request goes out with the ``authenticator``'s credentials.
         ///
@@ -54,8 +54,8 @@ extension URLSession {
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
         /// Where traffic and failures are written; `nil` for nowhere.
         public var logger: Logger? {
-            get { ownLogger ?? Self.standardLogger }
-            set { ownLogger = .some(newValue) }
+            get { customLogger ?? Self.standardLogger }
+            set { customLogger = .some(newValue) }
         }
         // Made when it is first needed, and not with the defaults: what makes a LogHandler may make a Config(), too.
         private static let standardLogger = Logger.networking
@@ -81,7 +81,7 @@ extension URLSession {
 
         private init(standard: Void) {}
 
-        private static let defaults = LockBox(Self(standard: ()))
+        private static let defaults = Locked(Self(standard: ()))
 
         /// What each call starts from that names no preset, and what `Config()` copies.
         ///
@@ -100,19 +100,19 @@ extension URLSession.Config {
     ///
     /// Without ``authenticator``, ``onUnauthorized`` or a function set here, a 401 is an answer like any other.
     public var isUnauthorized: @Sendable (DataResponse) -> Bool {
-        get { ownIsUnauthorized ?? { $0.status == .unauthorized } }
-        set { ownIsUnauthorized = newValue }
+        get { customIsUnauthorized ?? { $0.status == .unauthorized } }
+        set { customIsUnauthorized = newValue }
     }
 
     /// Whether a refusal of the credentials is an error of this call.
     var throwsUnauthorized: Bool {
-        authorize && (authenticator != nil || onUnauthorized != nil || ownIsUnauthorized != nil)
+        authorize && (authenticator != nil || onUnauthorized != nil || customIsUnauthorized != nil)
     }
 
     /// The ``logger`` of ``default``: `nil` silences every call that names none.
     public static var defaultLogger: Logger? {
         get { Self.default.logger }
-        set { defaults.set(\.ownLogger, .some(newValue)) }
+        set { defaults.set(\.customLogger, .some(newValue)) }
     }
 
     /// The ``taskDelegate`` of ``default``.
@@ -123,12 +123,12 @@ extension URLSession.Config {
 
     /// A copy with changes.
     ///
-    /// - Parameter configurate: Makes the changes. What it throws is rethrown.
+    /// - Parameter configure: Makes the changes. What it throws is rethrown.
     public func with<Failure: Error>(
-        _ configurate: (inout Self) throws(Failure) -> Void
+        _ configure: (inout Self) throws(Failure) -> Void
     ) throws(Failure) -> Self {
         var config = self
-        try configurate(&config)
+        try configure(&config)
         return config
     }
 }

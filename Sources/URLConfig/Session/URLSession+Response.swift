@@ -26,7 +26,7 @@ extension URLSession {
     ///   - isolation: The actor that the call is made from.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
-    ///   - configurate: Makes changes for this call.
+    ///   - configure: Makes changes for this call.
     /// - Throws: ``RequestError`` if the request cannot be sent, the credentials or a redirect are refused, the deadline has
     ///   passed, or the answer is too long or no HTTP response; `URLError` if the transport fails; `CancellationError` if the
     ///   task was cancelled, whatever else went wrong with it; and as it is, what an authenticator, a validator or a fallback
@@ -38,10 +38,10 @@ extension URLSession {
         isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID,
         line: UInt = #line,
-        _ configurate: (inout Config) -> Void = { _ in }
+        _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> DataResponse {
         var config = config
-        configurate(&config)
-        return try await Call(session: self, config: config, fileID: fileID, line: line).response(for: request)
+        configure(&config)
+        return try await SendLoop(session: self, config: config, fileID: fileID, line: line).response(for: request)
     }
 }

@@ -76,15 +76,15 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - failure: The type of the API's own error, which is thrown as ``DataResponse/validated(orThrow:_:)`` has it.
-    ///   - configurate: Makes changes to how it is decoded.
+    ///   - configure: Makes changes to how it is decoded.
     public func orThrow<Failure: Decodable & Error>(
-        _ failure: Failure.Type, _ configurate: @escaping @Sendable (inout DataResponse.Config) -> Void = { _ in }
+        _ failure: Failure.Type, _ configure: @escaping @Sendable (inout DataResponse.Config) -> Void = { _ in }
     ) -> Self {
         Self(accepting: 0...999) { response in
             do {
                 return try read(response)
             } catch let error as RequestError where error.code == .unacceptableStatus {
-                try response.validated(orThrow: failure, configurate)
+                try response.validated(orThrow: failure, configure)
                 throw error
             }
         }

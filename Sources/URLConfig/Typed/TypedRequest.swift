@@ -37,12 +37,12 @@ public struct TypedRequest<Output: Sendable>: Sendable {
     /// - Parameters:
     ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
     ///   - reader: Makes the value of the answer.
-    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), reader: ResponseReader<Output>,
-        _ configurate: (inout URLRequest.Config) throws(Failure) -> Void
+        _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {
-        Self(try URLRequest.with(config, configurate), reader: reader)
+        Self(try URLRequest.with(config, configure), reader: reader)
     }
 
     /// The same request, for a value made of this one's.
@@ -73,11 +73,11 @@ extension TypedRequest where Output: Decodable {
     ///
     /// - Parameters:
     ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
-    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
     public static func with<Failure: Error>(
-        _ config: URLRequest.Config = .init(), _ configurate: (inout URLRequest.Config) throws(Failure) -> Void
+        _ config: URLRequest.Config = .init(), _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {
-        try .with(config, reader: .automatic, configurate)
+        try .with(config, reader: .automatic, configure)
     }
 }
 
@@ -104,10 +104,10 @@ extension TypedRequest where Output == Void {
     ///
     /// - Parameters:
     ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
-    ///   - configurate: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
     public static func with<Failure: Error>(
-        _ config: URLRequest.Config = .init(), _ configurate: (inout URLRequest.Config) throws(Failure) -> Void
+        _ config: URLRequest.Config = .init(), _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {
-        try .with(config, reader: .none, configurate)
+        try .with(config, reader: .none, configure)
     }
 }

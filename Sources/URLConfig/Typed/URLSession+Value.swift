@@ -15,7 +15,7 @@ extension URLSession {
     ///   - isolation: The actor that the call is made from.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
-    ///   - configurate: Makes changes for this call.
+    ///   - configure: Makes changes for this call.
     /// - Throws: What `response(for:)` throws; ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the
     ///   whole response for a status that the reader does not accept, at first any but 2xx, or with code
     ///   ``RequestError/Code/decoding`` for a content that it cannot read; as it is, what an app's own reader throws.
@@ -25,10 +25,10 @@ extension URLSession {
         isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID,
         line: UInt = #line,
-        _ configurate: (inout Config) -> Void = { _ in }
+        _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> Output {
         try await valueAndResponse(
-            for: request, config: config, isolation: isolation, fileID: fileID, line: line, configurate
+            for: request, config: config, isolation: isolation, fileID: fileID, line: line, configure
         ).value
     }
 
@@ -45,7 +45,7 @@ extension URLSession {
     ///   - isolation: The actor that the call is made from.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
-    ///   - configurate: Makes changes for this call.
+    ///   - configure: Makes changes for this call.
     /// - Throws: What `value(for:)` throws.
     public func valueAndResponse<Output>(
         for request: TypedRequest<Output>,
@@ -53,10 +53,10 @@ extension URLSession {
         isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID,
         line: UInt = #line,
-        _ configurate: (inout Config) -> Void = { _ in }
+        _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> (value: Output, response: DataResponse) {
         let response = try await response(
-            for: request.request, config: config, isolation: isolation, fileID: fileID, line: line, configurate)
+            for: request.request, config: config, isolation: isolation, fileID: fileID, line: line, configure)
         return (try await request.reader.readElsewhere(response), response)
     }
 }

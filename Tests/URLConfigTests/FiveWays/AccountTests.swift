@@ -45,7 +45,7 @@ struct NotesAccount: Sendable {
 
 /// Where an app keeps its token.
 final class Keychain: Sendable {
-    private let box = LockBox<String?>(nil)
+    private let box = Locked<String?>(nil)
 
     var token: String? {
         get { box.withLock { $0 } }
@@ -57,7 +57,7 @@ final class Keychain: Sendable {
     /// Tokens are good for two requests; the third of them cannot be refreshed.
     private func serving(_ body: () async throws -> Void) async throws -> [String] {
         let journal = Journal()
-        let uses = LockBox(0)
+        let uses = Locked(0)
         try await Loopback.serving { request in
             let credentials = request.headers[.authorization] ?? "nobody"
             await journal.note("\(request.method.rawValue) \(request.path) \(credentials)")

@@ -76,10 +76,10 @@ struct NotesClient: Sendable {
     }
 
     @discardableResult
-    private func response(_ configurate: (inout URLRequest.Config) -> Void) async throws -> DataResponse {
+    private func response(_ configure: (inout URLRequest.Config) -> Void) async throws -> DataResponse {
         let request = URLRequest.with(backend.api) {
             $0.authorization = authorization
-            configurate(&$0)
+            configure(&$0)
         }
         return try await URLSession.shared.response(for: request, config: .backend)
     }

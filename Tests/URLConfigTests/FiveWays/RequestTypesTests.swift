@@ -6,7 +6,7 @@ protocol NotesRequest: Sendable {
     /// How the answer is read.
     static var reader: ResponseReader<Answer> { get }
     /// What sets this request apart from others.
-    func configurate(_ config: inout URLRequest.Config)
+    func configure(_ config: inout URLRequest.Config)
 }
 
 extension NotesRequest where Answer: Decodable {
@@ -25,7 +25,7 @@ struct NotesConnection: Sendable {
         return try await URLSession.shared.value(
             for: .with(.notes, reader: reader) {
                 $0.authorization = authorization
-                request.configurate(&$0)
+                request.configure(&$0)
             })
     }
 }
@@ -35,7 +35,7 @@ struct SignIn: NotesRequest {
     var name: String
     var password: String
 
-    func configurate(_ config: inout URLRequest.Config) {
+    func configure(_ config: inout URLRequest.Config) {
         config.method = .post
         config.path = "/session"
         config.authorization = .basic(username: name, password: password)
@@ -48,7 +48,7 @@ struct FindNotes: NotesRequest {
     var tags: [String] = []
     var page = 1
 
-    func configurate(_ config: inout URLRequest.Config) {
+    func configure(_ config: inout URLRequest.Config) {
         config.path = "/notes"
         config.query = ["q": text, "tag": tags, "page": page]
     }
@@ -58,7 +58,7 @@ struct GetNote: NotesRequest {
     static let reader = ResponseReader<Note?>.json.or(nil, for: .notFound)
     var id: Int
 
-    func configurate(_ config: inout URLRequest.Config) {
+    func configure(_ config: inout URLRequest.Config) {
         config.path = "/notes/\(id)"
     }
 }
@@ -67,7 +67,7 @@ struct AddNote: NotesRequest, Codable {
     typealias Answer = Note
     var draft: Draft
 
-    func configurate(_ config: inout URLRequest.Config) {
+    func configure(_ config: inout URLRequest.Config) {
         config.method = .post
         config.path = "/notes"
         config.bodyModel = draft
@@ -79,7 +79,7 @@ struct WriteText: NotesRequest {
     var text: String
     var note: Note
 
-    func configurate(_ config: inout URLRequest.Config) {
+    func configure(_ config: inout URLRequest.Config) {
         config.method = .put
         config.path = "/notes/\(note.id)/text"
         config.headers[.editor] = "pad"

@@ -7,7 +7,7 @@ import URLConfig
 @Suite struct RequestLogTests {
     private func log(
         level: Logger.Level = .debug, serving response: Loopback.Response = .json(#"{"token":"t0psecret","a":1}"#),
-        _ configurate: (inout URLSession.Config) -> Void = { _ in }
+        _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> InMemoryLogHandler {
         let (logger, handler) = Logger.recording(level: level)
         try await Loopback.serving { _ in
@@ -23,7 +23,7 @@ import URLConfig
             }
             _ = try? await server.session.response(for: request, fileID: "App/Users.swift", line: 42) {
                 $0.logger = logger
-                configurate(&$0)
+                configure(&$0)
             }
         }
         return handler

@@ -4,8 +4,8 @@ import URLConfig
 
 /// Header fields: lists, duplicates (RFC 9110 §5.3, §5.6.1) and fields that are not the caller's.
 @Suite struct HTTPFieldsArrayTests {
-    private func request(_ configurate: (inout HTTPFields) -> Void) -> URLRequest {
-        URLRequest.with(.init(host: "https://h.example")) { configurate(&$0.headers) }
+    private func request(_ configure: (inout HTTPFields) -> Void) -> URLRequest {
+        URLRequest.with(.init(host: "https://h.example")) { configure(&$0.headers) }
     }
 
     @Test func `a list sets one combined field`() {

@@ -4,8 +4,8 @@ import URLConfig
 
 /// Query items: their order and how they are written (RFC 3986 §2.3, §3.4).
 @Suite struct QueryTests {
-    private func text(_ configurate: (inout URLRequest.Query) -> Void) -> String {
-        let request = URLRequest.with(.init(host: "https://h.example")) { configurate(&$0.query) }
+    private func text(_ configure: (inout URLRequest.Query) -> Void) -> String {
+        let request = URLRequest.with(.init(host: "https://h.example")) { configure(&$0.query) }
         return String(request.urlText.dropFirst("https://h.example?".count))
     }
 

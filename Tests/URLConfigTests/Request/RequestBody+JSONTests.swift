@@ -4,9 +4,9 @@ import URLConfig
 
 /// Members of every shape, and what the encoder's strategies do to them.
 @Suite struct RequestBodyJSONTests {
-    private func text(_ configurate: (inout URLRequest.Config) -> Void) -> String? {
+    private func text(_ configure: (inout URLRequest.Config) -> Void) -> String? {
         let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
-        return URLRequest.with(config, configurate).bodyText
+        return URLRequest.with(config, configure).bodyText
     }
 
     @Test func `a literal may mix types and nest`() {

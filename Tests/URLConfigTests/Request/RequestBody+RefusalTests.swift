@@ -4,8 +4,8 @@ import URLConfig
 
 /// Bodies that cannot be sent.
 @Suite struct RequestBodyRefusalTests {
-    private func refusal(_ configurate: (inout URLRequest.Config) -> Void) -> RequestError? {
-        URLRequest.Config(host: "https://h.example") { $0.method = .post }.with(configurate).refusal
+    private func refusal(_ configure: (inout URLRequest.Config) -> Void) -> RequestError? {
+        URLRequest.Config(host: "https://h.example") { $0.method = .post }.with(configure).refusal
     }
 
     @Test(arguments: [.get, .head, .trace] as [HTTPRequest.Method])

@@ -6,8 +6,8 @@ import URLConfig
 @Suite struct RequestBodyTests {
     private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
 
-    private func request(_ configurate: (inout URLRequest.Config) -> Void) -> URLRequest {
-        URLRequest.with(config, configurate)
+    private func request(_ configure: (inout URLRequest.Config) -> Void) -> URLRequest {
+        URLRequest.with(config, configure)
     }
 
     @Test func `without a body there is neither content nor content type`() {

@@ -12,8 +12,8 @@ import URLConfig
         "'\u{301}; exit 3 #", "\u{1B}[31m", "\t", " lead and trail ", "",
     ]
 
-    private func request(_ configurate: (inout URLRequest.Config) -> Void) -> URLRequest {
-        URLRequest.with(.init(host: "https://h.example/a"), configurate)
+    private func request(_ configure: (inout URLRequest.Config) -> Void) -> URLRequest {
+        URLRequest.with(.init(host: "https://h.example/a"), configure)
     }
 
     private func words(_ request: URLRequest, _ redaction: Redaction = .none) throws -> [String] {

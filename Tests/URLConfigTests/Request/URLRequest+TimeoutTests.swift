@@ -4,8 +4,8 @@ import URLConfig
 
 /// Time limits from one end of the scale to the other: none of them traps.
 @Suite struct URLRequestTimeoutTests {
-    private func seconds(_ configurate: (inout URLRequest.Config) -> Void) -> TimeInterval {
-        URLRequest.with(.init(host: "https://h.example"), configurate).timeoutInterval
+    private func seconds(_ configure: (inout URLRequest.Config) -> Void) -> TimeInterval {
+        URLRequest.with(.init(host: "https://h.example"), configure).timeoutInterval
     }
 
     @Test(
@@ -22,8 +22,8 @@ import URLConfig
         #expect(seconds { $0.timeoutInterval = interval } == expected)
     }
 
-    private func expectRefusal(_ configurate: (inout URLRequest.Config) -> Void) {
-        let config = URLRequest.Config(host: "https://h.example").with(configurate)
+    private func expectRefusal(_ configure: (inout URLRequest.Config) -> Void) {
+        let config = URLRequest.Config(host: "https://h.example").with(configure)
         let error = #expect(throws: RequestError.self) { try config.request() }
         #expect(error?.code == .invalidTimeout)
         #expect(error?.stage == .building)

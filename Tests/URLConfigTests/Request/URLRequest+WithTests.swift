@@ -7,8 +7,8 @@ import Testing
 @Suite struct URLRequestWithTests {
     private struct Failure: Error {}
 
-    private static func bad(_ configurate: (inout URLRequest.Config) -> Void) -> URLRequest.Config {
-        .init(host: "https://h.example", configurate)
+    private static func bad(_ configure: (inout URLRequest.Config) -> Void) -> URLRequest.Config {
+        .init(host: "https://h.example", configure)
     }
 
     private static let inputs: [(String, URLRequest.Config, RequestError.Code)] = [

@@ -12,7 +12,7 @@ import Testing
     private static let calls = ProcessInfo.processInfo.environment["STORM_CALLS"].flatMap { Int($0) } ?? 4_000
 
     @Test func `thousands of calls end, each as an answer or as cancelled`() async throws {
-        let token = LockBox(0)
+        let token = Locked(0)
         try await Loopback.serving { request in
             switch request.path {
             case "/data": .json(String(repeating: "x", count: 40_000))

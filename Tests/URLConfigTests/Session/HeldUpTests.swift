@@ -97,7 +97,7 @@ import Testing
                     }
                 }
                 // Whoever makes a task by hand waits for Foundation.
-                let isFree = LockBox(true)
+                let isFree = Locked(true)
                 while isFree.withLock({ $0 }) {
                     isFree.set(\.self, false)
                     Thread.detachNewThread {
@@ -167,7 +167,7 @@ import Testing
             let calls = 4_000
             // The thread sanitizer keeps several bytes of its own for each.
             let room = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil ? 48 << 20 : 512 << 20
-            let isSlow = LockBox(true)
+            let isSlow = Locked(true)
             let fault = FaultServer.Fault { connection in
                 while true {
                     try connection.read()
@@ -217,12 +217,13 @@ import Testing
                 // Nor are many of them kept while very many come at once.
                 #expect(Self.descriptors < before + 150)
                 let start = ContinuousClock.now
-                while Self.descriptors > before + 16 || Engine.count > 1, start.duration(to: .now) < .seconds(20) {
+                while Self.descriptors > before + 16 || ShadowSession.count > 1, start.duration(to: .now) < .seconds(20)
+                {
                     try await call(on: server.session)
                     try await Task.sleep(for: .milliseconds(50))
                 }
                 #expect(Self.descriptors <= before + 16)
-                #expect(Engine.count == 1)
+                #expect(ShadowSession.count == 1)
             }
         }
     }

@@ -6,7 +6,7 @@ import URLConfig
     private struct Blocked: Error {}
 
     private func response(
-        to path: URLRequest.Path = "/", _ configurate: @escaping @Sendable (inout URLSession.Config) -> Void
+        to path: URLRequest.Path = "/", _ configure: @escaping @Sendable (inout URLSession.Config) -> Void
     ) async throws -> DataResponse {
         let result = LockedResult()
         try await Loopback.serving { request in
@@ -16,7 +16,7 @@ import URLConfig
             await result.set {
                 try await server.session.response(for: request) {
                     $0.logger = nil
-                    configurate(&$0)
+                    configure(&$0)
                 }
             }
         }

@@ -85,7 +85,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)))
     func `a thousand calls in a full outage cause at most 1,200 requests`() async throws {
-        let requests = LockBox(0)
+        let requests = Locked(0)
         try await Loopback.serving { _ in
             requests.withLock { $0 += 1 }
             return .status(.serviceUnavailable)

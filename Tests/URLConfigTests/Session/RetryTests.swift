@@ -10,7 +10,7 @@ import Testing
         _ statuses: [Int], retryAfter: String? = nil,
         _ body: (Loopback, _ seen: @escaping @Sendable () -> [Loopback.Request]) async throws -> Void
     ) async throws {
-        let requests = LockBox<[Loopback.Request]>([])
+        let requests = Locked<[Loopback.Request]>([])
         try await Loopback.serving { request in
             var request = request
             request.setBodyData(try await request.bodyData)

@@ -8,8 +8,8 @@ import Testing
     private struct Unreachable: Error {}
 
     @Test func `a token is refreshed shortly before it expires, and once only`() async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1000))
-        let refreshes = LockBox(0)
+        let now = Locked(Date(timeIntervalSince1970: 1000))
+        let refreshes = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
             now.withLock { $0 }
         } load: {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `a refresh before its time that fails leaves a good token in use`() async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1080))
+        let now = Locked(Date(timeIntervalSince1970: 1080))
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             now.withLock { $0 }
         } load: {
@@ -44,7 +44,7 @@ import Testing
     func `who joins a refresh before its time, which fails, has the good token too, unless it was refused`(
         isRefused: Bool
     ) async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1000))
+        let now = Locked(Date(timeIntervalSince1970: 1000))
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
@@ -78,8 +78,8 @@ import Testing
     }
 
     @Test func `a token that lives no longer than the leeway is used for half its life`() async throws {
-        let now = LockBox(Date(timeIntervalSince1970: 1000))
-        let refreshes = LockBox(0)
+        let now = Locked(Date(timeIntervalSince1970: 1000))
+        let refreshes = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
             now.withLock { $0 }
         } load: {

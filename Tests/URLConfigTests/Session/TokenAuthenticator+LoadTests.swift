@@ -7,8 +7,8 @@ import Testing
 /// Very many requests with one token, over a real socket and in every order.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct TokenAuthenticatorLoadTests {
     @Test func `ten thousand concurrent refusals by a server cause one refresh`() async throws {
-        let requests = LockBox(0)
-        let refreshes = LockBox(0)
+        let requests = Locked(0)
+        let refreshes = Locked(0)
         let guarded = FaultServer.Fault { connection in
             while true {
                 let isNew = try connection.read().field("Authorization") == "Bearer new"
@@ -87,8 +87,8 @@ import Testing
     /// request ever leaves with a token that a refusal had replaced before the request began, and none hangs.
     @Test(arguments: 0..<100) func `any order leaves one truth`(seed: UInt64) async throws {
         struct Unreachable: Error {}
-        let server = LockBox(1)
-        let inFlight = LockBox(0)
+        let server = Locked(1)
+        let inFlight = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             .init("1")
         } refresh: { refused in
@@ -143,16 +143,16 @@ import Testing
 private struct FirstTogether: Authenticator {
     let inner: TokenAuthenticator
     let count: Int
-    private let waiting = LockBox<[Promise<Void>]>([])
+    private let waiting = Locked<[OneShot<Void>]>([])
 
     func authorize(_ request: inout URLRequest) async throws {
         try await inner.authorize(&request)
-        let turn = Promise<Void>()
+        let turn = OneShot<Void>()
         let all = waiting.withLock { waiting in
             waiting.append(turn)
             return waiting.count < count ? [] : waiting.count == count ? waiting : [turn]
         }
-        for promise in all { promise.keep(.success(())) }
+        for promise in all { promise.resolve(.success(())) }
         try await turn.value()
     }
 

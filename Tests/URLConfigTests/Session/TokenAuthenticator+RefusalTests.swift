@@ -10,10 +10,10 @@ import Testing
     /// The error of a call whose request the server refuses.
     private func refusal(
         _ server: Loopback, _ authenticator: TokenAuthenticator?, _ journal: Journal = Journal(),
-        _ configurate: (inout URLRequest.Config) -> Void = { _ in }
+        _ configure: (inout URLRequest.Config) -> Void = { _ in }
     ) async throws -> RequestError {
         let error = await #expect(throws: RequestError.self) {
-            try await server.session.response(for: .with(server.config, configurate)) {
+            try await server.session.response(for: .with(server.config, configure)) {
                 $0.logger = nil
                 $0.authenticator = authenticator
                 $0.onUnauthorized = { await journal.note("\($0.status.code)") }
@@ -79,8 +79,8 @@ import Testing
     }
 
     @Test func `a task that load leaves behind has the token later`() async throws {
-        let (left, gate) = (LockBox<Task<String, any Error>?>(nil), Gate())
-        let box = LockBox<TokenAuthenticator?>(nil)
+        let (left, gate) = (Locked<Task<String, any Error>?>(nil), Gate())
+        let box = Locked<TokenAuthenticator?>(nil)
         try await Loopback.serving { request in
             let field = request.headers[.authorization] ?? "none"
             return field == "Bearer new" || field == "none" ? .json(field) : .status(.unauthorized)
@@ -171,7 +171,7 @@ import Testing
 
     @Test(arguments: ["other", "t0k3n"])
     func `the request's own credentials are sent, and their refusal is not the token's`(own: String) async throws {
-        let (journal, sent) = (Journal(), LockBox<[String?]>([]))
+        let (journal, sent) = (Journal(), Locked<[String?]>([]))
         try await Loopback.serving { request in
             sent.withLock { $0.append(request.headers[.authorization]) }
             return .status(.unauthorized)
@@ -193,7 +193,7 @@ import Testing
 
     @Test func `own credentials are those in the field that the authenticator writes`() async throws {
         let name = HTTPField.Name("X-Api-Key")!
-        let sent = LockBox<[[String?]]>([])
+        let sent = Locked<[[String?]]>([])
         try await Loopback.serving { request in
             sent.withLock { $0.append([request.headers[HTTPHeader("X-Api-Key")], request.headers[.authorization]]) }
             return .status(.ok)
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test func `what an authenticator has put on a request is not its own after a redirect or a retry`() async throws {
-        let sent = LockBox<[String]>([])
+        let sent = Locked<[String]>([])
         try await Loopback.serving { request in
             let count = sent.withLock { sent in
                 sent.append(request.headers[.authorization] ?? "none")

@@ -12,7 +12,7 @@ import Testing
 
     /// An authenticator whose first refresh waits at the gate and returns "first"; the next returns "second" at once.
     private func authenticator(_ gate: Gate) -> TokenAuthenticator {
-        let refreshes = LockBox(0)
+        let refreshes = Locked(0)
         return TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             Date()
         } load: {
@@ -47,8 +47,8 @@ import Testing
     func `a renewal that waits for a call in another task ends at its limit, and the next call may try again`(
         function: String
     ) async throws {
-        let box = LockBox<TokenAuthenticator?>(nil)
-        let calls = LockBox(0)
+        let box = Locked<TokenAuthenticator?>(nil)
+        let calls = Locked(0)
         @Sendable func renew() async throws -> Token {
             let isFirst = calls.withLock { calls in
                 calls += 1
@@ -142,7 +142,7 @@ import Testing
     @Test(arguments: ["token", "none", "failure"])
     func `of a renewal past its limit, only a token ends the wait for the next`(result: String) async throws {
         let (first, second) = (Gate(), Gate())
-        let calls = LockBox(0)
+        let calls = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             Date()
         } load: {
@@ -175,7 +175,7 @@ import Testing
     @Test func `a token that is still good is used when its refresh does not return`() async throws {
         let gate = Gate()
         defer { gate.open() }
-        let now = LockBox(Date(timeIntervalSince1970: 1000))
+        let now = Locked(Date(timeIntervalSince1970: 1000))
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             now.withLock { $0 }
         } load: {
@@ -201,8 +201,8 @@ import Testing
 
     @Test func `what a refresh sends past its limit does not wait for itself`() async throws {
         let gate = Gate()
-        let sent = LockBox<[String?]>([])
-        let box = LockBox<TokenAuthenticator?>(nil)
+        let sent = Locked<[String?]>([])
+        let box = Locked<TokenAuthenticator?>(nil)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             Date()
         } load: {

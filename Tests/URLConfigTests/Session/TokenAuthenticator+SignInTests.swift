@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `what was refused is not loaded again, whatever was refused after it`() async throws {
-        let stored = LockBox("a")
+        let stored = Locked("a")
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             Token(stored.withLock { $0 })
         } refresh: { _ in
@@ -64,8 +64,8 @@ import Testing
     }
 
     @Test func `who has signed in since is found, without a word`() async throws {
-        let stored = LockBox<String?>(nil)
-        let loads = LockBox(0)
+        let stored = Locked<String?>(nil)
+        let loads = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             loads.withLock { $0 += 1 }
             return stored.withLock { $0 }.map { Token($0) }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `what could not be replaced is not loaded again, another token is`() async throws {
-        let stored = LockBox("a")
+        let stored = Locked("a")
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             Token(stored.withLock { $0 })
         } refresh: { _ in

@@ -49,7 +49,7 @@ import Testing
         try await Loopback.serving { _ in
             .status(.unauthorized)
         } _: { server in
-            let config = LockBox(URLSession.Config().with { $0.logger = nil })
+            let config = Locked(URLSession.Config().with { $0.logger = nil })
             let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
                 .init("old")
             } refresh: { _ in
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `who was found signed in since can be signed out again`() async throws {
-        let (journal, stored) = (Journal(), LockBox<String?>(nil))
+        let (journal, stored) = (Journal(), Locked<String?>(nil))
         try await Loopback.serving { _ in
             .status(.unauthorized)
         } _: { server in

@@ -24,8 +24,8 @@ import Testing
     }
 
     @Test func `ten thousand refusals at once cause one refresh`() async throws {
-        let refreshes = LockBox(0)
-        let loads = LockBox(0)
+        let refreshes = Locked(0)
+        let loads = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             loads.withLock { $0 += 1 }
             return Token("old")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a late refusal of the old token causes no refresh`() async throws {
-        let refreshes = LockBox(0)
+        let refreshes = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             Token("old")
         } refresh: { _ in
@@ -67,7 +67,7 @@ import Testing
     @Test func `a failed refresh fails all who wait, and the next may try again`() async throws {
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        let refreshes = LockBox(0)
+        let refreshes = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
             Token("old")
         } refresh: { _ in
@@ -129,7 +129,7 @@ import Testing
             default: .status(.unauthorized)
             }
         } _: { server in
-            let config = LockBox(URLSession.Config().with { $0.logger = nil })
+            let config = Locked(URLSession.Config().with { $0.logger = nil })
             let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
                 Token("old")
             } refresh: { _ in

@@ -158,7 +158,7 @@ import Testing
     @Test func `a task delegate of the caller's is called`() async throws {
         // Which callbacks there are is the platform's: on Linux those of the data, on Apple platforms those of the task.
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
-            let calls = LockBox(0)
+            let calls = Locked(0)
             func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
                 calls.withLock { $0 += 1 }
             }

@@ -2,7 +2,7 @@
 
 /// Numbers its credentials.
 final class CountingAuthenticator: Authenticator {
-    private let counts = LockBox((asked: 0, refused: 0))
+    private let counts = Locked((asked: 0, refused: 0))
     var asked: Int { counts.withLock { $0.asked } }
     var refused: Int { counts.withLock { $0.refused } }
 

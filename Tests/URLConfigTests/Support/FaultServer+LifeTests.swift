@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `no thread runs on`() async throws {
-        let running = LockBox(0)
+        let running = Locked(0)
         let fault = FaultServer.Fault { connection in
             running.withLock { $0 += 1 }
             defer { running.withLock { $0 -= 1 } }

@@ -26,7 +26,7 @@ struct FaultServer: Sendable {
 
     let port: UInt16
     let session: URLSession
-    private let state = LockBox(State())
+    private let state = Locked(State())
 
     var host: String { "http://127.0.0.1:\(port)" }
 

@@ -9,7 +9,7 @@ final class Gate: Sendable {
         var cancelled = 0
     }
 
-    private let state = LockBox(State())
+    private let state = Locked(State())
 
     /// How many have come.
     var arrivals: Int { state.withLock { $0.arrivals } }

@@ -20,14 +20,14 @@ struct Origins: Sendable {
 
     let a: Loopback
     let b: Loopback
-    private let journal: LockBox<[Seen]>
+    private let journal: Locked<[Seen]>
 
     /// What both were asked, in order.
     var seen: [Seen] { journal.withLock { $0 } }
 
     /// Serves while `body` runs.
     static func serving(_ body: (Origins) async throws -> Void) async throws {
-        let journal = LockBox<[Seen]>([])
+        let journal = Locked<[Seen]>([])
         try await Loopback.serving { request in
             try await answer("a", request, journal)
         } _: { a in
@@ -40,7 +40,7 @@ struct Origins: Sendable {
     }
 
     private static func answer(
-        _ origin: String, _ request: Loopback.Request, _ journal: LockBox<[Seen]>
+        _ origin: String, _ request: Loopback.Request, _ journal: Locked<[Seen]>
     ) async throws -> Loopback.Response {
         let body = String(decoding: try await request.bodyData, as: UTF8.self)
         let seen = Seen(
@@ -64,8 +64,8 @@ extension Loopback {
 
     /// A request for a URL here that redirects to another one.
     func request(
-        to location: String, _ status: Int = 302, _ configurate: (inout URLRequest.Config) -> Void = { _ in }
+        to location: String, _ status: Int = 302, _ configure: (inout URLRequest.Config) -> Void = { _ in }
     ) -> URLRequest {
-        URLRequest.with(.init(host: hop(to: location, status)), configurate)
+        URLRequest.with(.init(host: hop(to: location, status)), configure)
     }
 }

@@ -9,12 +9,12 @@ final class TCPSocket: Sendable {
     }
 
     /// -1 once it is closed.
-    private let descriptor: LockBox<Int32>
+    private let descriptor: Locked<Int32>
 
     private var number: Int32 { descriptor.withLock { $0 } }
 
     private init(_ number: Int32) throws {
-        descriptor = LockBox(try Self.checked(number))
+        descriptor = Locked(try Self.checked(number))
         // No child process may keep a connection open that is closed here.
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)

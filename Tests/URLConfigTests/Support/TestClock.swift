@@ -14,13 +14,13 @@ final class TestClock: Clock {
 
     private struct State {
         var now = Instant()
-        var sleepers: [Int: (deadline: Instant, promise: Promise<Void>)] = [:]
+        var sleepers: [Int: (deadline: Instant, promise: OneShot<Void>)] = [:]
         var nextSleeper = 0
         /// How long all who slept have asked for, in order.
         var asked: [Duration] = []
     }
 
-    private let state = LockBox(State())
+    private let state = Locked(State())
     let minimumResolution = Duration.nanoseconds(1)
     var now: Instant { state.withLock { $0.now } }
 
@@ -31,11 +31,11 @@ final class TestClock: Clock {
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let promise = Promise<Void>()
+        let promise = OneShot<Void>()
         let sleeper = state.withLock { state in
             state.asked.append(state.now.duration(to: deadline))
             guard deadline > state.now else {
-                promise.keep(.success(()))
+                promise.resolve(.success(()))
                 return -1
             }
             state.nextSleeper += 1
@@ -54,7 +54,7 @@ final class TestClock: Clock {
             for sleeper in woken.keys { state.sleepers[sleeper] = nil }
             return woken.values.map(\.promise)
         }
-        for promise in woken { promise.keep(.success(())) }
+        for promise in woken { promise.resolve(.success(())) }
     }
 
     /// Waits until so many sleep, or the test's time is up.

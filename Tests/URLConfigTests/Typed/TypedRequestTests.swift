@@ -22,16 +22,16 @@ import URLConfig
     }
 
     @Test func `the request is the one that URLRequest makes`() throws {
-        let configurate = { (config: inout URLRequest.Config) in
+        let configure = { (config: inout URLRequest.Config) in
             config.method = .put
             config.path = "/users/\(7)"
             config.query["page"] = 2
             config.body["name"] = "Rex"
         }
-        let request = URLRequest.with(.api, configurate)
-        #expect(TypedRequest<User>.with(.api, configurate).request == request)
-        #expect(TypedRequest<Void>.with(.api, configurate).request == request)
-        #expect(TypedRequest<User?>.with(.api, reader: .json, configurate).request == request)
+        let request = URLRequest.with(.api, configure)
+        #expect(TypedRequest<User>.with(.api, configure).request == request)
+        #expect(TypedRequest<Void>.with(.api, configure).request == request)
+        #expect(TypedRequest<User?>.with(.api, reader: .json, configure).request == request)
         #expect(TypedRequest<User>(request).request == request)
         #expect(TypedRequest<Void>(request).request == request)
         #expect(TypedRequest(request, reader: .text).request == request)

@@ -10,7 +10,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private struct State {
         var task: URLSessionTask?
         var head: URLResponse?
-        var sink: MemorySink
+        var sink: BodyBuffer
         var challenge: URLAuthenticationChallenge?
         /// The time since bytes moved last, if somebody measures silence.
         var silence: (@Sendable () -> Duration)?
@@ -24,14 +24,14 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// The length of the request's body in bytes; -1 for a stream of unknown length, `nil` for no body.
     let bodyLength: Int64?
     private let clock: any Clock<Duration>
-    private let state: LockBox<State>
-    private let end = Promise<Void>()
+    private let state: Locked<State>
+    private let end = OneShot<Void>()
 
-    init(sink: MemorySink, caller: (any URLSessionTaskDelegate)?, bodyLength: Int64?, clock: any Clock<Duration>) {
+    init(sink: BodyBuffer, caller: (any URLSessionTaskDelegate)?, bodyLength: Int64?, clock: any Clock<Duration>) {
         self.caller = caller
         self.bodyLength = bodyLength
         self.clock = clock
-        state = LockBox(State(sink: sink))
+        state = Locked(State(sink: sink))
     }
 
     /// Begins with a task, unless the exchange is over.
@@ -97,8 +97,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private func finish(_ result: Result<Void, any Error>) {
         let (isFirst, task) = close()
         guard isFirst else { return }
-        end.keep(result)
-        if let task { Engine.cancel(task, of: self) }
+        end.resolve(result)
+        if let task { ShadowSession.cancel(task, of: self) }
     }
 
     /// Makes the exchange over; whether it was not over yet, and the task if there is one.
@@ -157,7 +157,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let hasHead = task.response != nil
         guard close().isFirst else { return }
-        end.keep(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
+        end.resolve(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
     }
 
     #if !canImport(FoundationNetworking)

@@ -2,24 +2,24 @@ import Testing
 
 @testable import URLConfig
 
-@Suite(.timeLimit(.minutes(1))) struct PromiseTests {
+@Suite(.timeLimit(.minutes(1))) struct OneShotTests {
     private struct Broken: Error {}
 
     @Test func `the first result counts, whether it comes before or after who waits for it`() async throws {
-        let promise = Promise<Int>()
-        promise.keep(.success(1))
-        promise.keep(.success(2))
+        let promise = OneShot<Int>()
+        promise.resolve(.success(1))
+        promise.resolve(.success(2))
         #expect(try await promise.value() == 1)
-        let later = Promise<Int>()
+        let later = OneShot<Int>()
         let task = Task { try await later.value() }
-        later.keep(.failure(Broken()))
-        later.keep(.success(2))
+        later.resolve(.failure(Broken()))
+        later.resolve(.success(2))
         await #expect(throws: Broken.self) { try await task.value }
     }
 
     @Test func `who is cancelled waits no longer, and tells so`() async throws {
-        let promise = Promise<Int>()
-        let told = LockBox(0)
+        let promise = OneShot<Int>()
+        let told = Locked(0)
         let task = Task { try await promise.value { told.withLock { $0 += 1 } } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -28,9 +28,9 @@ import Testing
 
     @Test func `a cancel and a result at once end in one of them`() async throws {
         for _ in 0..<2_000 {
-            let promise = Promise<Int>()
+            let promise = OneShot<Int>()
             let task = Task { try await promise.value() }
-            async let kept: Void = promise.keep(.success(1))
+            async let kept: Void = promise.resolve(.success(1))
             async let cancelled: Void = task.cancel()
             _ = await (kept, cancelled)
             switch await task.result {

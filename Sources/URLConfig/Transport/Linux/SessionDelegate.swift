@@ -6,7 +6,7 @@
 /// data before a transfer that was cancelled stops. So no callback may wait for anything.
 ///
 /// `@unchecked` only restates what `OperationQueue` is already: there is nothing here that could be shared.
-private final class Inline: OperationQueue, @unchecked Sendable {
+private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
         block()
     }
@@ -14,18 +14,18 @@ private final class Inline: OperationQueue, @unchecked Sendable {
 
 extension OperationQueue {
     /// Runs callbacks where they arise.
-    static let inline: OperationQueue = Inline()
+    static let immediate: OperationQueue = ImmediateQueue()
 }
 
-/// The delegate of an engine's session: hands each callback to the exchange whose task it is.
-final class Switchboard: NSObject, URLSessionDataDelegate {
-    private struct Line {
+/// The delegate of an shadow's session: hands each callback to the exchange whose task it is.
+final class SessionDelegate: NSObject, URLSessionDataDelegate {
+    private struct Route {
         let exchange: Exchange
         /// Held so that a session lives as long as the tasks that were begun on it.
         let user: URLSession
     }
 
-    private let lines = LockBox<[Int: Line]>([:])
+    private let routes = Locked<[Int: Route]>([:])
     private let onEnd: @Sendable () -> Void
 
     /// - Parameter onEnd: Called when a task has ended.
@@ -34,30 +34,30 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
     }
 
     func connect(_ task: URLSessionTask, to exchange: Exchange, of user: URLSession) {
-        lines.withLock { $0[task.taskIdentifier] = Line(exchange: exchange, user: user) }
+        routes.withLock { $0[task.taskIdentifier] = Route(exchange: exchange, user: user) }
     }
 
-    private func line(of task: URLSessionTask) -> Line? {
-        lines.withLock { $0[task.taskIdentifier] }
+    private func route(of task: URLSessionTask) -> Route? {
+        routes.withLock { $0[task.taskIdentifier] }
     }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        line(of: dataTask)?.exchange
+        route(of: dataTask)?.exchange
             .urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        line(of: dataTask)?.exchange.urlSession(session, dataTask: dataTask, didReceive: data)
+        route(of: dataTask)?.exchange.urlSession(session, dataTask: dataTask, didReceive: data)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        line(of: task)?.exchange.urlSession(
+        route(of: task)?.exchange.urlSession(
             session, task: task, willPerformHTTPRedirection: response, newRequest: request,
             completionHandler: completionHandler)
     }
@@ -73,15 +73,17 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         // Foundation asks for every task that has no body, too.
-        guard let exchange = line(of: task)?.exchange, exchange.bodyLength != nil else { return completionHandler(nil) }
+        guard let exchange = route(of: task)?.exchange, exchange.bodyLength != nil else {
+            return completionHandler(nil)
+        }
         exchange.finish(throwing: LostConnection(task: task))
         completionHandler(BodyStream(InputStream(data: Data()), length: 1, exchange))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let line = lines.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-        guard let line else { return }
-        line.exchange.urlSession(session, task: task, didCompleteWithError: error)
+        let route = routes.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        guard let route else { return }
+        route.exchange.urlSession(session, task: task, didCompleteWithError: error)
         onEnd()
     }
 
@@ -89,14 +91,14 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        guard let line = line(of: task) else { return }
-        line.exchange.move()
-        guard let caller = line.exchange.caller else { return }
-        line.user.delegateQueue.addOperation {
+        guard let route = route(of: task) else { return }
+        route.exchange.move()
+        guard let caller = route.exchange.caller else { return }
+        route.user.delegateQueue.addOperation {
             caller.urlSession(
-                line.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                route.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
                 // Foundation knows of no length of a stream.
-                totalBytesExpectedToSend: line.exchange.bodyLength ?? totalBytesExpectedToSend)
+                totalBytesExpectedToSend: route.exchange.bodyLength ?? totalBytesExpectedToSend)
         }
     }
 
@@ -106,7 +108,7 @@ final class Switchboard: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        line(of: task)?.exchange.finish(challenge)
+        route(of: task)?.exchange.finish(challenge)
     }
 }
 

@@ -13,7 +13,7 @@ protocol BodySink: Sendable {
 }
 
 /// The whole body in one buffer.
-struct MemorySink: BodySink {
+struct BodyBuffer: BodySink {
     /// An announced length is believed up to here: beyond, the buffer grows with what really comes.
     private static let longestReserve = 16 << 20
 

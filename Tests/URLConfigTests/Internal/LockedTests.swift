@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct LockBoxTests {
+@Suite struct LockedTests {
     @Test func `changes from many threads are all counted`() {
-        let box = LockBox(0)
+        let box = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<1000 { box.withLock { $0 += 1 } }
         }
@@ -15,7 +15,7 @@ import Testing
     private struct Failure: Error {}
 
     @Test func `what the closure throws is rethrown, and the lock is free again`() {
-        let box = LockBox(1)
+        let box = Locked(1)
         #expect(throws: Failure.self) { try box.withLock { (_: inout Int) throws(Failure) in throw Failure() } }
         #expect(box.withLock { $0 } == 1)
     }

@@ -3,7 +3,7 @@ import Testing
 import URLConfig
 
 /// How base, path and query are joined.
-@Suite struct URLRequestURLTests {
+@Suite struct BaseURLTests {
     @Test(arguments: [
         ("https://h.example", "", "https://h.example"),
         ("https://h.example/", "", "https://h.example/"),

@@ -2,7 +2,7 @@
 
 /// The cookies of a session, which we send and store ourselves: Foundation on Linux puts them over a field that the caller has
 /// set, sends them though `httpShouldHandleCookies` is off, and takes them for hosts that are none of the server's business.
-struct Cookies: Sendable {
+struct SessionCookies: Sendable {
     private let storage: HTTPCookieStorage?
     private let sends: Bool
     private let accepts: Bool

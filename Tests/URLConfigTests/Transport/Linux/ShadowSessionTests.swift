@@ -7,16 +7,16 @@ import Testing
 
 /// What stock Foundation on Linux does wrong, and what it does beneath us: both in one test where that does no harm, so that we
 /// notice when it is mended.
-@Suite struct EngineTests {
-    @Test func `a session has one engine for all its calls`() async throws {
+@Suite struct ShadowSessionTests {
+    @Test func `a session has one shadow for all its calls`() async throws {
         try await Loopback.serving { _ in
             .json("{}")
         } _: { server in
             for _ in 0..<3 { try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil } }
-            let engine = Engine.of(server.session)
-            #expect(engine === Engine.of(server.session))
-            #expect(engine.session.configuration.urlCache == nil)
-            #expect(engine !== Engine.of(URLSession(configuration: .ephemeral)))
+            let shadow = ShadowSession.of(server.session)
+            #expect(shadow === ShadowSession.of(server.session))
+            #expect(shadow.session.configuration.urlCache == nil)
+            #expect(shadow !== ShadowSession.of(URLSession(configuration: .ephemeral)))
         }
     }
 
@@ -30,15 +30,15 @@ import Testing
                 #expect(response.isSuccess)
                 if index.isMultiple(of: 2) { session.finishTasksAndInvalidate() }
             }
-            weak var engine: Engine?
+            weak var shadow: ShadowSession?
             do {
                 let session = URLSession(configuration: .ephemeral)
                 try await session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
-                engine = Engine.of(session)
+                shadow = ShadowSession.of(session)
             }
-            // The next session's engine is the occasion to let go of it.
-            while engine != nil {
-                _ = Engine.of(URLSession(configuration: .ephemeral))
+            // The next session's shadow is the occasion to let go of it.
+            while shadow != nil {
+                _ = ShadowSession.of(URLSession(configuration: .ephemeral))
                 await Task.yield()
             }
         }
@@ -47,13 +47,14 @@ import Testing
     @Test func `a session may go on one thread while another looks for those that are gone`() async {
         /// Comes back as it goes: were that under the lock, it would wait for itself.
         final class Returning: NSObject, URLSessionTaskDelegate {
-            deinit { _ = Engine.count }
+            deinit { _ = ShadowSession.count }
         }
         await withTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<3000 {
-                        _ = Engine.of(URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
+                        _ = ShadowSession.of(
+                            URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
                     }
                 }
             }

@@ -29,32 +29,32 @@ final class BaseURL: Sendable {
     }
 
     private static func parse(_ text: String) throws -> (origin: String, path: URLRequest.Path) {
-        guard !text.isEmpty else { throw Flaw("is empty; set it, or URLRequest.Config.defaultHost") }
+        guard !text.isEmpty else { throw Reason("is empty; set it, or URLRequest.Config.defaultHost") }
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
-            throw Flaw("holds a space or a control character; remove it")
+            throw Reason("holds a space or a control character; remove it")
         }
         guard !text.utf8.contains(UInt8(ascii: "\\")) else {
-            throw Flaw("holds a backslash, which some take for a slash and others for a part of a name; remove it")
+            throw Reason("holds a backslash, which some take for a slash and others for a part of a name; remove it")
         }
         guard let separator = text.utf8.firstRange(of: "://".utf8) else {
-            throw Flaw("has no scheme; start it with https://")
+            throw Reason("has no scheme; start it with https://")
         }
         let scheme = text[..<separator.lowerBound].lowercased()
-        guard scheme == "https" || scheme == "http" else { throw Flaw("has a scheme other than http and https") }
+        guard scheme == "https" || scheme == "http" else { throw Reason("has a scheme other than http and https") }
         let rest = text[separator.upperBound...]
         // By bytes, not characters: a delimiter and a combining accent after it are one character.
         let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
         let origin = try "\(scheme)://" + Self.authority(authority)
-        if authority.utf8.first == UInt8(ascii: "["), let flaw = URL.flawOfIPv6 { throw Flaw(flaw) }
+        if authority.utf8.first == UInt8(ascii: "["), let flaw = URL.flawOfIPv6 { throw Reason(flaw) }
         guard !rest.utf8.contains(UInt8(ascii: "#")) else {
-            throw Flaw("has a fragment, which a request cannot send; remove it")
+            throw Reason("has a fragment, which a request cannot send; remove it")
         }
         return (origin, URLRequest.Path(String(rest[authority.endIndex...])))
     }
 
     private static func authority(_ text: Substring) throws -> String {
         guard !text.utf8.contains(UInt8(ascii: "@")) else {
-            throw Flaw("holds a user name or password; remove it and set authorization = .basic(username:password:)")
+            throw Reason("holds a user name or password; remove it and set authorization = .basic(username:password:)")
         }
         let mark = text.utf8.lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
         let colon = mark.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? $0 : nil }
@@ -62,20 +62,20 @@ final class BaseURL: Sendable {
         guard let colon else { return host }
         let port = text[text.utf8.index(after: colon)...]
         guard port.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
-            throw Flaw("has a port that is no number")
+            throw Reason("has a port that is no number")
         }
         guard !port.isEmpty else { return host }
-        guard UInt16(port) != nil else { throw Flaw("has a port over 65535") }
+        guard UInt16(port) != nil else { throw Reason("has a port over 65535") }
         return "\(host):\(port)"
     }
 
     private static func host(_ text: Substring) throws -> String {
-        guard !text.isEmpty else { throw Flaw("names no host after the scheme") }
+        guard !text.isEmpty else { throw Reason("names no host after the scheme") }
         if text.utf8.first == UInt8(ascii: "[") {
             var address = in6_addr()
             guard text.utf8.last == UInt8(ascii: "]"),
                 inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
-            else { throw Flaw("has an IPv6 address that is not well formed") }
+            else { throw Reason("has an IPv6 address that is not well formed") }
             return String(text)
         }
         if text.utf8.allSatisfy(PercentEncoding.unreserved.allows) { return String(text) }
@@ -83,7 +83,7 @@ final class BaseURL: Sendable {
         guard hasNonASCII, let host = URL(string: "https://\(text)")?.host(percentEncoded: true),
             host.utf8.allSatisfy(PercentEncoding.unreserved.allows)
         else {
-            throw Flaw(
+            throw Reason(
                 "has characters that a host name cannot hold; write an international name in ASCII, as xn--…")
         }
         return host

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// One sentence for any error, without the values that were at hand.
-@Suite struct FlawTests {
+@Suite struct ErrorSummaryTests {
     private struct Key: CodingKey {
         var stringValue: String
         var intValue: Int?
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `other errors say what they say of themselves`() {
-        #expect(Flaw("is empty").summary == "is empty")
+        #expect(Reason("is empty").summary == "is empty")
         #expect(Own(errorDescription: "It broke.").summary == "It broke.")
         #expect(Own(errorDescription: nil).summary == "Own")
         #expect(Plain.lost.summary == "Plain.lost")

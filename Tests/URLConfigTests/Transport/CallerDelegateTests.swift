@@ -148,7 +148,7 @@ import Testing
     @Test func `new credentials come before a credential for a challenge`() async throws {
         /// Has a token only after the first refusal.
         struct Late: Authenticator {
-            let hasToken = LockBox(false)
+            let hasToken = Locked(false)
 
             func authorize(_ request: inout URLRequest) async throws {
                 guard hasToken.withLock({ $0 }) else { return }
@@ -206,7 +206,7 @@ import Testing
     @Test func `a credential for a challenge stays with the origin that asked`() async throws {
         struct Moving: Authenticator {
             let other: URL
-            let hops = LockBox(0)
+            let hops = Locked(0)
 
             func authorize(_ request: inout URLRequest) async throws {
                 let hop = hops.withLock { hops in
@@ -329,9 +329,9 @@ private final class SilentDelegate: NSObject, URLSessionTaskDelegate {
 private final class Recorder: NSObject, URLSessionDataDelegate {
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    let challenges = LockBox<[Int]>([])
+    let challenges = Locked<[Int]>([])
     /// The bytes in all that were announced with each report.
-    let sent = LockBox<[Int64]>([])
+    let sent = Locked<[Int64]>([])
     private let answer: @Sendable (_ failures: Int) -> Answer?
 
     init(answer: @escaping @Sendable (_ failures: Int) -> Answer?) {

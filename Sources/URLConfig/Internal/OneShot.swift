@@ -1,25 +1,25 @@
 /// A result that comes once, from anywhere, for one task that waits for it.
 ///
 /// What comes later is dropped. A task that is cancelled while it waits gets `CancellationError` at once.
-final class Promise<Value: Sendable>: Sendable {
+final class OneShot<Value: Sendable>: Sendable {
     private enum State {
         case open
         case awaited(CheckedContinuation<Value, any Error>)
-        case kept(Result<Value, any Error>)
+        case resolved(Result<Value, any Error>)
     }
 
-    private let state = LockBox(State.open)
+    private let state = Locked(State.open)
 
     /// Gives the result, if there is none yet.
-    func keep(_ result: Result<Value, any Error>) {
+    func resolve(_ result: Result<Value, any Error>) {
         let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
             switch state {
-            case .kept: return nil
+            case .resolved: return nil
             case .open:
-                state = .kept(result)
+                state = .resolved(result)
                 return nil
             case .awaited(let continuation):
-                state = .kept(result)
+                state = .resolved(result)
                 return continuation
             }
         }
@@ -32,15 +32,15 @@ final class Promise<Value: Sendable>: Sendable {
     func value(onCancel: @Sendable () -> Void = {}) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let kept: Result<Value, any Error>? = state.withLock { state in
-                    if case .kept(let result) = state { return result }
+                let resolved: Result<Value, any Error>? = state.withLock { state in
+                    if case .resolved(let result) = state { return result }
                     state = .awaited(continuation)
                     return nil
                 }
-                if let kept { continuation.resume(with: kept) }
+                if let resolved { continuation.resume(with: resolved) }
             }
         } onCancel: {
-            keep(.failure(CancellationError()))
+            resolve(.failure(CancellationError()))
             onCancel()
         }
     }

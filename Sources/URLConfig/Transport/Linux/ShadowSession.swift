@@ -16,81 +16,81 @@
 /// up before its turn never becomes a task. Cancelling waits for its turn, too, so no more tasks begin than can be ended.
 /// There are sixteen queues, because each has one turn at a time on Foundation's: with one, 64 calls at once take a
 /// quarter longer.
-final class Engine: Sendable {
+final class ShadowSession: Sendable {
     private struct Entry {
         weak var user: URLSession?
-        let engine: Engine
+        let shadow: ShadowSession
     }
 
     private struct Register {
-        var engines: [ObjectIdentifier: Entry] = [:]
+        var shadows: [ObjectIdentifier: Entry] = [:]
         var isSweepDue = false
     }
 
-    private static let register = LockBox(Register())
-    private static let queues = (0..<16).map { DispatchQueue(label: "URLConfig.engine.\($0)", qos: .userInitiated) }
+    private static let register = Locked(Register())
+    private static let queues = (0..<16).map { DispatchQueue(label: "URLConfig.session.\($0)", qos: .userInitiated) }
 
     let session: URLSession
     private let resourceLimit: Duration?
     private let silence: TimeInterval
-    private let cookies: Cookies
+    private let cookies: SessionCookies
     private let fields: AdditionalFields
-    private let switchboard = Switchboard()
-    private let ownConnections = OwnConnections()
+    private let delegate = SessionDelegate()
+    private let singleUseSessions = SingleUseSessions()
 
-    /// The engine of a session.
-    static func of(_ user: URLSession) -> Engine {
+    /// The shadow of a session.
+    static func of(_ user: URLSession) -> ShadowSession {
         let key = ObjectIdentifier(user)
         let (known, isSweepDue) = register.withLock { register in
             defer { register.isSweepDue = true }
-            let entry = register.engines[key]
-            return (entry?.user === user ? entry?.engine : nil, register.isSweepDue)
+            let entry = register.shadows[key]
+            return (entry?.user === user ? entry?.shadow : nil, register.isSweepDue)
         }
         if !isSweepDue { queues[0].asyncAfter(deadline: .now() + 1, execute: sweep) }
         if let known { return known }
-        let new = Engine(user.configuration)
-        let (engine, unused) = register.withLock { register in
-            let entry = register.engines[key]
-            if let entry, entry.user === user { return (entry.engine, new as Engine?) }
-            register.engines[key] = Entry(user: user, engine: new)
-            return (new, entry?.engine)
+        let new = ShadowSession(user.configuration)
+        let (shadow, unused) = register.withLock { register in
+            let entry = register.shadows[key]
+            if let entry, entry.user === user { return (entry.shadow, new as ShadowSession?) }
+            register.shadows[key] = Entry(user: user, shadow: new)
+            return (new, entry?.shadow)
         }
         unused?.session.finishTasksAndInvalidate()
         // Many may come and go within a second, and each has three descriptors.
         sweep()
-        return engine
+        return shadow
     }
 
-    /// Ends the engines of sessions that are gone; their connections are closed with them.
+    /// Ends the shadows of sessions that are gone; their connections are closed with them.
     private static func sweep() {
         let (unused, _) = register.withLock { register in
             register.isSweepDue = false
             // Returned, so that no session is released under the lock: its delegate's `deinit` may come back here.
-            let alive = register.engines.values.compactMap(\.user)
-            let dead = register.engines.filter { $0.value.user == nil }
-            for key in dead.keys { register.engines[key] = nil }
-            return (dead.values.map(\.engine), alive)
+            let alive = register.shadows.values.compactMap(\.user)
+            let dead = register.shadows.filter { $0.value.user == nil }
+            for key in dead.keys { register.shadows[key] = nil }
+            return (dead.values.map(\.shadow), alive)
         }
-        for engine in unused { engine.session.finishTasksAndInvalidate() }
+        for shadow in unused { shadow.session.finishTasksAndInvalidate() }
     }
 
     /// How many requests wait for a connection of their own.
-    var waiting: Int { ownConnections.waiting }
+    var waiting: Int { singleUseSessions.waiting }
 
     /// How many sessions have one.
-    static var count: Int { register.withLock { $0.engines.count } }
+    static var count: Int { register.withLock { $0.shadows.count } }
 
     private init(_ user: URLSessionConfiguration) {
         // What a session shows here is its own object, no copy as on Apple platforms.
         let configuration = user.copy() as? URLSessionConfiguration ?? .default
         configuration.urlCache = nil
-        cookies = Cookies(configuration)
+        cookies = SessionCookies(configuration)
         fields = AdditionalFields(configuration)
         let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
         silence = configuration.timeoutIntervalForRequest
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
-        session = URLSession(configuration: configuration, delegate: switchboard, delegateQueue: .inline)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .immediate)
     }
 
     /// The time for one sending, by our own clock.
@@ -120,19 +120,19 @@ final class Engine: Sendable {
         }
         request.prepareBody(for: exchange)
         // Foundation's own limit is exact for whole seconds, and begins with the task.
-        let isExact = silence == silence.forFoundation && !request.mustHaveOwnConnection
+        let isExact = silence == silence.forFoundation && !request.needsNewConnection
         if !isExact, request.ownTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
             exchange.finish(afterSilenceOf: limit) { [url = request.url] in URLError(timedOut: url, after: limit) }
         }
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
-        guard !request.mustHaveOwnConnection else {
-            return ownConnections.begin(exchange, for: request, of: user, like: session)
+        guard !request.needsNewConnection else {
+            return singleUseSessions.begin(exchange, for: request, of: user, like: session)
         }
         Self.queue(of: exchange).async { [request] in
             exchange.begin {
                 let task = self.session.dataTask(with: request)
-                self.switchboard.connect(task, to: exchange, of: user)
+                self.delegate.connect(task, to: exchange, of: user)
                 return task
             }
         }

@@ -5,7 +5,7 @@ import Testing
 /// A `URLProtocol` of the caller's own, such as stubs are made of, in the configuration of a session.
 @Suite(.timeLimit(.minutes(1))) struct CustomProtocolTests {
     private func response(
-        _ path: String, _ configurate: (inout URLRequest.Config) -> Void = { _ in }
+        _ path: String, _ configure: (inout URLRequest.Config) -> Void = { _ in }
     ) async throws -> DataResponse {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Stub.self]
@@ -13,7 +13,7 @@ import Testing
         defer { session.finishTasksAndInvalidate() }
         var config = URLRequest.Config(host: "https://stub.invalid")
         config.path = .init(path)
-        configurate(&config)
+        configure(&config)
         return try await session.response(for: .with(config) { _ in }) { $0.logger = nil }
     }
 

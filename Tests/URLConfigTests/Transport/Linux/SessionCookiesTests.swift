@@ -3,12 +3,12 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct CookiesTests {
+@Suite struct SessionCookiesTests {
     /// What is stored after an answer with a `Set-Cookie`.
     private func stored(_ field: String, _ configure: (URLSessionConfiguration) -> Void = { _ in }) async throws
         -> [String]
     {
-        let stored = LockBox<[String]>([])
+        let stored = Locked<[String]>([])
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)
         try await Loopback.serving { _ in

@@ -4,14 +4,14 @@ extension URLRequest {
     /// Whether libcurl could send it twice without asking, although its method is not idempotent.
     ///
     /// libcurl does so when a kept connection is closed before a response. It asks only for a body.
-    var mustHaveOwnConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
+    var needsNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
 }
 
 /// Sends each request over a connection that had no request before.
 ///
 /// Each has a session of its own, because only a new session surely has no connection. As many requests are under way
 /// as the configuration allows connections to one host; the others wait for their turn.
-final class OwnConnections: Sendable {
+final class SingleUseSessions: Sendable {
     private struct Waiting {
         weak var exchange: Exchange?
         let begin: @Sendable (Exchange) -> Void
@@ -49,7 +49,7 @@ final class OwnConnections: Sendable {
     }
 
     /// By host and port.
-    private let turns = LockBox<[String: Turns]>([:])
+    private let turns = Locked<[String: Turns]>([:])
 
     /// How many exchanges wait, those included that are not wanted any more and were not looked for since.
     var waiting: Int { turns.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
@@ -62,7 +62,7 @@ final class OwnConnections: Sendable {
     func begin(_ exchange: Exchange, for request: URLRequest, of user: URLSession, like session: URLSession) {
         let host = "\(request.url?.host() ?? ""):\(request.url?.port ?? 0)"
         let begin = { @Sendable [self] (exchange: Exchange) in
-            Engine.queue(of: exchange).async {
+            ShadowSession.queue(of: exchange).async {
                 let isBegun = exchange.begin { self.task(for: request, exchange, of: user, like: session, host) }
                 if !isBegun { self.next(host) }
             }
@@ -93,10 +93,10 @@ final class OwnConnections: Sendable {
     private func task(
         for request: URLRequest, _ exchange: Exchange, of user: URLSession, like session: URLSession, _ host: String
     ) -> URLSessionTask {
-        let switchboard = Switchboard { [self] in next(host) }
-        let once = URLSession(configuration: session.configuration, delegate: switchboard, delegateQueue: .inline)
+        let delegate = SessionDelegate { [self] in next(host) }
+        let once = URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: .immediate)
         let task = once.dataTask(with: request)
-        switchboard.connect(task, to: exchange, of: user)
+        delegate.connect(task, to: exchange, of: user)
         // The task, which has not begun yet, is finished first.
         once.finishTasksAndInvalidate()
         return task

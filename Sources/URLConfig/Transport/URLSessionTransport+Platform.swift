@@ -1,8 +1,8 @@
-// The two platforms side by side: all that differs between them, but for the engine of Linux.
+// The two platforms side by side: all that differs between them, but for the shadow of Linux.
 
 #if canImport(FoundationNetworking)
 
-extension Wire {
+extension URLSessionTransport {
     /// Who is asked and told about a task.
     var caller: (any URLSessionTaskDelegate)? { taskDelegate ?? session.delegate as? any URLSessionTaskDelegate }
 
@@ -76,7 +76,7 @@ extension TimeInterval {
 #else
 
 /// The caller's own session, which needs none of ours.
-struct Engine: Sendable {
+struct ShadowSession: Sendable {
     static func of(_ session: URLSession) -> Self { Self() }
     static func cancel(_ task: URLSessionTask, of exchange: Exchange) { task.cancel() }
 
@@ -108,7 +108,7 @@ struct Engine: Sendable {
     func received(_ response: HTTPURLResponse, to request: URLRequest) {}
 }
 
-extension Wire {
+extension URLSessionTransport {
     // What the task's delegate does not implement goes to the session's by itself.
     var caller: (any URLSessionTaskDelegate)? { taskDelegate }
 
@@ -156,7 +156,7 @@ extension Error {
 
 #endif
 
-extension Wire {
+extension URLSessionTransport {
     /// What the caller's delegate says to a redirect.
     ///
     /// - Parameters:

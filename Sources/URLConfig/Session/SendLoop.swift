@@ -1,7 +1,7 @@
 /// One call of `response(for:)`: the send loop, which everything that is sent goes through.
-struct Call: Sendable {
+struct SendLoop: Sendable {
     /// What is sent next, and how the call came to that.
-    private struct Leg {
+    private struct Hop {
         /// The request, without what the authenticator puts on it.
         var request: URLRequest
         /// The host that the call began with, which pays for retries.
@@ -19,7 +19,7 @@ struct Call: Sendable {
         var hasNewCredentials = false
     }
 
-    private typealias Outcome = Result<Wire.Answer, any Error>
+    private typealias Outcome = Result<URLSessionTransport.Answer, any Error>
 
     /// How often credentials are sent for challenges of one URL: a delegate may have only wrong ones.
     private static let mostChallenges = 2
@@ -27,18 +27,18 @@ struct Call: Sendable {
     private static let fallbackLimit = Duration.seconds(1)
 
     private var config: URLSession.Config
-    private let wire: Wire
+    private let transport: URLSessionTransport
     private let log: RequestLog
     private let elapsed: @Sendable () -> Duration
     private let timeline = Timeline()
 
     init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
         self.config = config
-        wire = Wire(session: session, config: config)
+        transport = URLSessionTransport(session: session, config: config)
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
         elapsed = config.clock.stopwatch()
-        if let authenticator = config.authenticator, AuthenticatorWork.isPart(of: authenticator) {
+        if let authenticator = config.authenticator, AuthenticatorScope.isPart(of: authenticator) {
             self.config.authorize = false
         }
     }
@@ -85,21 +85,21 @@ struct Call: Sendable {
 
     /// The answer that counts, after all redirects, retries and new credentials.
     private func answer(to request: URLRequest) async throws -> DataResponse {
-        var leg = Leg(request: request, host: request.url?.host()?.lowercased() ?? "")
-        if config.retry.attempts > 1 { config.retry.budget?.earn(leg.host) }
+        var hop = Hop(request: request, host: request.url?.host()?.lowercased() ?? "")
+        if config.retry.attempts > 1 { config.retry.budget?.earn(hop.host) }
         while true {
-            let request = try await authorized(leg)
-            let (outcome, lostTask) = await sent(request, leg)
-            if let lostTask, let next = try await repeated(leg, after: lostTask) {
-                leg = next
-            } else if let next = try await challenged(leg, outcome) {
-                leg = next
-            } else if let next = try await redirected(leg, outcome) {
-                leg = next
-            } else if let next = try await reauthorized(leg, outcome) {
-                leg = next
-            } else if let next = try await retried(leg, outcome) {
-                leg = next
+            let request = try await authorized(hop)
+            let (outcome, lostTask) = await sent(request, hop)
+            if let lostTask, let next = try await repeated(hop, after: lostTask) {
+                hop = next
+            } else if let next = try await challenged(hop, outcome) {
+                hop = next
+            } else if let next = try await redirected(hop, outcome) {
+                hop = next
+            } else if let next = try await reauthorized(hop, outcome) {
+                hop = next
+            } else if let next = try await retried(hop, outcome) {
+                hop = next
             } else {
                 var response = try outcome.get().response
                 response.attempts = timeline.all
@@ -108,11 +108,11 @@ struct Call: Sendable {
         }
     }
 
-    private func authorized(_ leg: Leg) async throws -> URLRequest {
-        var request = leg.request
-        if let authenticator = config.authenticator, config.authorize, !leg.isForeign {
-            request = try await AuthenticatorWork.of(authenticator) {
-                var request = leg.request
+    private func authorized(_ hop: Hop) async throws -> URLRequest {
+        var request = hop.request
+        if let authenticator = config.authenticator, config.authorize, !hop.isForeign {
+            request = try await AuthenticatorScope.of(authenticator) {
+                var request = hop.request
                 try await authenticator.authorize(&request)
                 return request
             }
@@ -123,7 +123,7 @@ struct Call: Sendable {
     }
 
     /// What became of a request; the task, if it may be sent again because a kept connection was lost.
-    private func sent(_ request: URLRequest, _ leg: Leg) async -> (Outcome, lostTask: URLSessionTask?) {
+    private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, lostTask: URLSessionTask?) {
         log.sent(request)
         let duration = config.clock.stopwatch()
         timeline.begin(duration)
@@ -132,8 +132,8 @@ struct Call: Sendable {
         do {
             // An authenticator may have led the request elsewhere, or has a token now.
             let isWanted = request.value(forHTTPHeaderField: "Authorization") == nil
-            let credential = leg.credential.flatMap { isWanted && $0.origin == Origin(request.url) ? $0.value : nil }
-            var answer = try await wire.send(request, credential: credential, isForeign: leg.isForeign)
+            let credential = hop.credential.flatMap { isWanted && $0.origin == Origin(request.url) ? $0.value : nil }
+            var answer = try await transport.send(request, credential: credential, isForeign: hop.isForeign)
             answer.response.duration = elapsed()
             answer.response.redaction = config.redaction
             outcome = .success(answer)
@@ -148,44 +148,44 @@ struct Call: Sendable {
     }
 
     /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
-    private func repeated(_ leg: Leg, after task: URLSessionTask) async throws -> Leg? {
-        guard !leg.isRepeated, leg.request.hasIdempotentMethod, !Task.isCancelled,
-            let request = try await wire.repeatable(leg.request, after: task)
+    private func repeated(_ hop: Hop, after task: URLSessionTask) async throws -> Hop? {
+        guard !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
+            let request = try await transport.repeatable(hop.request, after: task)
         else { return nil }
-        var again = leg
+        var again = hop
         (again.request, again.isRepeated) = (request, true)
-        note(leg, "again on a new connection")
+        note(hop, "again on a new connection")
         return again
     }
 
     /// A request that has an `Authorization` by itself gets no other one.
-    private func challenged(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
-        guard case .success(let answer) = outcome, answer.challenge != nil, leg.challenges < Self.mostChallenges,
+    private func challenged(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
+        guard case .success(let answer) = outcome, answer.challenge != nil, hop.challenges < Self.mostChallenges,
             answer.response.request.value(forHTTPHeaderField: "Authorization") == nil,
-            let credential = try await wire.credential(for: answer, after: leg.challenges),
-            let request = try await wire.repeatable(leg.request, after: answer.task)
+            let credential = try await transport.credential(for: answer, after: hop.challenges),
+            let request = try await transport.repeatable(hop.request, after: answer.task)
         else { return nil }
         try Task.checkCancellation()
-        var again = leg
+        var again = hop
         again.request = request
         again.credential = (credential, Origin(answer.response.request.url))
         again.challenges += 1
-        note(leg, "with credentials for the server's challenge")
+        note(hop, "with credentials for the server's challenge")
         return again
     }
 
-    private func redirected(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
+    private func redirected(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
         guard case .success(let answer) = outcome,
-            let proposed = try config.redirects.next(after: answer.response, to: leg.request, config.redaction),
-            let next = try await wire.redirection(answer, to: proposed)
+            let proposed = try config.redirects.next(after: answer.response, to: hop.request, config.redaction),
+            let next = try await transport.redirection(answer, to: proposed)
         else { return nil }
-        guard leg.redirects < RedirectPolicy.most else {
+        guard hop.redirects < RedirectPolicy.most else {
             throw RequestError(
                 .tooManyRedirects, stage: .executing, reason: "more than \(RedirectPolicy.most) redirects",
                 response: answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await wire.repeatable(safe, after: answer.task) else {
+        guard let request = try await transport.repeatable(safe, after: answer.task) else {
             throw URLError(.requestBodyStreamExhausted)
         }
         try Task.checkCancellation()
@@ -196,36 +196,36 @@ struct Call: Sendable {
                 .refusedRedirect, stage: .executing, reason: "a redirect that is not followed: \(error.reason)",
                 response: answer.response)
         }
-        var following = leg
+        var following = hop
         following.request = request
         following.redirects += 1
         (following.credential, following.challenges, following.isRepeated) = (nil, 0, false)
-        following.isForeign = leg.isForeign || Origin(request.url) != Origin(leg.request.url)
-        note(leg, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
+        following.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
+        note(hop, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
         return following
     }
 
-    private func reauthorized(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
-        guard case .success(var answer) = outcome, config.throwsUnauthorized, !leg.isForeign,
+    private func reauthorized(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
+        guard case .success(var answer) = outcome, config.throwsUnauthorized, !hop.isForeign,
             config.isUnauthorized(answer.response)
         else { return nil }
-        answer.response.requestAsMade = leg.request
-        var reason = "the server refused the credentials" + (leg.hasNewCredentials ? ", and the new ones too" : "")
-        let hasOtherCredentials = leg.challenges > 0 || wire.addsAuthorization
+        answer.response.requestAsMade = hop.request
+        var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
+        let hasOtherCredentials = hop.challenges > 0 || transport.addsAuthorization
         if config.authenticator == nil, !hasOtherCredentials,
-            leg.request.value(forHTTPHeaderField: "Authorization") == nil
+            hop.request.value(forHTTPHeaderField: "Authorization") == nil
         {
             reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
         }
-        if !leg.hasNewCredentials, let authenticator = config.authenticator,
-            try await AuthenticatorWork.of(
+        if !hop.hasNewCredentials, let authenticator = config.authenticator,
+            try await AuthenticatorScope.of(
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
         {
             try Task.checkCancellation()
-            if let request = try await wire.repeatable(leg.request, after: answer.task) {
-                var replay = leg
+            if let request = try await transport.repeatable(hop.request, after: answer.task) {
+                var replay = hop
                 (replay.request, replay.hasNewCredentials) = (request, true)
-                note(leg, "credentials refreshed")
+                note(hop, "credentials refreshed")
                 return replay
             }
             // The next call has good ones: nobody is to be signed out.
@@ -239,26 +239,26 @@ struct Call: Sendable {
         throw RequestError(.unauthorized, stage: .executing, reason: reason, response: answer.response)
     }
 
-    private func retried(_ leg: Leg, _ outcome: Outcome) async throws -> Leg? {
-        guard !Task.isCancelled, leg.request.httpBodyStream == nil,
+    private func retried(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
+        guard !Task.isCancelled, hop.request.httpBodyStream == nil,
             let (delay, reason) = config.retry.delay(
-                after: leg.attempts, of: leg.request, outcome.map(\.response), now: Date(),
+                after: hop.attempts, of: hop.request, outcome.map(\.response), now: Date(),
                 remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1))
         else { return nil }
-        guard config.retry.budget?.spend(leg.host) ?? true else {
-            note(leg, "not retried: the retry budget is spent")
+        guard config.retry.budget?.spend(hop.host) ?? true else {
+            note(hop, "not retried: the retry budget is spent")
             return nil
         }
-        var again = leg
+        var again = hop
         again.attempts += 1
-        note(leg, reason)
+        note(hop, reason)
         try await config.clock.sleep(for: delay)
         return again
     }
 
     /// Tells the log and the timeline why there will be another attempt, or why not.
-    private func note(_ leg: Leg, _ reason: String) {
-        if let attempt = timeline.go(on: reason) { log.again(leg.request, attempt) }
+    private func note(_ hop: Hop, _ reason: String) {
+        if let attempt = timeline.go(on: reason) { log.again(hop.request, attempt) }
     }
 
     private func validated(_ answer: DataResponse) async throws -> DataResponse {

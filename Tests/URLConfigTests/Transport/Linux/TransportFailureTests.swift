@@ -6,8 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TransportFailureTests {
     /// The code of the error that a fault causes; `nil` if there is an answer.
     private func code(_ fault: FaultServer.Fault) async throws -> (ours: URLError.Code?, stock: URLError.Code?) {
-        let ours = LockBox<URLError.Code?>(nil)
-        let stock = LockBox<URLError.Code?>(nil)
+        let ours = Locked<URLError.Code?>(nil)
+        let stock = Locked<URLError.Code?>(nil)
         try await FaultServer.serving(fault) { server in
             let request = URLRequest.with(server.config) { _ in }
             do {

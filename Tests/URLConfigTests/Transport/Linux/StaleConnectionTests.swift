@@ -82,7 +82,7 @@ import Testing
     @Test func `connections of one request each are no more at a time than a host may have, whoever gives up`()
         async throws
     {
-        let (most, open) = (LockBox(0), LockBox(0))
+        let (most, open) = (Locked(0), Locked(0))
         let fault = FaultServer.Fault { connection in
             let count = open.withLock { open in
                 open += 1
@@ -130,7 +130,7 @@ import Testing
                 }
                 for call in calls { _ = await call.result }
             }
-            let waiting = Engine.of(server.session).waiting
+            let waiting = ShadowSession.of(server.session).waiting
             #expect(0..<500 ~= waiting)
             for call in stuck { call.cancel() }
         }
@@ -198,7 +198,7 @@ import Testing
     }
 
     private final class Streams: NSObject, URLSessionTaskDelegate {
-        let queues = LockBox<[ObjectIdentifier?]>([])
+        let queues = Locked<[ObjectIdentifier?]>([])
         private let data: Data?
 
         init(_ data: Data?) {

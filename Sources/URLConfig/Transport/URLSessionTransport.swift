@@ -1,8 +1,8 @@
 /// The one seam between the send loop and the network: a request goes in, a whole response comes out.
 ///
 /// On Apple platforms an exchange is a task of the caller's session, and that task's delegate; on Linux, a task of that
-/// session's ``Engine``.
-struct Wire: Sendable {
+/// session's ``ShadowSession``.
+struct URLSessionTransport: Sendable {
     let session: URLSession
     /// The caller's own delegate of the task.
     let taskDelegate: (any URLSessionTaskDelegate)?
@@ -10,7 +10,7 @@ struct Wire: Sendable {
     let limit: Int?
     let redaction: Redaction
     let clock: any Clock<Duration>
-    let engine: Engine
+    let shadow: ShadowSession
 
     init(session: URLSession, config: URLSession.Config) {
         self.session = session
@@ -18,7 +18,7 @@ struct Wire: Sendable {
         limit = config.responseLimit
         redaction = config.redaction
         clock = config.clock
-        engine = Engine.of(session)
+        shadow = ShadowSession.of(session)
     }
 
     /// A whole response, and the task that brought it.
@@ -43,13 +43,13 @@ struct Wire: Sendable {
         _ request: URLRequest, credential: URLCredential? = nil, isForeign: Bool = false
     ) async throws -> Answer {
         let exchange = Exchange(
-            sink: MemorySink(limit: limit), caller: caller, bodyLength: request.bodyLength, clock: clock)
+            sink: BodyBuffer(limit: limit), caller: caller, bodyLength: request.bodyLength, clock: clock)
         do {
-            let limit = engine.timeLimit(of: request)
+            let limit = shadow.timeLimit(of: request)
             try await withTimeLimit(limit, clock) {
                 exchange.finish(throwing: URLError(timedOut: request.url, after: limit ?? .zero))
             } operation: {
-                engine.begin(exchange, for: request, credential, of: session, isForeign ? redaction : nil)
+                shadow.begin(exchange, for: request, credential, of: session, isForeign ? redaction : nil)
                 try await exchange.complete()
             }
         } catch let error as BodyTooLong {
@@ -76,7 +76,7 @@ struct Wire: Sendable {
         let (task, head, body) = exchange.response
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
         guard let task, let head = head as? HTTPURLResponse, 0...999 ~= head.statusCode else { return nil }
-        engine.received(head, to: request)
+        shadow.received(head, to: request)
         let response = DataResponse(
             request: request, url: head.url, status: .init(integerLiteral: head.statusCode),
             headerFields: HTTPFields(head), data: body)
@@ -87,13 +87,13 @@ struct Wire: Sendable {
     func asked<Value: Sendable>(
         for request: URLRequest, _ ask: @escaping @Sendable (_ decide: @escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
-        let decision = Promise<Value>()
-        session.delegateQueue.addOperation { ask { decision.keep(.success($0)) } }
+        let decision = OneShot<Value>()
+        session.delegateQueue.addOperation { ask { decision.resolve(.success($0)) } }
         // Nothing moves while it decides.
         let silence = Duration(timeoutInterval: session.configuration.timeoutIntervalForRequest)
-        let limit = engine.timeLimit(of: request) ?? silence
+        let limit = shadow.timeLimit(of: request) ?? silence
         return try await withTimeLimit(limit?.clamped, clock) {
-            decision.keep(.failure(URLError(timedOut: request.url, after: limit ?? .zero)))
+            decision.resolve(.failure(URLError(timedOut: request.url, after: limit ?? .zero)))
         } operation: {
             try await decision.value()
         }

@@ -11,7 +11,7 @@ import Testing
     private func sent(
         _ field: String, from first: String = "https://h.example/a/b", to second: String
     ) throws -> String? {
-        let cookies = Cookies(.ephemeral)
+        let cookies = SessionCookies(.ephemeral)
         let url = try #require(URL(string: first))
         let answer = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Set-Cookie": field])
         cookies.store(try #require(answer), to: URLRequest(url: url))
@@ -61,7 +61,7 @@ import Testing
                 HTTPCookie(properties: [.name: "a", .value: "1", .domain: "h.example", .path: "/", .expires: soon])))
         while soon > Date() {}
         var request = URLRequest(url: try #require(URL(string: "https://h.example/")))
-        Cookies(configuration).add(to: &request)
+        SessionCookies(configuration).add(to: &request)
         #expect(request.value(forHTTPHeaderField: "Cookie") == nil)
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// The header fields of an answer, whatever it calls them.
-@Suite struct WireTests {
+@Suite struct URLSessionTransportTests {
     private func fields(_ fields: [String: String]) throws -> HTTPFields {
         let url = try #require(URL(string: "https://h.example"))
         return HTTPFields(

@@ -3,7 +3,7 @@
 /// Invariant that makes `@unchecked Sendable` right: `value` is touched only in `withLock`, while `lock` is held, and no
 /// reference to it leaves the closure. Never suspend, call out to user code or take a second box inside the closure.
 /// (`Synchronization.Mutex` would do the same without the promise, but needs a newer Apple OS than the package does.)
-final class LockBox<Value: Sendable>: @unchecked Sendable {
+final class Locked<Value: Sendable>: @unchecked Sendable {
     /// Half the cost of an `NSLock`, which on Linux takes a second one for those who wait with a time limit.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value

@@ -4,13 +4,13 @@ import Testing
 @testable import URLConfig
 
 /// How the bytes of a body are collected.
-@Suite struct BodySinkTests {
-    private func address(_ sink: MemorySink) -> UnsafeRawPointer? {
+@Suite struct BodyBufferTests {
+    private func address(_ sink: BodyBuffer) -> UnsafeRawPointer? {
         sink.data.withUnsafeBytes { $0.baseAddress }
     }
 
     @Test func `the room for an announced length is made once, and filled`() throws {
-        var sink = MemorySink()
+        var sink = BodyBuffer()
         sink.begin(length: 8 << 20)
         try sink.receive(Data(count: 1 << 14))
         let first = address(sink)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `a slice is no slice to the caller`() throws {
-        var sink = MemorySink()
+        var sink = BodyBuffer()
         sink.begin(length: -1)
         try sink.receive(Data("not this".utf8).dropFirst(4))
         #expect(sink.data.startIndex == 0)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `an answer that begins anew has a room of its own`() throws {
-        var sink = MemorySink(limit: 4)
+        var sink = BodyBuffer(limit: 4)
         sink.begin(length: 1 << 20)
         try sink.receive(Data("1234".utf8))
         sink.begin(length: 2)

@@ -1,12 +1,3 @@
-/// What is wrong with an input, in words that say what to do: the underlying reason of a ``RequestError``.
-struct Flaw: Error {
-    let reason: String
-
-    init(_ reason: String) {
-        self.reason = reason
-    }
-}
-
 extension Error {
     /// One sentence about an error, fit for a log: of an error that does not describe itself only the name is shown, because
     /// what it carries may be a secret.
@@ -15,7 +6,7 @@ extension Error {
     /// The same, where what is hidden is known.
     func summary(_ redaction: Redaction) -> String {
         switch self {
-        case let flaw as Flaw: flaw.reason
+        case let flaw as Reason: flaw.reason
         case let error as EncodingError: error.summary
         case let error as DecodingError: error.summary(redaction)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"

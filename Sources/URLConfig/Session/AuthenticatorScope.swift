@@ -1,10 +1,10 @@
 /// An authenticator at work: a call that it makes itself, with a configuration that names it, must not ask it again.
 ///
 /// A task that it starts and leaves behind keeps the mark, but then the work is over.
-struct AuthenticatorWork: Sendable {
+struct AuthenticatorScope: Sendable {
     private let authenticator: ObjectIdentifier
     private let isRenewal: Bool
-    private let isOver = LockBox(false)
+    private let isOver = Locked(false)
 
     /// What this task is part of.
     @TaskLocal private static var all: [Self] = []
