@@ -53,16 +53,17 @@ func withTimeLimit<Result>(
 ///
 /// - Parameters:
 ///   - limit: The time; `nil` for as long as it takes. Zero or less has passed already: the operation does not begin.
+///   - onOwnThreads: Whether the operation may block the threads that it runs on.
 ///   - expired: Makes the error to throw when the time is up, whatever the operation returns after that.
 func withDeadline<Value: Sendable>(
-    _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
-    operation: @escaping @Sendable () async throws -> Value
+    _ limit: Duration?, _ clock: any Clock<Duration>, onOwnThreads: Bool = true,
+    expired: @escaping @Sendable () -> any Error, operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    guard let limit else { return try await operation() }
-    guard limit > .zero else { throw expired() }
+    let limit = limit?.clamped
+    if let limit, limit <= .zero { throw expired() }
     let elapsed = clock.stopwatch()
     let result = OneShot<Value>()
-    let work = Task.onOwnThreads {
+    let work = Task.onOwnThreads(onOwnThreads) {
         let outcome: Result<Value, any Error>
         do {
             outcome = .success(try await operation())
@@ -70,7 +71,7 @@ func withDeadline<Value: Sendable>(
             outcome = .failure(error)
         }
         // The timer may be late: the clock decides.
-        result.resolve(elapsed() < limit ? outcome : .failure(expired()))
+        result.resolve(limit.map { elapsed() < $0 } ?? true ? outcome : .failure(expired()))
     }
     return try await withTimeLimit(limit, clock) {
         result.resolve(.failure(expired()))
@@ -83,8 +84,10 @@ func withDeadline<Value: Sendable>(
 
 extension Task where Success == Void, Failure == Never {
     /// A task that leaves the cooperative pool free for who waits for it, if a closure of the caller's blocks a thread.
-    static func onOwnThreads(_ operation: @escaping @Sendable () async -> Void) -> Self {
-        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+    ///
+    /// - Parameter isNeeded: Whether such a closure is possible.
+    static func onOwnThreads(_ isNeeded: Bool = true, _ operation: @escaping @Sendable () async -> Void) -> Self {
+        if isNeeded, #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             return Self(executorPreference: OwnThreads.executor, operation: operation)
         }
         return Self(operation: operation)

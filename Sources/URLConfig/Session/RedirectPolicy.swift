@@ -13,11 +13,22 @@
 /// ```
 public struct RedirectPolicy: Sendable {
     private let decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
+    /// Whether redirects are followed without a look at the response.
+    private var isUnconditional = false
 
     /// Follows redirects.
-    public static let follow = Self { _, next in next }
+    public static let follow = {
+        var policy = Self { _, next in next }
+        policy.isUnconditional = true
+        return policy
+    }()
     /// Takes a redirect for an answer like any other.
     public static let none = Self(decide: nil)
+
+    /// Whether a response is followed without a look at its body.
+    func surelyFollow(_ response: Transport.Response) -> Bool {
+        isUnconditional && response.status.isRedirect && response.headerFields[.location]?.isEmpty == false
+    }
 
     private init(decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?) {
         self.decide = decide
@@ -51,7 +62,7 @@ extension URLRequest {
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/refusedRedirect``.
     func redirected(by response: DataResponse, _ redaction: Redaction) throws(RequestError) -> URLRequest? {
-        guard [301, 302, 303, 307, 308].contains(response.status.code), let url, let location = response.location,
+        guard response.status.isRedirect, let url, let location = response.location,
             !location.isEmpty
         else { return nil }
         guard let target = URL(location: location, relativeTo: url) else {
@@ -107,6 +118,10 @@ extension URLRequest {
 extension Redaction {
     /// Whether a field of this name stays with its origin, whatever is hidden in logs.
     func isCredential(_ name: String) -> Bool { Self.standard.hides(name) || hides(name) }
+}
+
+extension HTTPResponse.Status {
+    fileprivate var isRedirect: Bool { [301, 302, 303, 307, 308].contains(code) }
 }
 
 extension RequestError {

@@ -19,7 +19,7 @@ struct SendLoop: Sendable {
         var hasNewCredentials = false
     }
 
-    private typealias Outcome = Result<URLSessionTransport.Answer, any Error>
+    private typealias Outcome = Result<Answer, any Error>
 
     /// How often credentials are sent for challenges of one URL: a delegate may have only wrong ones.
     private static let mostChallenges = 2
@@ -27,14 +27,16 @@ struct SendLoop: Sendable {
     private static let fallbackLimit = Duration.seconds(1)
 
     private var config: URLSession.Config
-    private let transport: URLSessionTransport
+    private let session: URLSession
+    private let transport: Transport
     private let log: RequestLog
     private let elapsed: @Sendable () -> Duration
     private let timeline = Timeline()
 
     init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
         self.config = config
-        transport = URLSessionTransport(session: session, config: config)
+        self.session = session
+        transport = config.transport.forThisTask
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
         elapsed = config.clock.stopwatch()
@@ -47,7 +49,7 @@ struct SendLoop: Sendable {
         do {
             try Task.checkCancellation()
             try request.checkSendable()
-            return try await withDeadline(config.deadline?.clamped, config.clock) {
+            return try await inTime(config.deadline) {
                 deadlineExceeded(request)
             } operation: {
                 try await validated(answer(to: request))
@@ -57,8 +59,7 @@ struct SendLoop: Sendable {
             log.failed(request, error, after: elapsed())
             guard let fallback = config.fallback, error.isAnswerable else { throw error }
             do {
-                let limit = config.deadline.map { max($0.clamped - elapsed(), Self.fallbackLimit) }
-                return try await withDeadline(limit, config.clock) {
+                return try await inTime(config.deadline.map { max($0.clamped - elapsed(), Self.fallbackLimit) }) {
                     deadlineExceeded(request, error)
                 } operation: {
                     try await fallback(error, request)
@@ -67,6 +68,14 @@ struct SendLoop: Sendable {
                 throw final(error)
             }
         }
+    }
+
+    private func inTime(
+        _ limit: Duration?, expired: @escaping @Sendable () -> any Error,
+        operation: @escaping @Sendable () async throws -> DataResponse
+    ) async throws -> DataResponse {
+        guard limit != nil else { return try await operation() }
+        return try await withDeadline(limit, config.clock, expired: expired, operation: operation)
     }
 
     private func deadlineExceeded(_ request: URLRequest, _ cause: (any Error)? = nil) -> RequestError {
@@ -89,8 +98,8 @@ struct SendLoop: Sendable {
         if config.retry.attempts > 1 { config.retry.budget?.earn(hop.host) }
         while true {
             let request = try await authorized(hop)
-            let (outcome, lostTask) = await sent(request, hop)
-            if let lostTask, let next = try await repeated(hop, after: lostTask) {
+            let (outcome, lost) = await sent(request, hop)
+            if let lost, let next = try await repeated(hop, after: lost) {
                 hop = next
             } else if let next = try await challenged(hop, outcome) {
                 hop = next
@@ -122,35 +131,49 @@ struct SendLoop: Sendable {
         return request
     }
 
-    /// What became of a request; the task, if it may be sent again because a kept connection was lost.
-    private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, lostTask: URLSessionTask?) {
+    /// What became of a request, and whether it may be sent again because a kept connection was lost.
+    private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, LostConnection?) {
         log.sent(request)
         let duration = config.clock.stopwatch()
         timeline.begin(duration)
-        var lostTask: URLSessionTask?
+        var lost: LostConnection?
         let outcome: Outcome
         do {
             // An authenticator may have led the request elsewhere, or has a token now.
             let isWanted = request.value(forHTTPHeaderField: "Authorization") == nil
             let credential = hop.credential.flatMap { isWanted && $0.origin == Origin(request.url) ? $0.value : nil }
-            var answer = try await transport.send(request, credential: credential, isForeign: hop.isForeign)
+            let sending = Transport.Request(
+                request, session: session, config: config, isForeign: hop.isForeign, credential: credential)
+            var answer = try await transport.answer(to: sending) { [config] in !config.redirects.surelyFollow($0) }
             answer.response.duration = elapsed()
             answer.response.redaction = config.redaction
             outcome = .success(answer)
-        } catch let lost as LostConnection {
-            lostTask = lost.task
-            outcome = .failure(lost.error(for: request).hiding(config.redaction))
+        } catch let error as LostConnection {
+            lost = error
+            outcome = .failure(error.error(for: request).hiding(config.redaction))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
         timeline.end(outcome.map(\.response), after: duration())
-        return (outcome, lostTask)
+        return (outcome, lost)
+    }
+
+    /// The request that follows a redirect, if the caller's delegate has nothing against it.
+    private func redirection(to next: URLRequest, _ decisions: DelegateDecisions?) async throws -> URLRequest? {
+        guard let decisions else { return next }
+        return try await decisions.redirection(to: next)
+    }
+
+    /// A request that can be sent once more: one with a stream needs another one, from the caller's delegate.
+    private func repeatable(_ request: URLRequest, _ decisions: DelegateDecisions?) async throws -> URLRequest? {
+        guard request.httpBodyStream != nil else { return request }
+        return try await decisions?.repeatable(request)
     }
 
     /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
-    private func repeated(_ hop: Hop, after task: URLSessionTask) async throws -> Hop? {
+    private func repeated(_ hop: Hop, after lost: LostConnection) async throws -> Hop? {
         guard !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
-            let request = try await transport.repeatable(hop.request, after: task)
+            let request = try await repeatable(hop.request, lost.decisions)
         else { return nil }
         var again = hop
         (again.request, again.isRepeated) = (request, true)
@@ -160,10 +183,11 @@ struct SendLoop: Sendable {
 
     /// A request that has an `Authorization` by itself gets no other one.
     private func challenged(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
-        guard case .success(let answer) = outcome, answer.challenge != nil, hop.challenges < Self.mostChallenges,
+        guard case .success(let answer) = outcome, let decisions = answer.decisions,
+            hop.challenges < Self.mostChallenges,
             answer.response.request.value(forHTTPHeaderField: "Authorization") == nil,
-            let credential = try await transport.credential(for: answer, after: hop.challenges),
-            let request = try await transport.repeatable(hop.request, after: answer.task)
+            let credential = try await decisions.credential(after: hop.challenges),
+            let request = try await repeatable(hop.request, answer.decisions)
         else { return nil }
         try Task.checkCancellation()
         var again = hop
@@ -177,7 +201,7 @@ struct SendLoop: Sendable {
     private func redirected(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
         guard case .success(let answer) = outcome,
             let proposed = try config.redirects.next(after: answer.response, to: hop.request, config.redaction),
-            let next = try await transport.redirection(answer, to: proposed)
+            let next = try await redirection(to: proposed, answer.decisions)
         else { return nil }
         guard hop.redirects < RedirectPolicy.most else {
             throw RequestError(
@@ -185,7 +209,7 @@ struct SendLoop: Sendable {
                 response: answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await transport.repeatable(safe, after: answer.task) else {
+        guard let request = try await repeatable(safe, answer.decisions) else {
             throw URLError(.requestBodyStreamExhausted)
         }
         try Task.checkCancellation()
@@ -211,7 +235,7 @@ struct SendLoop: Sendable {
         else { return nil }
         answer.response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
-        let hasOtherCredentials = hop.challenges > 0 || transport.addsAuthorization
+        let hasOtherCredentials = hop.challenges > 0 || session.addsAuthorization
         if config.authenticator == nil, !hasOtherCredentials,
             hop.request.value(forHTTPHeaderField: "Authorization") == nil
         {
@@ -222,7 +246,7 @@ struct SendLoop: Sendable {
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
         {
             try Task.checkCancellation()
-            if let request = try await transport.repeatable(hop.request, after: answer.task) {
+            if let request = try await repeatable(hop.request, answer.decisions) {
                 var replay = hop
                 (replay.request, replay.hasNewCredentials) = (request, true)
                 note(hop, "credentials refreshed")
@@ -286,6 +310,15 @@ struct SendLoop: Sendable {
             return error.with(timeline.all)
         case let error:
             return error
+        }
+    }
+}
+
+extension URLSession {
+    /// Whether the session's configuration has credentials of its own.
+    fileprivate var addsAuthorization: Bool {
+        (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
+            ($0 as? String)?.lowercased() == "authorization"
         }
     }
 }

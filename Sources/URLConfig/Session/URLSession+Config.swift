@@ -69,6 +69,10 @@ extension URLSession {
         /// sent, on every platform. On Apple platforms it receives everything else, such as metrics, but for the
         /// response, the data and the completion.
         public var taskDelegate: (any URLSessionTaskDelegate)?
+        /// What carries requests to servers: by default the session itself.
+        ///
+        /// Another one, such as a stub in a test, has no use for the ``taskDelegate`` and the session's delegate.
+        public var transport = Transport.urlSession
         /// What measures ``deadline``, the request's time limit and waits; another one is for tests.
         public var clock: any Clock<Duration> = ContinuousClock()
 

@@ -1,55 +1,55 @@
-/// Where the bytes of an answer go, in the order in which they arrive.
-protocol BodySink: Sendable {
-    /// An answer begins; another one that has begun before, such as a refusal that was answered with credentials, counts no
-    /// more.
-    ///
-    /// - Parameter length: How many bytes the server announces, compressed maybe; negative if it does not.
-    mutating func begin(length: Int64)
-
-    /// Some bytes, decompressed.
-    ///
-    /// - Throws: What the exchange is to end with.
-    mutating func receive(_ bytes: Data) throws
-}
-
-/// The whole body in one buffer.
-struct BodyBuffer: BodySink {
+/// The bytes of a body that have arrived and were not read yet.
+struct BodyBuffer: Sendable {
     /// An announced length is believed up to here: beyond, the buffer grows with what really comes.
     private static let longestReserve = 16 << 20
 
-    /// The most bytes that are taken; `nil` for as many as come.
-    let limit: Int?
+    /// The most bytes.
+    let limit: Int
     private(set) var data = Data()
     /// Whether there is room for the announced length: the first piece must not take its place.
     private var isReserved = false
 
     init(limit: Int? = nil) {
-        self.limit = limit
+        self.limit = limit ?? .max
     }
 
+    /// Begins a new response and discards the previous one, such as a refusal before its credentials.
+    ///
+    /// - Parameter length: How many bytes the server announces, perhaps compressed; negative if it does not.
     mutating func begin(length: Int64) {
         data = Data()
-        let most = Int64(min(limit ?? Self.longestReserve, Self.longestReserve))
         // A small body comes in one piece, which is then the buffer.
         isReserved = length > 1 << 16
-        if isReserved { data.reserveCapacity(Int(min(length, most))) }
+        if isReserved { data.reserveCapacity(min(Int(clamping: length), limit, Self.longestReserve)) }
     }
 
-    mutating func receive(_ bytes: Data) throws {
-        if let limit, bytes.count > limit - data.count {
+    /// Adds bytes.
+    ///
+    /// - Throws: ``BodyTooLong`` for more than the limit; the buffer is full then.
+    mutating func receive(_ bytes: Data) throws(BodyTooLong) {
+        guard bytes.count <= limit - data.count else {
             data.append(bytes.prefix(max(0, limit - data.count)))
             throw BodyTooLong(limit: limit)
         }
-        // A slice, which only a custom URLProtocol hands over, would be one to the caller, and hold all that it is a slice of.
-        if data.isEmpty, !isReserved, bytes.count < 1 << 16, bytes.startIndex == 0 {
+        // A slice would be one to the caller as well, and keep all that it is a slice of.
+        if data.isEmpty, !isReserved, bytes.startIndex == 0 {
             data = bytes
         } else {
             data.append(bytes)
         }
+    }
+
+    /// Takes the bytes out; `nil` if there are none.
+    mutating func take() -> Data? {
+        guard !data.isEmpty else { return nil }
+        defer { (data, isReserved) = (Data(), false) }
+        return data
     }
 }
 
 /// More bytes than were wanted.
 struct BodyTooLong: Error {
     let limit: Int
+
+    var reason: String { "the body is longer than \(limit.shownAsBytes)" }
 }

@@ -5,33 +5,40 @@
 /// over, and cancels the task after that, elsewhere (cancelling waits for the task's queue). Answering does no more
 /// than add to that queue: this is the one exception to the rule that nothing is called while a lock is held.
 ///
-/// Redirects are never followed here: they come back as the response, whole, and the send loop decides.
+/// Redirects are never followed here: they come back as the response, and the send loop decides.
 final class Exchange: NSObject, URLSessionDataDelegate {
     private struct State {
         var task: URLSessionTask?
         var head: URLResponse?
-        var sink: BodyBuffer
+        var body: BodyBuffer
         var challenge: URLAuthenticationChallenge?
+        /// Who waits for a head, for bytes or for the end.
+        var readers: [OneShot<Void>] = []
         /// The time since bytes moved last, if somebody measures silence.
         var silence: (@Sendable () -> Duration)?
-        /// Cancels the end for silence.
+        /// Cancel the ends for silence and for time that is up.
         var cancelAlarm: (@Sendable () -> Void)?
+        var cancelLimit: (@Sendable () -> Void)?
         var isOver = false
     }
 
     /// The caller's own delegate, which is told of everything but redirects and data from here.
-    let caller: (any URLSessionTaskDelegate)?
+    let callerDelegate: (any URLSessionTaskDelegate)?
     /// The length of the request's body in bytes; -1 for a stream of unknown length, `nil` for no body.
     let bodyLength: Int64?
     private let clock: any Clock<Duration>
     private let state: Locked<State>
     private let end = OneShot<Void>()
 
-    init(sink: BodyBuffer, caller: (any URLSessionTaskDelegate)?, bodyLength: Int64?, clock: any Clock<Duration>) {
-        self.caller = caller
+    /// - Parameter limit: The most bytes of the response's body; `nil` for as many as come.
+    init(
+        limit: Int? = nil, callerDelegate: (any URLSessionTaskDelegate)?, bodyLength: Int64?,
+        clock: any Clock<Duration>
+    ) {
+        self.callerDelegate = callerDelegate
         self.bodyLength = bodyLength
         self.clock = clock
-        state = Locked(State(sink: sink))
+        state = Locked(State(body: BodyBuffer(limit: limit)))
     }
 
     /// Begins with a task, unless the exchange is over.
@@ -53,19 +60,49 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Waits until the response is complete.
     ///
-    /// - Throws: `URLError`, or what the sink throws, or what ``finish(throwing:)`` is given; `CancellationError` as
-    ///   soon as the running task is cancelled.
+    /// - Throws: `URLError`, or ``BodyTooLong``, or what ``finish(throwing:)`` is given; `CancellationError` as soon as
+    ///   the running task is cancelled.
     func complete() async throws {
         try await end.value { self.finish(throwing: CancellationError()) }
     }
 
-    /// What has arrived: the task, the head of the response, and its body up to now.
-    var response: (task: URLSessionTask?, head: URLResponse?, body: Data) {
-        state.withLock { ($0.task, $0.head ?? $0.task?.response, $0.sink.data) }
+    /// Waits until the head of the response has arrived, or all of it.
+    ///
+    /// - Throws: What ``complete()`` throws.
+    func head() async throws {
+        try await arrival { $0.head }
     }
 
-    /// The challenge that the response ended with.
-    var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
+    /// The next bytes of the body; `nil` at its end.
+    ///
+    /// - Throws: What ``complete()`` throws, once all bytes were read.
+    func piece() async throws -> Data? {
+        try await arrival { $0.body.take() }
+    }
+
+    /// Waits for something that arrives before the end.
+    @discardableResult
+    private func arrival<Arrival: Sendable>(_ take: @Sendable (inout State) -> Arrival?) async throws -> Arrival? {
+        while true {
+            let reader = OneShot<Void>()
+            let (arrival, isOver) = state.withLock { state -> (Arrival?, Bool) in
+                let arrival = take(&state)
+                if arrival == nil, !state.isOver { state.readers.append(reader) }
+                return (arrival, state.isOver)
+            }
+            if let arrival { return arrival }
+            if isOver {
+                try await complete()
+                return nil
+            }
+            try await reader.value { self.finish(throwing: CancellationError()) }
+        }
+    }
+
+    /// What has arrived: the task, the head of the response, its body up to now, and the challenge that it ended with.
+    var response: (task: URLSessionTask?, head: URLResponse?, body: Data, challenge: URLAuthenticationChallenge?) {
+        state.withLock { ($0.task, $0.head ?? $0.task?.response, $0.body.data, $0.challenge) }
+    }
 
     /// Ends the exchange early, and the task with it.
     func finish(throwing error: any Error) {
@@ -78,6 +115,12 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         finish(.success(()))
     }
 
+    /// Ends the exchange unless it is over in time.
+    func finish(after limit: Duration, throwing error: @escaping @Sendable () -> any Error) {
+        let cancel = clock.schedule(after: limit) { [weak self] in self?.finish(throwing: error()) }
+        keep(cancel, \.cancelLimit)
+    }
+
     /// Ends the exchange when nothing has been sent or received for so long.
     func finish(afterSilenceOf limit: Duration, throwing error: @escaping @Sendable () -> any Error) {
         let silence = state.withLock { $0.silence } ?? clock.stopwatch()
@@ -86,29 +129,48 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         let cancel = clock.schedule(after: limit - elapsed) { [weak self] in
             self?.finish(afterSilenceOf: limit, throwing: error)
         }
+        state.withLock { if $0.silence == nil { $0.silence = silence } }
+        keep(cancel, \.cancelAlarm)
+    }
+
+    private func keep(
+        _ cancel: @escaping @Sendable () -> Void, _ timer: WritableKeyPath<State, (@Sendable () -> Void)?>
+    ) {
         let isOver = state.withLock { state in
-            if state.silence == nil { state.silence = silence }
-            if !state.isOver { state.cancelAlarm = cancel }
+            if !state.isOver { state[keyPath: timer] = cancel }
             return state.isOver
         }
         if isOver { cancel() }
     }
 
     private func finish(_ result: Result<Void, any Error>) {
-        let (isFirst, task) = close()
-        guard isFirst else { return }
-        end.resolve(result)
-        if let task { ShadowSession.cancel(task, of: self) }
+        let (isFirst, task) = close(with: result)
+        if isFirst, let task { ShadowSession.cancel(task, of: self) }
     }
 
     /// Makes the exchange over; whether it was not over yet, and the task if there is one.
-    private func close() -> (isFirst: Bool, task: URLSessionTask?) {
-        let (isFirst, task, cancelAlarm) = state.withLock { state in
-            defer { (state.isOver, state.cancelAlarm) = (true, nil) }
-            return (!state.isOver, state.task, state.cancelAlarm)
+    @discardableResult
+    private func close(with result: Result<Void, any Error>) -> (isFirst: Bool, task: URLSessionTask?) {
+        let before = state.withLock { state in
+            defer { (state.isOver, state.cancelAlarm, state.cancelLimit, state.readers) = (true, nil, nil, []) }
+            return state
         }
-        cancelAlarm?()
-        return (isFirst, task)
+        before.cancelAlarm?()
+        before.cancelLimit?()
+        if !before.isOver { end.resolve(result) }
+        for reader in before.readers { reader.resolve(.success(())) }
+        return (!before.isOver, before.task)
+    }
+
+    /// Changes the state, unless the exchange is over, and wakes who waits for that.
+    private func receive<Failure: Error>(_ change: (inout State) throws(Failure) -> Void) throws(Failure) {
+        move()
+        let readers = try state.withLock { state throws(Failure) in
+            if !state.isOver { try change(&state) }
+            defer { state.readers = [] }
+            return state.readers
+        }
+        for reader in readers { reader.resolve(.success(())) }
     }
 
     /// Some bytes have moved.
@@ -134,21 +196,16 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        move()
-        state.withLock { state in
-            guard !state.isOver else { return }
+        receive { state in
             state.head = response
-            state.sink.begin(length: response.expectedContentLength)
+            state.body.begin(length: response.expectedContentLength)
         }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        move()
         do {
-            try state.withLock { state in
-                if !state.isOver { try state.sink.receive(data) }
-            }
+            try receive { state throws(BodyTooLong) in try state.body.receive(data) }
         } catch {
             finish(throwing: error)
         }
@@ -156,17 +213,16 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let hasHead = task.response != nil
-        guard close().isFirst else { return }
-        end.resolve(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
+        close(with: error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
     }
 
     #if !canImport(FoundationNetworking)
     // On Apple platforms the caller's delegate receives everything else, such as challenges and metrics, as if it were
     // the task's.
     override func responds(to selector: Selector!) -> Bool {
-        super.responds(to: selector) || caller?.responds(to: selector) == true
+        super.responds(to: selector) || callerDelegate?.responds(to: selector) == true
     }
 
-    override func forwardingTarget(for selector: Selector!) -> Any? { caller }
+    override func forwardingTarget(for selector: Selector!) -> Any? { callerDelegate }
     #endif
 }

@@ -2,28 +2,33 @@
 
 #if canImport(FoundationNetworking)
 
-extension URLSessionTransport {
+extension Transport.Request {
     /// Who is asked and told about a task.
-    var caller: (any URLSessionTaskDelegate)? { taskDelegate ?? session.delegate as? any URLSessionTaskDelegate }
+    var callerDelegate: (any URLSessionTaskDelegate)? {
+        config.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
+    }
+}
 
+extension DelegateDecisions {
     /// The credential that a refused request is to be tried again with, from the caller's delegate or the session's
     /// storage.
     ///
     /// - Parameter refusals: How many there were before.
     /// - Throws: `URLError` with code `.cancelled` if the delegate wants no response.
-    func credential(for answer: Answer, after refusals: Int) async throws -> URLCredential? {
-        guard let challenge = answer.challenge, let sender = challenge.sender,
+    func credential(after refusals: Int) async throws -> URLCredential? {
+        guard let challenge, let sender = challenge.sender,
             challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
         else { return nil }
-        let stored = session.configuration.urlCredentialStorage?.credential(for: challenge.protectionSpace)
+        let stored = request.session.configuration.urlCredentialStorage?
+            .credential(for: challenge.protectionSpace)
         let proposed = refusals == 0 ? challenge.proposedCredential ?? stored : nil
-        guard let caller else { return proposed }
+        guard let delegate = request.callerDelegate else { return proposed }
         let challenged = URLAuthenticationChallenge(
             protectionSpace: challenge.protectionSpace, proposedCredential: proposed, previousFailureCount: refusals,
             failureResponse: challenge.failureResponse, error: nil, sender: sender)
         let decision: (URLSession.AuthChallengeDisposition, URLCredential?) =
-            try await asked(for: answer.response.request) { [session] decide in
-                caller.urlSession(session, task: answer.task, didReceive: challenged) { decide(($0, $1)) }
+            try await asked(for: request.urlRequest) { decide in
+                delegate.urlSession(request.session, task: task, didReceive: challenged) { decide(($0, $1)) }
             }
         switch decision {
         case (.useCredential, let credential): return credential
@@ -33,18 +38,17 @@ extension URLSessionTransport {
         }
     }
 
-    private func redirected(
-        _ answer: Answer, _ next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
+    func redirected(
+        by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let caller else { return decide(next) }
-        caller.urlSession(
-            session, task: answer.task, willPerformHTTPRedirection: answer.head, newRequest: next,
-            completionHandler: decide)
+        guard let delegate = request.callerDelegate else { return decide(next) }
+        delegate.urlSession(
+            request.session, task: task, willPerformHTTPRedirection: head, newRequest: next, completionHandler: decide)
     }
 
-    private func needsStream(_ task: URLSessionTask, give: @escaping @Sendable (InputStream?) -> Void) {
-        guard let caller else { return give(nil) }
-        caller.urlSession(session, task: task, needNewBodyStream: give)
+    func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
+        guard let delegate = request.callerDelegate else { return give(nil) }
+        delegate.urlSession(request.session, task: task, needNewBodyStream: give)
     }
 }
 
@@ -75,31 +79,31 @@ extension TimeInterval {
 
 #else
 
-/// The caller's own session, which needs none of ours.
+/// The caller's own session, which needs no shadow.
 struct ShadowSession: Sendable {
     static func of(_ session: URLSession) -> Self { Self() }
     static func cancel(_ task: URLSessionTask, of exchange: Exchange) { task.cancel() }
 
-    func timeLimit(of request: URLRequest) -> Duration? { request.ownTimeLimit }
+    func timeLimit(of request: URLRequest) -> Duration? { request.customTimeLimit }
 
-    func begin(
-        _ exchange: Exchange, for request: URLRequest, _ credential: URLCredential?, of session: URLSession,
-        _ redaction: Redaction?
-    ) {
+    func begin(_ exchange: Exchange, for urlRequest: URLRequest, of request: Transport.Request) {
+        let session = request.session
         // Foundation raises an exception for a task's own delegate there.
         guard session.configuration.identifier == nil else {
             let reason = "a background session cannot be used here; use another session"
             return exchange.finish(
-                throwing: RequestError(.unsupportedSession, stage: .executing, reason: reason, request: request))
+                throwing: RequestError(.unsupportedSession, stage: .executing, reason: reason, request: urlRequest))
         }
-        var request = request
+        var urlRequest = urlRequest
         // An infinite time would become a date that has passed.
-        let limit = Duration(timeoutInterval: request.timeoutInterval)?.timeoutInterval ?? 60
-        if limit != request.timeoutInterval { request.timeoutInterval = limit }
-        if let redaction { request.blankCredentials(of: session.configuration, redaction) }
+        let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
+        if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
+        if !request.allowsSessionCredentials {
+            urlRequest.blankCredentials(of: session.configuration, request.config.redaction)
+        }
         exchange.begin {
             // An invalidated session raises an exception here, which Swift cannot catch and no property foretells.
-            let task = session.dataTask(with: request)
+            let task = session.dataTask(with: urlRequest)
             task.delegate = exchange
             return task
         }
@@ -108,32 +112,38 @@ struct ShadowSession: Sendable {
     func received(_ response: HTTPURLResponse, to request: URLRequest) {}
 }
 
-extension URLSessionTransport {
+extension Transport.Request {
     // What the task's delegate does not implement goes to the session's by itself.
-    var caller: (any URLSessionTaskDelegate)? { taskDelegate }
+    var callerDelegate: (any URLSessionTaskDelegate)? { config.taskDelegate }
+}
 
+extension DelegateDecisions {
     // Foundation asks for credentials itself.
-    func credential(for answer: Answer, after refusals: Int) async throws -> URLCredential? { nil }
+    func credential(after refusals: Int) async throws -> URLCredential? { nil }
 
-    private var sessionDelegate: (any URLSessionTaskDelegate)? { session.delegate as? any URLSessionTaskDelegate }
-
-    // Each method is optional, and nil means that the delegate does not have it: then it is the other one's.
-    private func redirected(
-        _ answer: Answer, _ next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        taskDelegate?.urlSession?(
-            session, task: answer.task, willPerformHTTPRedirection: answer.head, newRequest: next,
-            completionHandler: decide)
-            ?? sessionDelegate?.urlSession?(
-                session, task: answer.task, willPerformHTTPRedirection: answer.head, newRequest: next,
-                completionHandler: decide)
-            ?? decide(next)
+    private var delegates: [any URLSessionTaskDelegate] {
+        [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate].compactMap { $0 }
     }
 
-    private func needsStream(_ task: URLSessionTask, give: @escaping @Sendable (InputStream?) -> Void) {
-        taskDelegate?.urlSession?(session, task: task, needNewBodyStream: give)
-            ?? sessionDelegate?.urlSession?(session, task: task, needNewBodyStream: give)
-            ?? give(nil)
+    // Each method is optional, and the result is nil if the delegate does not have it: then the next one is asked.
+    func redirected(
+        by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        for delegate in delegates {
+            let isAsked: Void? = delegate.urlSession?(
+                request.session, task: task, willPerformHTTPRedirection: head, newRequest: next,
+                completionHandler: decide)
+            if isAsked != nil { return }
+        }
+        decide(next)
+    }
+
+    func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
+        for delegate in delegates {
+            let isAsked: Void? = delegate.urlSession?(request.session, task: task, needNewBodyStream: give)
+            if isAsked != nil { return }
+        }
+        give(nil)
     }
 }
 
@@ -155,31 +165,3 @@ extension Error {
 }
 
 #endif
-
-extension URLSessionTransport {
-    /// What the caller's delegate says to a redirect.
-    ///
-    /// - Parameters:
-    ///   - answer: The redirect.
-    ///   - next: The request that would follow it.
-    /// - Returns: The request to send; `nil` if the redirect is the response.
-    func redirection(_ answer: Answer, to next: URLRequest) async throws -> URLRequest? {
-        guard taskDelegate != nil || session.delegate != nil else { return next }
-        return try await asked(for: next) { redirected(answer, next, decide: $0) }
-    }
-
-    /// A request that can be sent once more: one with a stream needs another stream, from the caller's delegate.
-    ///
-    /// - Parameter task: The task that sent it.
-    /// - Returns: `nil` if there is none.
-    func repeatable(_ request: URLRequest, after task: URLSessionTask) async throws -> URLRequest? {
-        guard request.httpBodyStream != nil else { return request }
-        return try await asked(for: request) { decide in
-            needsStream(task) { stream in
-                var again = request
-                again.httpBodyStream = stream
-                decide(stream.map { _ in again })
-            }
-        }
-    }
-}

@@ -1,110 +1,96 @@
-/// The one seam between the send loop and the network: a request goes in, a whole response comes out.
-///
-/// On Apple platforms an exchange is a task of the caller's session, and that task's delegate; on Linux, a task of that
-/// session's ``ShadowSession``.
+/// Sends a request as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
 struct URLSessionTransport: Sendable {
-    let session: URLSession
-    /// The caller's own delegate of the task.
-    let taskDelegate: (any URLSessionTaskDelegate)?
-    /// The most bytes of a body.
-    let limit: Int?
-    let redaction: Redaction
-    let clock: any Clock<Duration>
-    let shadow: ShadowSession
+    private let request: Transport.Request
+    private let exchange: Exchange
+    private let shadow: ShadowSession
 
-    init(session: URLSession, config: URLSession.Config) {
-        self.session = session
-        taskDelegate = config.taskDelegate
-        limit = config.responseLimit
-        redaction = config.redaction
-        clock = config.clock
-        shadow = ShadowSession.of(session)
-    }
-
-    /// A whole response, and the task that brought it.
-    struct Answer: Sendable {
-        var response: DataResponse
-        let task: URLSessionTask
-        let head: HTTPURLResponse
-        /// What the server asks for in place of a response that is of use.
-        let challenge: URLAuthenticationChallenge?
-    }
-
-    /// One sending, redirects not followed.
+    /// Begins to send a request.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - credential: The response to the challenge of the sending before.
-    ///   - isForeign: Whether the credentials of the session's configuration stay behind.
-    /// - Throws: `URLError` for transport failures and for time that is up, ``LostConnection`` for one that may be sent
-    ///   again if that does no harm, `CancellationError` once the task is cancelled, ``RequestError`` for a response
-    ///   that is too long or not HTTP, or a body stream that is not as long as it says.
-    func send(
-        _ request: URLRequest, credential: URLCredential? = nil, isForeign: Bool = false
-    ) async throws -> Answer {
-        let exchange = Exchange(
-            sink: BodyBuffer(limit: limit), caller: caller, bodyLength: request.bodyLength, clock: clock)
+    /// - Parameter limit: The most bytes of the body; `nil` for as many as come.
+    /// - Throws: ``RequestError`` if the body cannot be opened.
+    init(_ request: Transport.Request, limit: Int? = nil) throws {
+        var urlRequest = request.urlRequest
+        try urlRequest.openBody(of: request)
+        self.request = request
+        shadow = ShadowSession.of(request.session)
+        exchange = Exchange(
+            limit: limit, callerDelegate: request.callerDelegate, bodyLength: urlRequest.bodyLength,
+            clock: request.config.clock)
+        if let limit = shadow.timeLimit(of: urlRequest) {
+            exchange.finish(after: limit) { [url = urlRequest.url] in URLError(timedOut: url, after: limit) }
+        }
+        shadow.begin(exchange, for: urlRequest, of: request)
+    }
+
+    /// The response when its head has arrived.
+    ///
+    /// - Throws: `URLError` for transport failures and for time that is up, ``LostConnection`` for a request that may
+    ///   be sent again if that does no harm, `CancellationError` once the task is cancelled, ``RequestError`` for a
+    ///   response that is not HTTP, or a body stream that is not as long as it says.
+    func response() async throws -> Transport.Response {
+        try await withDecisions { try await exchange.head() }
+        let body = Unread(exchange: exchange)
+        return try response(ResponseBody(unfolding: { try await body.exchange.piece() }))
+    }
+
+    /// The response when all of it has arrived, which saves the call a change of threads.
+    ///
+    /// - Throws: What ``response()`` throws. What is longer than the limit is an error of its body.
+    func wholeResponse() async throws -> Transport.Response {
+        var failure: BodyTooLong?
         do {
-            let limit = shadow.timeLimit(of: request)
-            try await withTimeLimit(limit, clock) {
-                exchange.finish(throwing: URLError(timedOut: request.url, after: limit ?? .zero))
-            } operation: {
-                shadow.begin(exchange, for: request, credential, of: session, isForeign ? redaction : nil)
-                try await exchange.complete()
-            }
+            try await withDecisions { try await exchange.complete() }
         } catch let error as BodyTooLong {
-            throw RequestError(
-                .responseTooLarge, stage: .executing,
-                reason: "the body is longer than responseLimit, \(error.limit.shownAsBytes)",
-                response: answer(to: request, from: exchange)?.response)
+            failure = error
         }
-        guard let answer = answer(to: request, from: exchange) else {
-            throw RequestError(
-                .invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request)
-        }
-        return answer
+        return try response(ResponseBody(exchange.response.body, failure: failure))
     }
 
-    /// Whether the session's configuration has credentials of its own.
-    var addsAuthorization: Bool {
-        (session.configuration.httpAdditionalHeaders ?? [:]).keys.contains {
-            ($0 as? String)?.lowercased() == "authorization"
+    private func withDecisions(_ wait: () async throws -> Void) async throws {
+        do {
+            try await wait()
+        } catch is LostConnection {
+            throw LostConnection(decisions: decisions)
         }
     }
 
-    private func answer(to request: URLRequest, from exchange: Exchange) -> Answer? {
-        let (task, head, body) = exchange.response
+    private var decisions: DelegateDecisions? {
+        let (task, head, _, challenge) = exchange.response
+        guard let task else { return nil }
+        return DelegateDecisions(
+            request: request, task: task, head: head as? HTTPURLResponse, challenge: challenge, shadow: shadow)
+    }
+
+    private func response(_ body: ResponseBody) throws -> Transport.Response {
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
-        guard let task, let head = head as? HTTPURLResponse, 0...999 ~= head.statusCode else { return nil }
-        shadow.received(head, to: request)
-        let response = DataResponse(
-            request: request, url: head.url, status: .init(integerLiteral: head.statusCode),
-            headerFields: HTTPFields(head), data: body)
-        return Answer(response: response, task: task, head: head, challenge: exchange.challenge)
+        guard let decisions, let head = decisions.head, 0...999 ~= head.statusCode else {
+            throw RequestError(
+                .invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request.urlRequest)
+        }
+        shadow.received(head, to: request.urlRequest)
+        var response = Transport.Response(
+            status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
+        response.decisions = decisions
+        return response
+    }
+}
+
+/// Ends an exchange when nobody can read its body any more.
+private final class Unread: Sendable {
+    let exchange: Exchange
+
+    init(exchange: Exchange) {
+        self.exchange = exchange
     }
 
-    /// What the caller's delegate decides, on its session's queue, within the time that the request or its session has.
-    func asked<Value: Sendable>(
-        for request: URLRequest, _ ask: @escaping @Sendable (_ decide: @escaping @Sendable (Value) -> Void) -> Void
-    ) async throws -> Value {
-        let decision = OneShot<Value>()
-        session.delegateQueue.addOperation { ask { decision.resolve(.success($0)) } }
-        // Nothing moves while it decides.
-        let silence = Duration(timeoutInterval: session.configuration.timeoutIntervalForRequest)
-        let limit = shadow.timeLimit(of: request) ?? silence
-        return try await withTimeLimit(limit?.clamped, clock) {
-            decision.resolve(.failure(URLError(timedOut: request.url, after: limit ?? .zero)))
-        } operation: {
-            try await decision.value()
-        }
-    }
+    deinit { exchange.finish(throwing: CancellationError()) }
 }
 
 /// The server closed a connection that was kept from an earlier request, before it responded to this one.
 ///
 /// It may have processed the request.
 struct LostConnection: Error {
-    let task: URLSessionTask
+    var decisions: DelegateDecisions?
 
     func error(for request: URLRequest) -> URLError {
         var information = request.url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]
@@ -125,9 +111,16 @@ extension URLError {
 }
 
 extension URLRequest {
+    /// Sets what a task takes for a body.
+    fileprivate mutating func openBody(of request: Transport.Request) throws {
+        guard case let (length, stream)? = try request.replacedStream else { return }
+        httpBodyStream = stream
+        if let length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+    }
+
     /// The time for one attempt, if somebody has chosen one: Foundation's own minute is one without a byte, and its own
     /// to measure.
-    var ownTimeLimit: Duration? {
+    var customTimeLimit: Duration? {
         timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
     }
 
@@ -135,7 +128,7 @@ extension URLRequest {
     var bodyLength: Int64? {
         if let body = httpBody { return body.isEmpty ? nil : Int64(body.count) }
         guard httpBodyStream != nil else { return nil }
-        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } ?? NSURLSessionTransferSizeUnknown
+        return declaredLength ?? NSURLSessionTransferSizeUnknown
     }
 }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
     @Test func `silence is counted from the last bytes`() async throws {
         let clock = TestClock()
-        let exchange = Exchange(sink: BodyBuffer(), caller: nil, bodyLength: nil, clock: clock)
+        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: clock)
         exchange.finish(afterSilenceOf: .seconds(3)) { URLError(.timedOut) }
         for _ in 0..<5 {
             await clock.waitForSleepers()
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `one that is over begins no task`() async throws {
-        let exchange = Exchange(sink: BodyBuffer(), caller: nil, bodyLength: nil, clock: ContinuousClock())
+        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: ContinuousClock())
         exchange.finish(throwing: URLError(.timedOut))
         exchange.begin {
             Issue.record("a task was made")
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
-        let exchange = Exchange(sink: BodyBuffer(), caller: nil, bodyLength: nil, clock: ContinuousClock())
+        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: ContinuousClock())
         let task = URLSession(configuration: .ephemeral).dataTask(with: .with(.init(host: "http://h.invalid")))
         exchange.begin {
             exchange.finish(throwing: URLError(.timedOut))

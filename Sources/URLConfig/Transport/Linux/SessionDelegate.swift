@@ -17,7 +17,7 @@ extension OperationQueue {
     static let immediate: OperationQueue = ImmediateQueue()
 }
 
-/// The delegate of an shadow's session: hands each callback to the exchange whose task it is.
+/// The delegate of a shadow session: hands each callback to the exchange whose task it is.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
     private struct Route {
         let exchange: Exchange
@@ -76,7 +76,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         guard let exchange = route(of: task)?.exchange, exchange.bodyLength != nil else {
             return completionHandler(nil)
         }
-        exchange.finish(throwing: LostConnection(task: task))
+        exchange.finish(throwing: LostConnection())
         completionHandler(BodyStream(InputStream(data: Data()), length: 1, exchange))
     }
 
@@ -93,9 +93,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     ) {
         guard let route = route(of: task) else { return }
         route.exchange.move()
-        guard let caller = route.exchange.caller else { return }
+        guard let delegate = route.exchange.callerDelegate else { return }
         route.user.delegateQueue.addOperation {
-            caller.urlSession(
+            delegate.urlSession(
                 route.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
                 // Foundation knows of no length of a stream.
                 totalBytesExpectedToSend: route.exchange.bodyLength ?? totalBytesExpectedToSend)

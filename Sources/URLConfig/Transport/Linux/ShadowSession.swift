@@ -95,44 +95,39 @@ final class ShadowSession: Sendable {
 
     /// The time for one sending, by our own clock.
     func timeLimit(of request: URLRequest) -> Duration? {
-        let limit = request.ownTimeLimit
+        let limit = request.customTimeLimit
         guard let resourceLimit else { return limit }
         return min(resourceLimit, limit ?? resourceLimit)
     }
 
     /// Begins an exchange.
-    ///
-    /// - Parameter redaction: Which of the configuration's fields stay behind; `nil` for none.
-    func begin(
-        _ exchange: Exchange, for request: URLRequest, _ credential: URLCredential?, of user: URLSession,
-        _ redaction: Redaction?
-    ) {
-        var request = request
+    func begin(_ exchange: Exchange, for urlRequest: URLRequest, of sending: Transport.Request) {
+        var request = urlRequest
         // To set a URL costs more than to look at it.
         if let url = request.url, url.scheme?.utf8.contains(where: { $0 < UInt8(ascii: "a") }) == true {
             request.url = url.withLowercasedScheme
         }
-        fields.add(to: &request, without: redaction)
+        fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.config.redaction)
         cookies.add(to: &request)
-        if let credential {
+        if let credential = sending.credential {
             let text = "\(credential.user ?? ""):\(credential.password ?? "")"
             request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
         }
         request.prepareBody(for: exchange)
         // Foundation's own limit is exact for whole seconds, and begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
-        if !isExact, request.ownTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
+        if !isExact, request.customTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
             exchange.finish(afterSilenceOf: limit) { [url = request.url] in URLError(timedOut: url, after: limit) }
         }
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
         guard !request.needsNewConnection else {
-            return singleUseSessions.begin(exchange, for: request, of: user, like: session)
+            return singleUseSessions.begin(exchange, for: request, of: sending.session, like: session)
         }
         Self.queue(of: exchange).async { [request] in
             exchange.begin {
                 let task = self.session.dataTask(with: request)
-                self.delegate.connect(task, to: exchange, of: user)
+                self.delegate.connect(task, to: exchange, of: sending.session)
                 return task
             }
         }

@@ -1,0 +1,48 @@
+/// What the delegates of a session decide about a request that was sent.
+struct DelegateDecisions: Sendable {
+    let request: Transport.Request
+    let task: URLSessionTask
+    let head: HTTPURLResponse?
+    /// The challenge that the response ended with, for credentials in place of a response that is of use.
+    let challenge: URLAuthenticationChallenge?
+    let shadow: ShadowSession
+
+    /// What the caller's delegate says to a redirect.
+    ///
+    /// - Parameter next: The request that would follow it.
+    /// - Returns: The request to send; `nil` if the redirect is the response.
+    func redirection(to next: URLRequest) async throws -> URLRequest? {
+        guard let head, request.config.taskDelegate != nil || request.session.delegate != nil else { return next }
+        return try await asked(for: next) { redirected(by: head, to: next, decide: $0) }
+    }
+
+    /// A request with a stream that can be sent once more, with another stream from the caller's delegate.
+    ///
+    /// - Returns: `nil` if there is none.
+    func repeatable(_ request: URLRequest) async throws -> URLRequest? {
+        try await asked(for: request) { decide in
+            newBodyStream { stream in
+                var again = request
+                again.httpBodyStream = stream
+                decide(stream.map { _ in again })
+            }
+        }
+    }
+
+    /// What a delegate decides, on its session's queue, within the time that the request or its session has.
+    func asked<Value: Sendable>(
+        for request: URLRequest, _ ask: @escaping @Sendable (_ decide: @escaping @Sendable (Value) -> Void) -> Void
+    ) async throws -> Value {
+        let decision = OneShot<Value>()
+        let session = self.request.session
+        session.delegateQueue.addOperation { ask { decision.resolve(.success($0)) } }
+        // Nothing moves while it decides.
+        let silence = Duration(timeoutInterval: session.configuration.timeoutIntervalForRequest)
+        let limit = shadow.timeLimit(of: request) ?? silence
+        return try await withTimeLimit(limit?.clamped, self.request.config.clock) {
+            decision.resolve(.failure(URLError(timedOut: request.url, after: limit ?? .zero)))
+        } operation: {
+            try await decision.value()
+        }
+    }
+}

@@ -1,0 +1,216 @@
+/// Carries one request to a server and brings its response: head first, then the body as it arrives.
+///
+/// ```swift
+/// let stub = Transport { request in
+///     request.urlRequest.url?.path() == "/users/1" ? .init(body: .init(user)) : .init(status: .notFound)
+/// }
+/// let response = try await URLSession.shared.response(for: request) { $0.transport = stub }
+/// ```
+///
+/// A transport sends one request once. Redirects, retries, credentials, time limits and validators are the business of
+/// `response(for:)`, and work on every transport.
+///
+/// One transport may use another:
+///
+/// ```swift
+/// let slow = Transport { request in
+///     try await Task.sleep(for: .seconds(1))
+///     return try await Transport.urlSession.send(request)
+/// }
+/// ```
+///
+/// A call of `response(for:)` that a transport makes itself does not come back to it, but uses ``urlSession``.
+public struct Transport: Sendable {
+    private final class Custom: Sendable {
+        let send: @Sendable (Request) async throws -> Response
+
+        init(_ send: @escaping @Sendable (Request) async throws -> Response) {
+            self.send = send
+        }
+    }
+
+    /// `nil` for ``urlSession``.
+    private let custom: Custom?
+
+    /// The transports that this task is part of.
+    @TaskLocal private static var sending: [ObjectIdentifier] = []
+
+    /// The session that the call is made on: `URLSession` itself, and on Linux a session of ours in its place.
+    public static let urlSession = Self(custom: nil)
+
+    /// A transport of an app's own.
+    ///
+    /// - Parameter send: Sends a request once and returns the head of the response; it must not follow redirects.
+    ///   What it throws, the call throws; use `URLError` for failures of the network, which ``RetryPolicy`` knows.
+    ///   When the task is cancelled, it should stop what it does; the call ends at once in any case.
+    public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
+        self.init(custom: Custom(send))
+    }
+
+    private init(custom: Custom?) {
+        self.custom = custom
+    }
+
+    /// Sends a request once, such as for another transport.
+    ///
+    /// - Parameter request: The request that a transport has received, changed or not.
+    /// - Returns: The head of the response and its body, which arrives meanwhile. To stop reading the body, and to let
+    ///   go of it, ends the transfer.
+    /// - Throws: What the transport throws; ``urlSession`` throws `URLError` for failures of the network and for time
+    ///   that is up, and `CancellationError` once the task is cancelled.
+    public func send(_ request: Request) async throws -> Response {
+        guard let custom else { return try await URLSessionTransport(request).response() }
+        return try await Self.$sending.withValue(Self.sending + [ObjectIdentifier(custom)]) {
+            try await custom.send(request)
+        }
+    }
+
+    /// The transport for a call of this task.
+    var forThisTask: Self {
+        custom.map { Self.sending.contains(ObjectIdentifier($0)) } ?? false ? .urlSession : self
+    }
+
+    /// Sends a request once and collects the body of the response.
+    ///
+    /// - Parameter needsBody: Whether the body is of use, as far as the head says. If not, 64 kB at most are read.
+    /// - Throws: What ``send(_:)`` throws; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
+    func answer(
+        to request: Request, needsBody: @escaping @Sendable (Response) -> Bool
+    ) async throws -> Answer {
+        let (config, url) = (request.config, request.urlRequest.url)
+        guard custom != nil else {
+            let response = try await URLSessionTransport(request, limit: config.responseLimit).wholeResponse()
+            return try await Answer(response, to: request, limit: config.responseLimit)
+        }
+        let limit = request.urlRequest.customTimeLimit
+        return try await withDeadline(limit, config.clock, onOwnThreads: (limit ?? config.deadline) != nil) {
+            URLError(timedOut: url, after: limit ?? .zero)
+        } operation: {
+            let response = try await send(request)
+            guard needsBody(response) else { return try await Answer(skippingBodyOf: response, to: request) }
+            return try await Answer(response, to: request, limit: config.responseLimit)
+        }
+    }
+}
+
+extension Transport {
+    /// A request as a transport receives it.
+    public struct Request: Sendable {
+        /// Method, URL, header fields and `timeoutInterval`.
+        ///
+        /// It has none of the fields that the session's configuration adds, such as cookies.
+        public var urlRequest: URLRequest
+        /// The session that the call is made on, whose configuration a transport may follow.
+        public let session: URLSession
+        /// Whether credentials of the session's configuration may be sent: not after a redirect to another origin.
+        public let allowsSessionCredentials: Bool
+        /// The configuration of the call.
+        let config: URLSession.Config
+        /// The response to the server's last challenge.
+        let credential: URLCredential?
+        private var replacedBody: Body??
+
+        init(
+            _ urlRequest: URLRequest, session: URLSession, config: URLSession.Config, isForeign: Bool = false,
+            credential: URLCredential? = nil
+        ) {
+            self.urlRequest = urlRequest
+            self.session = session
+            self.config = config
+            allowsSessionCredentials = !isForeign
+            self.credential = credential
+        }
+
+        /// The body; `nil` for none.
+        ///
+        /// A transport that hands the request on may replace it.
+        public var body: Body? {
+            get { replacedBody ?? urlRequest.transportBody }
+            set {
+                replacedBody = .some(newValue)
+                if case .data(let data) = newValue {
+                    urlRequest.httpBody = data
+                } else {
+                    // Sets the body, too: they are one.
+                    urlRequest.httpBodyStream = nil
+                    urlRequest.httpBody = nil
+                }
+            }
+        }
+
+        /// The stream and the length of a body that another transport has put in place of the request's own.
+        var replacedStream: (length: Int64?, stream: InputStream)? {
+            get throws {
+                switch replacedBody {
+                case .file(let url)??:
+                    guard let length = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
+                        let stream = InputStream(url: url)
+                    else {
+                        let reason = "body: the file \(url.lastPathComponent) cannot be read"
+                        throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
+                    }
+                    return (Int64(length), stream)
+                case .stream(let length, let open)??: return (length, try open())
+                default: return nil
+                }
+            }
+        }
+    }
+
+    /// The body of a request.
+    public enum Body: Sendable {
+        /// Bytes in memory.
+        case data(Data)
+        /// The content of a file, at its URL.
+        case file(URL)
+        /// A stream.
+        ///
+        /// - Parameters:
+        ///   - length: Its length in bytes; `nil` if it is not known.
+        ///   - open: Makes the stream, not opened yet. Called once each time that the request is sent.
+        case stream(length: Int64?, open: @Sendable () throws -> InputStream)
+    }
+
+    /// A response: its head, and a body that may still arrive.
+    public struct Response: Sendable {
+        /// The status (RFC 9110 §15).
+        public var status: HTTPResponse.Status
+        /// The header fields.
+        public var headerFields: HTTPFields
+        /// Where the response came from; `nil` for the URL of the request.
+        public var url: URL?
+        /// The body.
+        public var body: ResponseBody
+        /// What the session's delegate may decide about the response; `nil` if there is no session's task.
+        var decisions: DelegateDecisions?
+
+        /// A response.
+        ///
+        /// - Parameters:
+        ///   - status: The status.
+        ///   - headerFields: The header fields.
+        ///   - url: Where it came from; by default the URL of the request.
+        ///   - body: The body, by default empty.
+        public init(
+            status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], url: URL? = nil,
+            body: ResponseBody = .init()
+        ) {
+            self.status = status
+            self.headerFields = headerFields
+            self.url = url
+            self.body = body
+        }
+    }
+}
+
+extension URLRequest {
+    /// The body as a transport sees it.
+    fileprivate var transportBody: Transport.Body? {
+        if let body = httpBody { return body.isEmpty ? nil : .data(body) }
+        guard httpBodyStream != nil else { return nil }
+        return .stream(length: declaredLength) { [self] in httpBodyStream ?? InputStream(data: Data()) }
+    }
+
+    /// The length that `Content-Length` names.
+    var declaredLength: Int64? { value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } }
+}
