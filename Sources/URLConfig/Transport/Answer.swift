@@ -1,6 +1,7 @@
 /// A response as the send loop takes it: whole.
 struct Answer: Sendable {
-    /// The most bytes that are read of a body that is of no use, so that its connection can be used again.
+    /// The most bytes that are read of a body that is of no use, within a second, so that its connection can be used
+    /// again.
     private static let mostUnused = 65_536
 
     var response: DataResponse
@@ -25,11 +26,13 @@ struct Answer: Sendable {
     /// Reads the beginning of a body that is of no use, and ends the transfer if there is more.
     init(skippingBodyOf response: Transport.Response, to request: Transport.Request) async throws {
         self.init(response, to: request)
-        var buffer = BodyBuffer(limit: Self.mostUnused)
         // What goes wrong with it is of no interest, but for the end of the task.
-        try? await response.body.collect(into: &buffer)
+        try? await withDeadline(.seconds(1), ContinuousClock(), onOwnThreads: false) {
+            CancellationError()
+        } operation: {
+            _ = try await response.body.collect(upTo: Self.mostUnused)
+        }
         try Task.checkCancellation()
-        self.response.data = buffer.data
     }
 
     private init(_ response: Transport.Response, to request: Transport.Request) {

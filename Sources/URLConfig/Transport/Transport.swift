@@ -54,8 +54,8 @@ public struct Transport: Sendable {
     /// Sends a request once, such as for another transport.
     ///
     /// - Parameter request: The request that a transport has received, changed or not.
-    /// - Returns: The head of the response and its body, which arrives meanwhile. To stop reading the body, and to let
-    ///   go of it, ends the transfer.
+    /// - Returns: The head of the response and its body, which arrives meanwhile. To let go of the body ends the
+    ///   transfer. What ``urlSession`` receives faster than it is read is kept in memory.
     /// - Throws: What the transport throws; ``urlSession`` throws `URLError` for failures of the network and for time
     ///   that is up, and `CancellationError` once the task is cancelled.
     public func send(_ request: Request) async throws -> Response {

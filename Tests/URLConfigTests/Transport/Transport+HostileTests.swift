@@ -1,0 +1,165 @@
+import Testing
+import URLConfig
+
+/// Transports that hang, break off, never end or call back.
+@Suite(.timeLimit(.minutes(1))) struct TransportHostileTests {
+    private let request = URLRequest.with(.init(host: "http://api.test")) { _ in }
+
+    private func response(
+        for request: URLRequest? = nil, _ transport: Transport,
+        _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        try await URLSession.shared.response(for: request ?? self.request) {
+            $0.logger = nil
+            $0.transport = transport
+            configure(&$0)
+        }
+    }
+
+    /// Waits for ever, cancelled or not.
+    private static let deaf = Transport { _ in
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        return .init()
+    }
+
+    /// The head comes, and of the body nothing, cancelled or not.
+    private static let deafInBody = Transport { _ in
+        .init(
+            body: .init(
+                AsyncStream<Data> {
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                    return nil
+                }))
+    }
+
+    @Test func `deadline, time limit and cancellation hold whatever a transport does`() async throws {
+        for transport in [Self.deaf, Self.deafInBody] {
+            let late = await #expect(throws: RequestError.self) {
+                try await response(transport) { $0.deadline = .milliseconds(20) }
+            }
+            #expect(late?.code == .deadlineExceeded)
+            let short = URLRequest.with(.init(host: "http://api.test")) { $0.timeout = .milliseconds(20) }
+            let slow = await #expect(throws: URLError.self) { try await response(for: short, transport) }
+            #expect(slow?.code == .timedOut)
+            let call = Task { try await response(transport) }
+            await Task.yield()
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+    }
+
+    @Test func `one that blocks its thread holds nobody up`() async throws {
+        let blocking = Transport { _ in
+            usleep(400_000)
+            return .init()
+        }
+        let start = ContinuousClock.now
+        await withTaskGroup { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    let error = await #expect(throws: RequestError.self) {
+                        try await response(blocking) { $0.deadline = .milliseconds(50) }
+                    }
+                    #expect(error?.code == .deadlineExceeded)
+                }
+            }
+        }
+        #expect(start.duration(to: .now) < .seconds(4))
+    }
+
+    @Test func `a body that breaks off is an error, and retried`() async throws {
+        let sendings = Journal()
+        let cut = Transport { request in
+            await sendings.note("")
+            guard await sendings.entries.count.isMultiple(of: 2) else {
+                return .init(
+                    body: .init(
+                        AsyncThrowingStream { continuation in
+                            continuation.yield(Data("01".utf8))
+                            continuation.finish(throwing: URLError(.networkConnectionLost))
+                        }))
+            }
+            return .init(body: .init(Data("0123".utf8)))
+        }
+        let error = await #expect(throws: URLError.self) { try await response(cut) }
+        #expect(error?.code == .networkConnectionLost)
+        #expect(error?.attempts.count == 1)
+        _ = try await response(cut)
+        let whole = try await response(cut) { $0.retry = .atOnce() }
+        #expect(try whole.text() == "0123")
+        #expect(whole.attempts.count == 2)
+    }
+
+    /// Endless bytes; `ended` is called when nobody reads them any more.
+    private static func endless(_ ended: @escaping @Sendable () -> Void) -> ResponseBody {
+        let (pieces, continuation) = AsyncStream.makeStream(of: Data.self, bufferingPolicy: .bufferingOldest(4))
+        let feeding = Task {
+            while !Task.isCancelled {
+                continuation.yield(Data(count: 1000))
+                await Task.yield()
+            }
+        }
+        continuation.onTermination = { _ in
+            feeding.cancel()
+            ended()
+        }
+        return ResponseBody(pieces)
+    }
+
+    @Test func `a limit ends an endless body`() async throws {
+        await confirmation { ended in
+            let error = await #expect(throws: RequestError.self) {
+                try await response(Transport { _ in .init(body: Self.endless { ended() }) }) { $0.responseLimit = 2500 }
+            }
+            #expect(error?.code == .responseTooLarge)
+            #expect(error?.response?.data.count == 2500)
+        }
+    }
+
+    @Test func `a redirect is followed however long its body is`() async throws {
+        let transport = Transport { request in
+            guard request.urlRequest.url?.path() != "/next" else { return .init() }
+            return .init(status: .found, headerFields: [.location: "/next"], body: Self.endless {})
+        }
+        #expect(try await response(transport).attempts.map(\.status?.code) == [302, 200])
+        let silent = Transport { request in
+            guard request.urlRequest.url?.path() != "/next" else { return .init() }
+            var response = try await Self.deafInBody.send(request)
+            (response.status, response.headerFields[.location]) = (.found, "/next")
+            return response
+        }
+        #expect(try await response(silent).attempts.map(\.status?.code) == [302, 200])
+    }
+
+    private static let callingBack: Transport = Transport { request in
+        let response = try await request.session.response(for: request.urlRequest, config: preset)
+        return .init(status: response.status, headerFields: [.eTag: "1"], body: .init(response.data))
+    }
+    private static let preset: URLSession.Config = URLSession.Config().with {
+        $0.logger = nil
+        $0.transport = callingBack
+    }
+
+    @Test func `a call that a transport makes itself does not come back to it`() async throws {
+        try await Loopback.serving { _ in
+            .json("{}")
+        } _: { server in
+            let response = try await server.session.response(for: .with(server.config) { _ in }, config: Self.preset)
+            #expect(try response.text() == "{}")
+            #expect(response.headerFields.count == 1)
+        }
+    }
+
+    @Test func `a body is read once, and in pieces`() async throws {
+        var pieces: [Data] = []
+        for try await piece in ResponseBody(Data("0123".utf8)) { pieces.append(piece) }
+        #expect(pieces == [Data("0123".utf8)])
+        for try await _ in ResponseBody() { Issue.record("an empty body has no pieces") }
+        #expect(try await ResponseBody(Data("0123".utf8)).collect(upTo: 4).count == 4)
+        let error = await #expect(throws: RequestError.self) {
+            try await ResponseBody(Data("0123".utf8)).collect(upTo: 3)
+        }
+        #expect(error?.code == .responseTooLarge)
+        #expect(error?.reason == "the body is longer than 3 B")
+    }
+}
