@@ -1,24 +1,5 @@
 /// One call of `response(for:)`: the send loop, which everything that is sent goes through.
 struct SendLoop: Sendable {
-    /// What is sent next, and how the call came to that.
-    private struct Hop {
-        /// The request, without what the authenticator puts on it.
-        var request: URLRequest
-        /// The host that the call began with, which pays for retries.
-        let host: String
-        /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
-        var isForeign = false
-        /// The response to the server's last challenge and the origin that it is for, and how many challenges there
-        /// were.
-        var credential: (value: URLCredential, origin: Origin)?
-        var challenges = 0
-        var redirects = 0
-        /// Whether the request has been sent again because a kept connection was lost.
-        var isRepeated = false
-        var attempts = 1
-        var hasNewCredentials = false
-    }
-
     private typealias Outcome = Result<Answer, any Error>
 
     /// How often credentials are sent for challenges of one URL: a delegate may have only wrong ones.
@@ -144,13 +125,13 @@ struct SendLoop: Sendable {
             let credential = hop.credential.flatMap { isWanted && $0.origin == Origin(request.url) ? $0.value : nil }
             let sending = Transport.Request(
                 request, session: session, config: config, isForeign: hop.isForeign, credential: credential)
-            var answer = try await transport.answer(to: sending) { [config] in !config.redirects.surelyFollow($0) }
+            var answer = try await transport.answer(to: sending)
             answer.response.duration = elapsed()
             answer.response.redaction = config.redaction
             outcome = .success(answer)
-        } catch let error as LostConnection {
-            lost = error
-            outcome = .failure(error.error(for: request).hiding(config.redaction))
+        } catch let error as URLError where error.lostConnection != nil {
+            lost = error.lostConnection
+            outcome = .failure(error.withoutConnection.hiding(config.redaction))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
@@ -158,22 +139,10 @@ struct SendLoop: Sendable {
         return (outcome, lost)
     }
 
-    /// The request that follows a redirect, if the caller's delegate has nothing against it.
-    private func redirection(to next: URLRequest, _ decisions: DelegateDecisions?) async throws -> URLRequest? {
-        guard let decisions else { return next }
-        return try await decisions.redirection(to: next)
-    }
-
-    /// A request that can be sent once more: one with a stream needs another one, from the caller's delegate.
-    private func repeatable(_ request: URLRequest, _ decisions: DelegateDecisions?) async throws -> URLRequest? {
-        guard request.httpBodyStream != nil else { return request }
-        return try await decisions?.repeatable(request)
-    }
-
     /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
     private func repeated(_ hop: Hop, after lost: LostConnection) async throws -> Hop? {
         guard !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
-            let request = try await repeatable(hop.request, lost.decisions)
+            let request = try await lost.decisions.repeatable(hop.request)
         else { return nil }
         var again = hop
         (again.request, again.isRepeated) = (request, true)
@@ -187,7 +156,7 @@ struct SendLoop: Sendable {
             hop.challenges < Self.mostChallenges,
             answer.response.request.value(forHTTPHeaderField: "Authorization") == nil,
             let credential = try await decisions.credential(after: hop.challenges),
-            let request = try await repeatable(hop.request, answer.decisions)
+            let request = try await answer.decisions.repeatable(hop.request)
         else { return nil }
         try Task.checkCancellation()
         var again = hop
@@ -201,7 +170,7 @@ struct SendLoop: Sendable {
     private func redirected(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
         guard case .success(let answer) = outcome,
             let proposed = try config.redirects.next(after: answer.response, to: hop.request, config.redaction),
-            let next = try await redirection(to: proposed, answer.decisions)
+            let next = try await answer.decisions.redirection(to: proposed)
         else { return nil }
         guard hop.redirects < RedirectPolicy.most else {
             throw RequestError(
@@ -209,7 +178,7 @@ struct SendLoop: Sendable {
                 response: answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await repeatable(safe, answer.decisions) else {
+        guard let request = try await answer.decisions.repeatable(safe) else {
             throw URLError(.requestBodyStreamExhausted)
         }
         try Task.checkCancellation()
@@ -246,7 +215,7 @@ struct SendLoop: Sendable {
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
         {
             try Task.checkCancellation()
-            if let request = try await repeatable(hop.request, answer.decisions) {
+            if let request = try await answer.decisions.repeatable(hop.request) {
                 var replay = hop
                 (replay.request, replay.hasNewCredentials) = (request, true)
                 note(hop, "credentials refreshed")
@@ -310,15 +279,6 @@ struct SendLoop: Sendable {
             return error.with(timeline.all)
         case let error:
             return error
-        }
-    }
-}
-
-extension URLSession {
-    /// Whether the session's configuration has credentials of its own.
-    fileprivate var addsAuthorization: Bool {
-        (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
-            ($0 as? String)?.lowercased() == "authorization"
         }
     }
 }

@@ -7,28 +7,6 @@ struct DelegateDecisions: Sendable {
     let challenge: URLAuthenticationChallenge?
     let shadow: ShadowSession
 
-    /// What the caller's delegate says to a redirect.
-    ///
-    /// - Parameter next: The request that would follow it.
-    /// - Returns: The request to send; `nil` if the redirect is the response.
-    func redirection(to next: URLRequest) async throws -> URLRequest? {
-        guard let head, request.config.taskDelegate != nil || request.session.delegate != nil else { return next }
-        return try await asked(for: next) { redirected(by: head, to: next, decide: $0) }
-    }
-
-    /// A request with a stream that can be sent once more, with another stream from the caller's delegate.
-    ///
-    /// - Returns: `nil` if there is none.
-    func repeatable(_ request: URLRequest) async throws -> URLRequest? {
-        try await asked(for: request) { decide in
-            newBodyStream { stream in
-                var again = request
-                again.httpBodyStream = stream
-                decide(stream.map { _ in again })
-            }
-        }
-    }
-
     /// What a delegate decides, on its session's queue, within the time that the request or its session has.
     func asked<Value: Sendable>(
         for request: URLRequest, _ ask: @escaping @Sendable (_ decide: @escaping @Sendable (Value) -> Void) -> Void
@@ -43,6 +21,43 @@ struct DelegateDecisions: Sendable {
             decision.resolve(.failure(URLError(timedOut: request.url, after: limit ?? .zero)))
         } operation: {
             try await decision.value()
+        }
+    }
+}
+
+extension DelegateDecisions? {
+    /// What the caller's delegate says to a redirect.
+    ///
+    /// - Parameter next: The request that would follow it.
+    /// - Returns: The request to send; `nil` if the redirect is the response.
+    func redirection(to next: URLRequest) async throws -> URLRequest? {
+        guard let self, let head = self.head,
+            self.request.config.taskDelegate != nil || self.request.session.delegate != nil
+        else { return next }
+        return try await self.asked(for: next) { self.redirected(by: head, to: next, decide: $0) }
+    }
+
+    /// A request that can be sent once more: one with a stream needs another one, from the caller's delegate.
+    ///
+    /// - Returns: `nil` if there is none.
+    func repeatable(_ request: URLRequest) async throws -> URLRequest? {
+        guard request.httpBodyStream != nil else { return request }
+        guard let self else { return nil }
+        return try await self.asked(for: request) { decide in
+            self.newBodyStream { stream in
+                var again = request
+                again.httpBodyStream = stream
+                decide(stream.map { _ in again })
+            }
+        }
+    }
+}
+
+extension URLSession {
+    /// Whether the session's configuration has credentials of its own.
+    var addsAuthorization: Bool {
+        (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
+            ($0 as? String)?.lowercased() == "authorization"
         }
     }
 }

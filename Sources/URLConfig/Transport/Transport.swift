@@ -72,11 +72,8 @@ public struct Transport: Sendable {
 
     /// Sends a request once and collects the body of the response.
     ///
-    /// - Parameter needsBody: Whether the body is of use, as far as the head says. If not, 64 kB at most are read.
     /// - Throws: What ``send(_:)`` throws; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
-    func answer(
-        to request: Request, needsBody: @escaping @Sendable (Response) -> Bool
-    ) async throws -> Answer {
+    func answer(to request: Request) async throws -> Answer {
         let (config, url) = (request.config, request.urlRequest.url)
         guard custom != nil else {
             let response = try await URLSessionTransport(request, limit: config.responseLimit).wholeResponse()
@@ -87,8 +84,9 @@ public struct Transport: Sendable {
             URLError(timedOut: url, after: limit ?? .zero)
         } operation: {
             let response = try await send(request)
-            guard needsBody(response) else { return try await Answer(skippingBodyOf: response, to: request) }
-            return try await Answer(response, to: request, limit: config.responseLimit)
+            return config.redirects.surelyFollow(response)
+                ? try await Answer(skippingBodyOf: response, to: request)
+                : try await Answer(response, to: request, limit: config.responseLimit)
         }
     }
 }

@@ -24,9 +24,8 @@ struct URLSessionTransport: Sendable {
 
     /// The response when its head has arrived.
     ///
-    /// - Throws: `URLError` for transport failures and for time that is up, ``LostConnection`` for a request that may
-    ///   be sent again if that does no harm, `CancellationError` once the task is cancelled, ``RequestError`` for a
-    ///   response that is not HTTP, or a body stream that is not as long as it says.
+    /// - Throws: `URLError` for transport failures and for time that is up, `CancellationError` once the task is
+    ///   cancelled, ``RequestError`` for a response that is not HTTP, or a body stream that is not as long as it says.
     func response() async throws -> Transport.Response {
         try await withDecisions { try await exchange.head() }
         let body = Unread(exchange: exchange)
@@ -50,7 +49,7 @@ struct URLSessionTransport: Sendable {
         do {
             try await wait()
         } catch is LostConnection {
-            throw LostConnection(decisions: decisions)
+            throw URLError(LostConnection(decisions: decisions), of: request.urlRequest.url)
         }
     }
 
@@ -91,16 +90,27 @@ private final class Unread: Sendable {
 /// It may have processed the request.
 struct LostConnection: Error {
     var decisions: DelegateDecisions?
-
-    func error(for request: URLRequest) -> URLError {
-        var information = request.url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]
-        information[NSLocalizedDescriptionKey] =
-            "The network connection was lost before a response came. The server may have processed the request."
-        return URLError(.networkConnectionLost, userInfo: information)
-    }
 }
 
 extension URLError {
+    private static let lostConnectionKey = "URLConfigLostConnection"
+
+    /// The connection that was lost, if the request may be sent again because of that.
+    var lostConnection: LostConnection? { errorUserInfo[Self.lostConnectionKey] as? LostConnection }
+
+    /// The error for whoever must not know more about the connection.
+    var withoutConnection: URLError {
+        URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey })
+    }
+
+    fileprivate init(_ lost: LostConnection, of url: URL?) {
+        var information: [String: Any] = [Self.lostConnectionKey: lost]
+        information[NSURLErrorFailingURLErrorKey] = url
+        information[NSLocalizedDescriptionKey] =
+            "The network connection was lost before a response came. The server may have processed the request."
+        self.init(.networkConnectionLost, userInfo: information)
+    }
+
     /// As Foundation has it, with the time.
     init(timedOut url: URL?, after limit: Duration) {
         var information = url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]

@@ -132,6 +132,37 @@ import Testing
         }
     }
 
+    #if canImport(FoundationNetworking)
+    @Test(arguments: [HTTPRequest.Method.put, .post])
+    func `on a lost connection a body is made again, if the method is idempotent`(method: HTTPRequest.Method)
+        async throws
+    {
+        try await FaultServer.serving(.losingSecond()) { server in
+            let made = Locked(0)
+            try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+            let attempts = Locked<[Attempt]>([])
+            do {
+                let response = try await response(server, method: method) { request in
+                    var request = request
+                    request.body = .stream(length: 4) {
+                        made.withLock { $0 += 1 }
+                        return InputStream(data: Data("body".utf8))
+                    }
+                    return try await Transport.urlSession.send(request)
+                }
+                attempts.set(\.self, response.attempts)
+            } catch let error as URLError {
+                #expect(error.code == .networkConnectionLost)
+                #expect(error.errorUserInfo.values.allSatisfy { !($0 is LostConnection) })
+                attempts.set(\.self, error.attempts)
+            }
+            #expect(attempts.withLock { $0.count } == (method == .put ? 2 : 1))
+            #expect(made.withLock { $0 } == (method == .put ? 2 : 1))
+            #expect(server.requests.dropFirst().map(\.bodyText) == (method == .put ? ["body", "body"] : ["body"]))
+        }
+    }
+    #endif
+
     @Test func `a file that is not there is an error before anything is sent`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let error = await #expect(throws: RequestError.self) {

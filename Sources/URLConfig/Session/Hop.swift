@@ -1,0 +1,18 @@
+/// What is sent next, and how the call came to that.
+struct Hop {
+    /// The request, without what the authenticator puts on it.
+    var request: URLRequest
+    /// The host that the call began with, which pays for retries.
+    let host: String
+    /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
+    var isForeign = false
+    /// The response to the server's last challenge and the origin that it is for, and how many challenges there
+    /// were.
+    var credential: (value: URLCredential, origin: Origin)?
+    var challenges = 0
+    var redirects = 0
+    /// Whether the request has been sent again because a kept connection was lost.
+    var isRepeated = false
+    var attempts = 1
+    var hasNewCredentials = false
+}
