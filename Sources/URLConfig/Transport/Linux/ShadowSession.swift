@@ -33,8 +33,7 @@ final class ShadowSession: Sendable {
     let session: URLSession
     private let resourceLimit: Duration?
     private let silence: TimeInterval
-    private let cookies: SessionCookies
-    private let fields: AdditionalFields
+    private let fields: SessionFields
     private let delegate = SessionDelegate()
     private let singleUseSessions = SingleUseSessions()
 
@@ -84,8 +83,7 @@ final class ShadowSession: Sendable {
         // What a session shows here is its own object, no copy as on Apple platforms.
         let configuration = user.copy() as? URLSessionConfiguration ?? .default
         configuration.urlCache = nil
-        cookies = SessionCookies(configuration)
-        fields = AdditionalFields(configuration)
+        fields = SessionFields(configuration)
         let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
         silence = configuration.timeoutIntervalForRequest
@@ -108,7 +106,6 @@ final class ShadowSession: Sendable {
             request.url = url.withLowercasedScheme
         }
         fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.config.redaction)
-        cookies.add(to: &request)
         if let credential = sending.credential {
             let text = "\(credential.user ?? ""):\(credential.password ?? "")"
             request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
@@ -144,7 +141,7 @@ final class ShadowSession: Sendable {
 
     /// A response has come.
     func received(_ response: HTTPURLResponse, to request: URLRequest) {
-        cookies.store(response, to: request)
+        fields.storeCookies(of: response, to: request)
     }
 }
 

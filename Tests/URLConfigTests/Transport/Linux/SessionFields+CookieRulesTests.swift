@@ -6,17 +6,17 @@ import Testing
 #if canImport(FoundationNetworking)
 
 /// Which cookies go where (RFC 6265): on Linux ours to say, since Foundation's storage does not ask.
-@Suite struct CookiesRulesTests {
+@Suite struct SessionFieldsCookieRulesTests {
     /// What a session that got a `Set-Cookie` from one URL sends to another, some time later.
     private func sent(
         _ field: String, from first: String = "https://h.example/a/b", to second: String
     ) throws -> String? {
-        let cookies = SessionCookies(.ephemeral)
+        let fields = SessionFields(.ephemeral)
         let url = try #require(URL(string: first))
         let answer = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Set-Cookie": field])
-        cookies.store(try #require(answer), to: URLRequest(url: url))
+        fields.storeCookies(of: try #require(answer), to: URLRequest(url: url))
         var request = URLRequest(url: try #require(URL(string: second)))
-        cookies.add(to: &request)
+        fields.add(to: &request, without: nil)
         return request.value(forHTTPHeaderField: "Cookie")
     }
 
@@ -61,7 +61,7 @@ import Testing
                 HTTPCookie(properties: [.name: "a", .value: "1", .domain: "h.example", .path: "/", .expires: soon])))
         while soon > Date() {}
         var request = URLRequest(url: try #require(URL(string: "https://h.example/")))
-        SessionCookies(configuration).add(to: &request)
+        SessionFields(configuration).add(to: &request, without: nil)
         #expect(request.value(forHTTPHeaderField: "Cookie") == nil)
     }
 

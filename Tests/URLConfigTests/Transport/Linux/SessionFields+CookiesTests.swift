@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct SessionCookiesTests {
+@Suite struct SessionFieldsCookiesTests {
     /// What is stored after an answer with a `Set-Cookie`.
     private func stored(_ field: String, _ configure: (URLSessionConfiguration) -> Void = { _ in }) async throws
         -> [String]

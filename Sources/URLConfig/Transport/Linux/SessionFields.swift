@@ -1,0 +1,76 @@
+#if canImport(FoundationNetworking)
+
+import Logging
+
+/// The `httpAdditionalHeaders` and the cookies of a session, which we add to requests ourselves.
+///
+/// Foundation on Linux writes additional fields on the wire as they are, and hangs on a length. It puts cookies over a
+/// field that the caller has set, sends them though `httpShouldHandleCookies` is off, and takes them for hosts that are
+/// none of the server's business.
+struct SessionFields: Sendable {
+    private var fields: [(name: String, value: String)] = []
+    private let cookies: HTTPCookieStorage?
+    private let sendsCookies: Bool
+    private let acceptsCookies: Bool
+
+    /// Takes fields and cookies over from a configuration, whose session has none after that.
+    ///
+    /// A field that cannot be sent is logged as an error and ignored.
+    init(_ configuration: URLSessionConfiguration) {
+        cookies = configuration.httpCookieStorage
+        sendsCookies = configuration.httpShouldSetCookies
+        acceptsCookies = configuration.httpCookieAcceptPolicy != .never
+        for case let (name as String, value as String) in configuration.httpAdditionalHeaders ?? [:] {
+            do throws(RequestError) {
+                try URLRequest.checkField(name, value)
+                fields.append((name, value))
+            } catch {
+                URLSession.Config.defaultLogger?.error("httpAdditionalHeaders: \(error.reason); it is ignored")
+            }
+        }
+        configuration.httpAdditionalHeaders = nil
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieStorage = nil
+        // Else each line of a head is searched for cookies: a twelfth of what a call costs.
+        configuration.httpCookieAcceptPolicy = .never
+    }
+
+    /// Adds what a request does not have.
+    ///
+    /// - Parameter redaction: Which fields are credentials that stay behind; `nil` for none.
+    func add(to request: inout URLRequest, without redaction: Redaction?) {
+        for (name, value) in fields
+        where request.value(forHTTPHeaderField: name) == nil && redaction?.isCredential(name) != true {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        guard sendsCookies, request.httpShouldHandleCookies, let url = request.url,
+            let stored = cookies?.cookies(for: url),
+            request.value(forHTTPHeaderField: "Cookie") == nil
+        else { return }
+        // The storage gives those of the host, whatever else they say.
+        let meant = stored.filter { $0.isMeant(for: url, now: Date()) }
+        guard !meant.isEmpty else { return }
+        let sorted = meant.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
+        request.setValue(HTTPCookie.requestHeaderFields(with: sorted)["Cookie"], forHTTPHeaderField: "Cookie")
+    }
+
+    func storeCookies(of response: HTTPURLResponse, to request: URLRequest) {
+        guard acceptsCookies, request.httpShouldHandleCookies, let url = response.url,
+            let field = response.value(forHTTPHeaderField: "Set-Cookie")
+        else { return }
+        cookies?.setCookies(
+            HTTPCookie.cookies(in: field, from: url, now: Date()), for: url, mainDocumentURL: request.mainDocumentURL)
+    }
+}
+
+extension HTTPCookie {
+    /// RFC 6265 §5.4: path, transport and expiry.
+    fileprivate func isMeant(for url: URL, now: Date) -> Bool {
+        let path = url.path().isEmpty ? "/" : url.path()
+        return (!isSecure || url.scheme?.lowercased() == "https")
+            && (expiresDate ?? .distantFuture) > now
+            && (path == self.path || path.hasPrefix(self.path.hasSuffix("/") ? self.path : self.path + "/"))
+    }
+}
+
+#endif
