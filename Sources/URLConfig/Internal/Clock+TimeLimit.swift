@@ -1,7 +1,6 @@
 @preconcurrency import Dispatch
 
 extension Clock<Duration> {
-    /// Tells how long ago it was made.
     func stopwatch() -> @Sendable () -> Duration {
         let start = now
         return { start.duration(to: now) }
@@ -12,9 +11,7 @@ extension Clock<Duration> {
     /// The clocks of the system need no thread of Swift's cooperative pool for that: what is measured may be the very
     /// thing that blocks all of them.
     ///
-    /// - Parameters:
-    ///   - delay: The delay.
-    ///   - fire: The function. It must not wait for anything.
+    /// - Parameter fire: The function. It must not wait for anything.
     /// - Returns: Cancels the call. Keep it until then: a timer that nobody keeps never fires.
     func schedule(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         guard self is ContinuousClock || self is SuspendingClock else {

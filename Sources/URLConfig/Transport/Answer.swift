@@ -8,7 +8,6 @@ struct Answer: Sendable {
     /// What the session's delegate may decide about it; `nil` if there is no session's task.
     let decisions: DelegateDecisions?
 
-    /// Collects the body of a response.
     init(_ response: Transport.Response, to request: Transport.Request, limit: Int?) async throws {
         self.init(response, to: request)
         var buffer = BodyBuffer(limit: limit)

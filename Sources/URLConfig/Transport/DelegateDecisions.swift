@@ -26,10 +26,7 @@ struct DelegateDecisions: Sendable {
 }
 
 extension DelegateDecisions? {
-    /// What the caller's delegate says to a redirect.
-    ///
-    /// - Parameter next: The request that would follow it.
-    /// - Returns: The request to send; `nil` if the redirect is the response.
+    /// The request that follows a redirect, as the caller's delegate has it; `nil` if the redirect is the response.
     func redirection(to next: URLRequest) async throws -> URLRequest? {
         guard let self, let head = self.head,
             self.request.config.taskDelegate != nil || self.request.session.delegate != nil
@@ -38,8 +35,6 @@ extension DelegateDecisions? {
     }
 
     /// A request that can be sent once more: one with a stream needs another one, from the caller's delegate.
-    ///
-    /// - Returns: `nil` if there is none.
     func repeatable(_ request: URLRequest) async throws -> URLRequest? {
         guard request.httpBodyStream != nil else { return request }
         guard let self else { return nil }

@@ -41,9 +41,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         state = Locked(State(body: BodyBuffer(limit: limit)))
     }
 
-    /// Begins with a task, unless the exchange is over.
+    /// Begins with a task whose callbacks arrive here, unless the exchange is over.
     ///
-    /// - Parameter makeTask: Makes the task, not begun yet, whose callbacks arrive here.
     /// - Returns: Whether there is a task, which will end.
     @discardableResult
     func begin(_ makeTask: () -> URLSessionTask) -> Bool {
@@ -67,20 +66,15 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     /// Waits until the head of the response has arrived, or all of it.
-    ///
-    /// - Throws: What ``complete()`` throws.
     func head() async throws {
         try await arrival { $0.head }
     }
 
     /// The next bytes of the body; `nil` at its end.
-    ///
-    /// - Throws: What ``complete()`` throws, once all bytes were read.
     func piece() async throws -> Data? {
         try await arrival { $0.body.take() }
     }
 
-    /// Waits for something that arrives before the end.
     @discardableResult
     private func arrival<Arrival: Sendable>(_ take: @Sendable (inout State) -> Arrival?) async throws -> Arrival? {
         while true {
@@ -104,7 +98,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         state.withLock { ($0.task, $0.head ?? $0.task?.response, $0.body.data, $0.challenge) }
     }
 
-    /// Ends the exchange early, and the task with it.
     func finish(throwing error: any Error) {
         finish(.failure(error))
     }
@@ -115,7 +108,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         finish(.success(()))
     }
 
-    /// Ends the exchange unless it is over in time.
     func finish(after limit: Duration, throwing error: @escaping @Sendable () -> any Error) {
         let cancel = clock.schedule(after: limit) { [weak self] in self?.finish(throwing: error()) }
         keep(cancel, \.cancelLimit)

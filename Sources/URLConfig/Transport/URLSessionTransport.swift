@@ -22,8 +22,7 @@ struct URLSessionTransport: Sendable {
         shadow.begin(exchange, for: urlRequest, of: request)
     }
 
-    /// The response when its head has arrived.
-    ///
+    /// - Returns: The response when its head has arrived.
     /// - Throws: `URLError` for transport failures and for time that is up, `CancellationError` once the task is
     ///   cancelled, ``RequestError`` for a response that is not HTTP, or a body stream that is not as long as it says.
     func response() async throws -> Transport.Response {
@@ -32,9 +31,8 @@ struct URLSessionTransport: Sendable {
         return try response(ResponseBody(unfolding: { try await body.exchange.piece() }))
     }
 
-    /// The response when all of it has arrived, which saves the call a change of threads.
-    ///
-    /// - Throws: What ``response()`` throws. What is longer than the limit is an error of its body.
+    /// - Returns: The response when all of it has arrived, which saves the call a change of threads. What is longer than
+    ///   the limit is an error of its body.
     func wholeResponse() async throws -> Transport.Response {
         var failure: BodyTooLong?
         do {
@@ -98,7 +96,6 @@ extension URLError {
     /// The connection that was lost, if the request may be sent again because of that.
     var lostConnection: LostConnection? { errorUserInfo[Self.lostConnectionKey] as? LostConnection }
 
-    /// The error for whoever must not know more about the connection.
     var withoutConnection: URLError {
         URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey })
     }

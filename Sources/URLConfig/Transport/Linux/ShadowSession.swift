@@ -37,7 +37,6 @@ final class ShadowSession: Sendable {
     private let delegate = SessionDelegate()
     private let singleUseSessions = SingleUseSessions()
 
-    /// The shadow of a session.
     static func of(_ user: URLSession) -> ShadowSession {
         let key = ObjectIdentifier(user)
         let (known, isSweepDue) = register.withLock { register in
@@ -73,10 +72,8 @@ final class ShadowSession: Sendable {
         for shadow in unused { shadow.session.finishTasksAndInvalidate() }
     }
 
-    /// How many requests wait for a connection of their own.
     var waiting: Int { singleUseSessions.waiting }
 
-    /// How many sessions have one.
     static var count: Int { register.withLock { $0.shadows.count } }
 
     private init(_ user: URLSessionConfiguration) {
@@ -91,14 +88,12 @@ final class ShadowSession: Sendable {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .immediate)
     }
 
-    /// The time for one sending, by our own clock.
     func timeLimit(of request: URLRequest) -> Duration? {
         let limit = request.customTimeLimit
         guard let resourceLimit else { return limit }
         return min(resourceLimit, limit ?? resourceLimit)
     }
 
-    /// Begins an exchange.
     func begin(_ exchange: Exchange, for urlRequest: URLRequest, of sending: Transport.Request) {
         var request = urlRequest
         // To set a URL costs more than to look at it.
@@ -139,7 +134,6 @@ final class ShadowSession: Sendable {
         queues[Int(UInt(bitPattern: ObjectIdentifier(exchange).hashValue) % UInt(queues.count))]
     }
 
-    /// A response has come.
     func received(_ response: HTTPURLResponse, to request: URLRequest) {
         fields.storeCookies(of: response, to: request)
     }

@@ -23,8 +23,6 @@ final class SingleUseSessions: Sendable {
         /// How many may wait until those that were given up are looked for.
         var purge = 64
 
-        /// Adds one that waits.
-        ///
         /// - Returns: Those that are not wanted any more.
         mutating func add(_ new: Waiting) -> [Waiting] {
             waiting.append(new)
@@ -35,9 +33,7 @@ final class SingleUseSessions: Sendable {
             return unwanted
         }
 
-        /// Takes the first that is still wanted.
-        ///
-        /// - Returns: It, and those before it that are not wanted any more.
+        /// - Returns: The first that is still wanted, and those before it that are not.
         mutating func next() -> (next: (Exchange, Waiting)?, unwanted: [Waiting]) {
             var unwanted: [Waiting] = []
             while let waiting = waiting.popFirst() {
@@ -56,9 +52,7 @@ final class SingleUseSessions: Sendable {
 
     /// Begins an exchange when it has its turn.
     ///
-    /// - Parameters:
-    ///   - user: The caller's session.
-    ///   - session: The session whose configuration counts.
+    /// - Parameter session: The session whose configuration counts.
     func begin(_ exchange: Exchange, for request: URLRequest, of user: URLSession, like session: URLSession) {
         let host = "\(request.url?.host() ?? ""):\(request.url?.port ?? 0)"
         let begin = { @Sendable [self] (exchange: Exchange) in
