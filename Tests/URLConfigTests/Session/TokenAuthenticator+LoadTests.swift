@@ -135,7 +135,7 @@ import Testing
             try await group.waitForAll()
         }
         // A refresh whose last waiter was cancelled goes on.
-        while await authenticator.waiting > 0 { await Task.yield() }
+        while await authenticator.waiting > 0, !Task.isCancelled { await Task.yield() }
     }
 }
 

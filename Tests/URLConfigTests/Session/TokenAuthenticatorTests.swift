@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct TokenAuthenticatorTests {
+@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorTests {
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 
@@ -87,7 +87,7 @@ import Testing
         let others = (0..<100).map { _ in
             Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         }
-        while await authenticator.waiting < 101 { await Task.yield() }
+        while await authenticator.waiting < 101, !Task.isCancelled { await Task.yield() }
         open.yield()
         for task in [first] + others {
             await #expect(throws: Unreachable.self) { try await task.value }
@@ -112,7 +112,7 @@ import Testing
         let starter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         for await _ in entered { break }
         let waiter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        while await authenticator.waiting < 2 { await Task.yield() }
+        while await authenticator.waiting < 2, !Task.isCancelled { await Task.yield() }
         starter.cancel()
         await #expect(throws: CancellationError.self) { try await starter.value }
         #expect(await authenticator.waiting == 1)
@@ -242,5 +242,4 @@ import Testing
     @Test func `a token shows no more than its expiry`() {
         #expect("\(Token("s3cret"))" == "Token(***, expiry: unknown)")
     }
-
 }
