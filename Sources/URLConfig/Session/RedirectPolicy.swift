@@ -32,11 +32,9 @@ public struct RedirectPolicy: Sendable {
         self.decide = decide
     }
 
-    /// The request that follows a redirect; `nil` if the response is to be returned.
+    /// The request to send after a redirect of one that was not authorized yet; `nil` to return the response.
     ///
-    /// - Parameters:
-    ///   - request: The request before it was authorized.
-    ///   - redaction: Which fields are credentials.
+    /// - Parameter redaction: Which fields are credentials.
     func next(after response: DataResponse, to request: URLRequest, _ redaction: Redaction) throws -> URLRequest? {
         guard let decide, let next = try request.redirected(by: response, redaction) else { return nil }
         return try decide(response, next)?.keepingCredentials(for: next, redaction)
@@ -107,7 +105,7 @@ extension Redaction {
 }
 
 extension RequestError {
-    fileprivate static func refusedRedirect(_ reason: String, _ response: DataResponse) -> Self {
+    static func refusedRedirect(_ reason: String, _ response: DataResponse) -> Self {
         Self(
             .refusedRedirect, stage: .executing, reason: "a redirect that is not followed: \(reason)",
             response: response)

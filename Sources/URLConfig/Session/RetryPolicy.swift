@@ -50,9 +50,7 @@ public struct RetryPolicy: Sendable {
     /// The delay before the next attempt, and the reason for it; `nil` if this was the last.
     ///
     /// - Parameters:
-    ///   - attempt: The number of attempts so far.
-    ///   - now: The time, for a `Retry-After` that names a date.
-    ///   - remaining: What is left of the deadline; `nil` without one.
+    ///   - remaining: What is left of the deadline, if there is one.
     ///   - jitter: A random number from zero to one.
     func delay(
         after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,

@@ -28,8 +28,8 @@ public struct ResponseReader<Output: Sendable>: Sendable {
 
     /// The value of a response, as `value(for:)` returns it.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response for a status
-    ///   that this reader does not accept, or what `decode()` and `text()` throw for a content that it cannot read.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response for a
+    ///   status that is not accepted, or what `decode()` and `text()` throw for a content that cannot be read.
     public func read(_ response: DataResponse) throws -> Output { try body(response) }
 
     /// A reader of a value that is made of this one's.
@@ -41,11 +41,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
         .init(accepting: 0...999) { try transform(read($0)) }
     }
 
-    /// This reader, with a fixed value for some statuses, whatever the content.
-    ///
-    /// ```swift
-    /// .with(.api, reader: .json.or(nil, for: .notFound)) { … }
-    /// ```
+    /// This reader, with a fixed value for some statuses, such as `.json.or(nil, for: .notFound)`.
     ///
     /// Validators such as ``ResponseValidator/success`` come first, and refuse such a status.
     ///
@@ -58,10 +54,6 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     }
 
     /// This reader, with the API's own error in place of ``RequestError/Code/unacceptableStatus``.
-    ///
-    /// ```swift
-    /// .with(.api, reader: .json.orThrow(APIError.self)) { … }
-    /// ```
     ///
     /// For all requests of an API, ``ResponseValidator/success(orThrow:_:)`` does the same.
     ///

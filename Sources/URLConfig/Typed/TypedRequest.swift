@@ -39,13 +39,7 @@ public struct TypedRequest<Output: Sendable>: Sendable {
         Self(try URLRequest.with(config, configure), reader: reader)
     }
 
-    /// The same request, for a value that is made of this one's.
-    ///
-    /// ```swift
-    /// static func user(_ id: Int) -> TypedRequest<User> {
-    ///     TypedRequest<Envelope<User>>.with(.api) { $0.path = "/users/\(id)" }.map(\.data)
-    /// }
-    /// ```
+    /// The same request, for a value that is made of this one's, as an envelope's `.map(\.data)`.
     ///
     /// - Parameter transform: Makes the value. What it throws is rethrown by `value(for:)`.
     public func map<Value: Sendable>(

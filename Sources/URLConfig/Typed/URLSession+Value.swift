@@ -28,11 +28,6 @@ extension URLSession {
 
     /// Sends a typed request, as `value(for:)` does, and returns the value and the response that it was read from.
     ///
-    /// ```swift
-    /// let (user, response) = try await URLSession.shared.valueAndResponse(for: .user(1))
-    /// let tag = response.headerFields[.eTag]
-    /// ```
-    ///
     /// - Parameters:
     ///   - request: The request and how to read its response.
     ///   - config: The preset, by default ``Config/default``.
