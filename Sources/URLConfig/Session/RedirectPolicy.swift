@@ -32,9 +32,9 @@ public struct RedirectPolicy: Sendable {
         self.decide = decide
     }
 
-    /// The request to send after a redirect of one that was not authorized yet; `nil` to return the response.
+    /// The request that follows a redirect; `nil` if the response is to be returned.
     ///
-    /// - Parameter redaction: Which fields are credentials.
+    /// - Parameter request: The request before it was authorized.
     func next(after response: DataResponse, to request: URLRequest, _ redaction: Redaction) throws -> URLRequest? {
         guard let decide, let next = try request.redirected(by: response, redaction) else { return nil }
         return try decide(response, next)?.keepingCredentials(for: next, redaction)

@@ -14,14 +14,20 @@
 public struct ResponseReader<Output: Sendable>: Sendable {
     private let body: @Sendable (DataResponse) throws -> Output
 
+    /// A reader of 2xx responses; others throw ``RequestError/Code/unacceptableStatus``.
+    ///
+    /// - Parameter read: Makes the value. What it throws is rethrown.
+    public init(_ read: @escaping @Sendable (DataResponse) throws -> Output) {
+        self.init(accepting: 200..<300, read)
+    }
+
     /// A reader of responses with certain statuses; others throw ``RequestError/Code/unacceptableStatus``.
     ///
     /// - Parameters:
-    ///   - codes: Status codes, such as `[200, 404]`, or `0...999` for all; by default 2xx.
+    ///   - codes: Status codes, such as `[200, 404]`, or `0...999` for all.
     ///   - read: Makes the value. What it throws is rethrown.
     public init(
-        accepting codes: some Sequence<Int> & Sendable = 200..<300,
-        _ read: @escaping @Sendable (DataResponse) throws -> Output
+        accepting codes: some Sequence<Int> & Sendable, _ read: @escaping @Sendable (DataResponse) throws -> Output
     ) {
         body = { try read($0.validateStatusCode(in: codes)) }
     }
