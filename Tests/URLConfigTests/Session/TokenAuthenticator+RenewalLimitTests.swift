@@ -129,6 +129,16 @@ import Testing
         #expect(error?.attempts.isEmpty == true)
     }
 
+    @Test func `a limit of zero has passed before anything returns`() async throws {
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], renewalLimit: .zero) {
+            throw Unreachable()
+        } refresh: { _ in
+            nil
+        }
+        let error = await #expect(throws: RequestError.self) { try await authenticator.sent() }
+        #expect(error?.code == .authenticationTimedOut)
+    }
+
     @Test func `a token that comes late is kept if no other one has come`() async throws {
         let gate = Gate()
         let authenticator = authenticator(gate)
