@@ -1,6 +1,6 @@
 /// Puts credentials on requests, and gets new ones when a server refuses them.
 ///
-/// ``TokenAuthenticator`` is the usual one. One of an app's own:
+/// ``TokenAuthenticator`` is the usual one. An app can write its own:
 ///
 /// ```swift
 /// struct SignedRequests: Authenticator {
@@ -10,39 +10,34 @@
 /// }
 /// ```
 ///
-/// Calls of `response(for:)` that an authenticator makes itself leave without its credentials, as with `authorize =
-/// false`, if it is a class or an actor. A structure must see to it itself.
+/// If it is a class or an actor, calls of `response(for:)` that it makes itself leave without its credentials, as with
+/// `authorize = false`. A structure must set that itself.
 public protocol Authenticator: Sendable {
     /// Puts credentials on a request, before each time it is sent.
     ///
     /// - Parameter request: The request as the caller made it.
-    /// - Throws: Whatever it likes; the call of `response(for:)` throws the same.
+    /// - Throws: Any error; the call of `response(for:)` throws the same.
     func authorize(_ request: inout URLRequest) async throws
 
     /// Gets new credentials after a server refused those that the request had.
     ///
     /// - Parameter response: The refusal, with the request as it was sent.
-    /// - Returns: Whether new credentials are ready: the request is then authorized and sent once more.
-    /// - Throws: Whatever it likes; the call of `response(for:)` throws the same, and does not ask
-    ///   ``Foundation/URLSession/Config/onUnauthorized``: return `false` for credentials that cannot be had any more.
+    /// - Returns: Whether there are new credentials: the request is then authorized and sent once more.
+    /// - Throws: Any error; the call of `response(for:)` throws the same, and does not call
+    ///   ``Foundation/URLSession/Config/onUnauthorized``. Return `false` if there are no credentials any more.
     func reauthorize(after response: DataResponse) async throws -> Bool
 }
 
 extension Authenticator {
-    /// There are no new credentials to be had.
+    /// There are no new credentials.
     public func reauthorize(after response: DataResponse) async throws -> Bool { false }
 }
 
 /// An authenticator that knows more about a refusal than that it has no new credentials.
 protocol RefusalExplaining: Authenticator {
     /// What a refusal means for which there are no new credentials.
-    func explanation(of refusal: DataResponse) async -> RefusalExplanation
-}
-
-/// What an authenticator knows about a refusal.
-struct RefusalExplanation: Sendable {
-    /// What happened, without secrets; `nil` if the authenticator's credentials were sent.
-    var reason: String?
-    /// Whether it is the first refusal of these credentials, and the user is to be signed out.
-    var isFirstRefusal: Bool
+    ///
+    /// - Returns: What happened, without secrets, or `nil` if the authenticator's credentials were sent; and whether it
+    ///   is the first refusal of these credentials, and the user is to be signed out.
+    func explanation(of refusal: DataResponse) async -> (reason: String?, isFirstRefusal: Bool)
 }

@@ -1,51 +1,44 @@
-/// A check of every answer: it inspects it, replaces it or throws.
+/// A check of every response: it inspects it, replaces it or throws.
 ///
 /// An app adds its own as a static member:
 ///
 /// ```swift
 /// extension ResponseValidator {
-///     /// Cloudflare, in front of the server, answers with a page of its own where the app expects JSON.
+///     /// A page of Cloudflare's where the app expects JSON of the server behind it.
 ///     static let notBlockedByCloudflare = Self { response in
-///         guard response.status == .forbidden, response.headerFields[.server]?.lowercased() == "cloudflare",
-///             response.hasContentType(.html)
-///         else { return }
-///         NotificationCenter.default.post(name: .blockedByCloudflare, object: nil)
+///         guard response.status == .forbidden, response.hasContentType(.html) else { return }
 ///         throw AppError.blockedByCloudflare
 ///     }
 /// }
 /// let response = try await session.response(for: request) { $0.validators = [.notBlockedByCloudflare, .success] }
 /// ```
 public struct ResponseValidator: Sendable {
-    private let body: @Sendable (inout DataResponse) async throws -> Void
+    /// Applies the check.
+    let validate: @Sendable (_ response: inout DataResponse) async throws -> Void
 
     /// A check.
     ///
-    /// - Parameter validate: Looks at the response; assigns another one to replace it; throws to refuse it. What it throws is
-    ///   rethrown as it is.
+    /// - Parameter validate: Inspects the response, assigns another one to replace it, or throws to refuse it. What it
+    ///   throws is rethrown.
     public init(_ validate: @escaping @Sendable (_ response: inout DataResponse) async throws -> Void) {
-        body = validate
+        self.validate = validate
     }
 
-    /// A 2xx status; else ``RequestError/Code/unacceptableStatus``.
+    /// A 2xx status; otherwise ``RequestError/Code/unacceptableStatus``.
     public static let success = Self { try $0.validated() }
 
-    /// One of the status codes given; else ``RequestError/Code/unacceptableStatus``.
+    /// One of the given status codes; otherwise ``RequestError/Code/unacceptableStatus``.
     ///
-    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; gone through once, here, and up to 4,096 of them.
+    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; the first 4,096 of them are used.
     public static func status(in codes: some Sequence<Int>) -> Self {
         let codes = Set(codes.statusCodes)
         return Self { try $0.validateStatusCode(in: codes) }
     }
 
-    /// A content type of the kind given; else ``RequestError/Code/unacceptableContentType``.
+    /// A content type of the given kind; otherwise ``RequestError/Code/unacceptableContentType``.
     ///
     /// - Parameter type: The kind, as for ``DataResponse/hasContentType(_:)``.
     public static func contentType(_ type: MediaType) -> Self {
         Self { try $0.validateContentType(type) }
-    }
-
-    /// Applies the check.
-    func validate(_ response: inout DataResponse) async throws {
-        try await body(&response)
     }
 }

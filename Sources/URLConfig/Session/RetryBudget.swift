@@ -1,35 +1,24 @@
-/// How many more requests retries may cause: for each host a reserve that calls and time fill, and retries draw on.
+/// How many more requests retries may cause: a reserve for each host that calls and time fill, and retries spend.
 ///
 /// While a service is down, every retry adds to the load that keeps it down. A reserve contains ten retries at most.
 /// Each call adds a tenth of a retry. Each minute adds one, so that a client with few calls has retries again after
 /// an outage.
 ///
 /// In a full outage, n calls within m minutes cause at most 10 + n/10 + m retries. For a thousand calls at a rate of
-/// twelve a minute or more, that is less than 1.2 requests a call. A client with fewer calls exceeds 1.1 requests a
-/// call by no more than one retry a minute.
+/// twelve a minute or more, that is less than 1.2 requests a call.
 public final class RetryBudget: Sendable {
     private struct Reserve {
         var retries = RetryBudget.most
         var time: ContinuousClock.Instant
 
-        mutating func refill(at now: ContinuousClock.Instant) {
+        func refilled(at now: ContinuousClock.Instant) -> Self {
             // Callers read the clock before they take the lock, so that time may seem to go back.
-            guard now > time else { return }
-            retries = min(RetryBudget.most, retries + (now - time) / RetryBudget.refillTime)
-            time = now
-        }
-
-        func isShort(at now: ContinuousClock.Instant) -> Bool {
-            var later = self
-            later.refill(at: now)
-            return later.retries < RetryBudget.most
+            guard now > time else { return self }
+            return Self(retries: min(most, retries + (now - time) / .seconds(60)), time: now)
         }
     }
 
     private static let most = 10.0
-    private static let earned = 0.1
-    /// How long it takes until a reserve has one more retry, without any calls.
-    private static let refillTime = Duration.seconds(60)
     /// How many hosts there are reserves for: a crawler must not fill the memory.
     private static let mostHosts = 1000
 
@@ -43,7 +32,7 @@ public final class RetryBudget: Sendable {
 
     /// A call to a host begins.
     func earn(_ host: String, at now: ContinuousClock.Instant = .now) {
-        change(host, at: now) { $0 = min(Self.most, $0 + Self.earned) }
+        change(host, at: now) { $0 = min(Self.most, $0 + 0.1) }
     }
 
     /// Whether one more retry may be sent to a host; it counts as sent.
@@ -61,13 +50,12 @@ public final class RetryBudget: Sendable {
         reserves.withLock { reserves in
             if reserves.count >= Self.mostHosts, reserves[host] == nil {
                 // A full reserve is what a new host has, too.
-                reserves = reserves.filter { $0.value.isShort(at: now) }
+                reserves = reserves.filter { $0.value.refilled(at: now).retries < Self.most }
                 if reserves.count >= Self.mostHosts, let oldest = reserves.min(by: { $0.value.time < $1.value.time }) {
                     reserves[oldest.key] = nil
                 }
             }
-            var reserve = reserves[host] ?? Reserve(time: now)
-            reserve.refill(at: now)
+            var reserve = reserves[host]?.refilled(at: now) ?? Reserve(time: now)
             defer { reserves[host] = reserve }
             return change(&reserve.retries)
         }

@@ -7,31 +7,32 @@
 /// }
 /// ```
 ///
-/// Only what does no harm twice is sent twice: methods that are idempotent (RFC 9110 §9.2.2), or any that carries an
+/// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2) or an
 /// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has
 /// the same body.
 public struct RetryPolicy: Sendable {
     /// The most attempts, the first one included; one for no retry.
     public var attempts: Int
-    /// The longest wait before the second attempt; it doubles with each one more.
+    /// The longest delay before the second attempt, by default 500 ms; it doubles with each attempt after that.
     ///
-    /// The wait itself is random between zero and that, so that many clients do not come back at once.
+    /// The delay itself is random between zero and that, so that many clients do not come back at once.
     public var firstDelay = Duration.milliseconds(500)
-    /// What the longest wait does not grow beyond.
+    /// The limit for the longest delay, by default 20 s.
     public var longestDelay = Duration.seconds(20)
-    /// The longest `Retry-After` that is waited for, if what is left of the deadline is not shorter still: an answer
-    /// that asks for more is returned at once.
+    /// The longest `Retry-After` to wait for, by default 60 s.
+    ///
+    /// A response that asks for more, or for more than is left of the deadline, is returned at once.
     public var longestRetryAfter = Duration.seconds(60)
-    /// Status codes of answers that may be better the next time.
+    /// The status codes of responses that may be transient.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Failures of the transport that may be transient.
+    /// The errors of the transport that may be transient.
     ///
     /// `.cannotParseResponse` is not among them: on Linux, Foundation reports it for some legal responses, every time.
     public var errors: Set<URLError.Code> = [
         .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
         .notConnectedToInternet, .badServerResponse,
     ]
-    /// What bounds the retries of all calls together; `nil` for no bound.
+    /// The budget that limits the retries of all calls together; `nil` for no limit.
     public var budget: RetryBudget? = .shared
 
     /// Nothing is sent again.
@@ -39,59 +40,42 @@ public struct RetryPolicy: Sendable {
     /// Three attempts.
     public static let standard = Self(attempts: 3)
 
-    /// A policy that has all but the number of attempts in common with ``standard``.
+    /// A policy like ``standard``, but for the number of attempts.
     ///
     /// - Parameter attempts: The most attempts, the first one included.
     public init(attempts: Int) {
         self.attempts = attempts
     }
 
-    /// How long to wait before the next attempt, and why; `nil` if this was the last.
+    /// The delay before the next attempt, and the reason for it; `nil` if this was the last.
     ///
     /// - Parameters:
-    ///   - attempt: How many attempts there were.
-    ///   - request: The request.
-    ///   - outcome: What became of the last one.
-    ///   - now: When that was, for a `Retry-After` that names a date.
-    ///   - remaining: What is left of the deadline; `nil` without one.
+    ///   - remaining: What is left of the deadline, if there is one.
     ///   - jitter: A random number from zero to one.
     func delay(
         after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
         remaining: Duration?, jitter: Double
     ) -> (delay: Duration, reason: String)? {
-        guard attempt < attempts, request.mayBeRepeated else { return nil }
-        var delay: Duration
+        let hasKey = request.value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
+        guard attempt < attempts, hasKey || request.hasIdempotentMethod else { return nil }
+        let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
+        var delay = Duration(timeoutInterval: limit * jitter) ?? .zero
         var reason = ""
         switch outcome {
-        case .failure(let error):
-            guard let error = error as? URLError, errors.contains(error.code) else { return nil }
-            delay = backoff(attempt, jitter)
-        case .success(let response):
-            guard statuses.contains(response.status.code) else { return nil }
-            delay = backoff(attempt, jitter)
-            if let asked = response.retryAfter(at: now) {
-                guard asked <= longestRetryAfter else { return nil }
-                // "At once" is for each client a little later, too.
-                if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
-            }
+        case .failure(let error as URLError) where errors.contains(error.code): break
+        case .success(let response) where statuses.contains(response.status.code):
+            guard let asked = response.retryAfter(at: now) else { break }
+            guard asked <= longestRetryAfter else { return nil }
+            // "At once" is a little later for each client, too.
+            if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
+        default: return nil
         }
         if let remaining, delay >= remaining { return nil }
         return (delay, "waiting \(delay.shown)\(reason)")
     }
-
-    /// Full jitter: anything from nothing to a limit that doubles.
-    private func backoff(_ attempt: Int, _ jitter: Double) -> Duration {
-        let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
-        return Duration(timeoutInterval: limit * jitter) ?? .zero
-    }
 }
 
 extension URLRequest {
-    /// Whether sending it twice does no more than sending it once (RFC 9110 §9.2.2).
-    fileprivate var mayBeRepeated: Bool {
-        hasIdempotentMethod || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
-    }
-
     /// RFC 9110 §9.2.2.
     var hasIdempotentMethod: Bool {
         ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod ?? "GET")
@@ -101,17 +85,15 @@ extension URLRequest {
 extension DataResponse {
     /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3).
     ///
-    /// Of a date, it is the time from now, or zero if the date has passed. `nil` if the field is missing or invalid.
+    /// For a date, it is the time from now, or zero if the date has passed. `nil` if the field is missing or invalid.
     public var retryAfter: Duration? { retryAfter(at: Date()) }
 
     func retryAfter(at now: Date) -> Duration? {
         guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
             return nil
         }
-        if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
-            return Double(text).flatMap { Duration(timeoutInterval: $0) ?? .zero }
-        }
-        guard let date = Date(httpDate: text) else { return nil }
-        return Duration(timeoutInterval: date.timeIntervalSince(now)) ?? .zero
+        let isNumber = text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard let seconds = isNumber ? Double(text) : Date(httpDate: text)?.timeIntervalSince(now) else { return nil }
+        return Duration(timeoutInterval: seconds) ?? .zero
     }
 }

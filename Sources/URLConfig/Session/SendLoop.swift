@@ -185,9 +185,7 @@ struct SendLoop: Sendable {
         do {
             try request.checkSendable()
         } catch {
-            throw RequestError(
-                .refusedRedirect, stage: .executing, reason: "a redirect that is not followed: \(error.reason)",
-                response: answer.response)
+            throw RequestError.refusedRedirect(error.reason, answer.response)
         }
         var following = hop
         following.request = request

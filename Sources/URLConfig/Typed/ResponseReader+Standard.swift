@@ -1,13 +1,13 @@
 extension ResponseReader where Output: Decodable {
-    /// What is taken where no reader is named: ``text`` for a `String`, ``data`` for `Data`, optional ones too, ``json`` for
-    /// all else.
+    /// The reader of requests that name none: ``text`` for a `String`, ``data`` for `Data`, optional ones included, and
+    /// ``json`` for other types.
     public static var automatic: Self {
         let (text, data) = (ResponseReader<String>.text, ResponseReader<Data>.data)
         return text as? Self ?? data as? Self ?? text.map(Optional.some) as? Self ?? data.map(Optional.some) as? Self
             ?? json
     }
 
-    /// A model from the content of a 2xx response, with ``DataResponse/Config/defaultDecoder`` as it is then.
+    /// A model from the content of a 2xx response, with the ``DataResponse/Config/defaultDecoder`` of that time.
     public static var json: Self { Self { try $0.decode() } }
 
     /// A model from the content of a 2xx response, with a JSON decoder.
@@ -18,16 +18,14 @@ extension ResponseReader where Output: Decodable {
     /// A model from the content of a 2xx response, with any decoder.
     ///
     /// - Parameter decoder: The decoder, such as a `PropertyListDecoder`.
-    public static func decoded(by decoder: some ResponseDecoder) -> Self {
-        Self { try $0.decode(decoder: decoder) }
-    }
+    public static func decoded(by decoder: some ResponseDecoder) -> Self { Self { try $0.decode(decoder: decoder) } }
 }
 
 extension ResponseReader where Output == String {
-    /// The content of a 2xx response as text, in the character set that `Content-Type` names; UTF-8 if it names none.
+    /// The content of a 2xx response as text, in the character set that `Content-Type` names, by default UTF-8.
     public static var text: Self { Self { try $0.text() } }
 
-    /// The content of a 2xx response as text, in an encoding that counts more than the one `Content-Type` names.
+    /// The content of a 2xx response as text, in an encoding that overrides the one of `Content-Type`.
     ///
     /// - Parameter encoding: The encoding.
     public static func text(encoding: String.Encoding) -> Self { Self { try $0.text(encoding: encoding) } }
@@ -39,6 +37,6 @@ extension ResponseReader where Output == Data {
 }
 
 extension ResponseReader where Output == Void {
-    /// Nothing but a 2xx status: a content, if there is one, is ignored.
+    /// A 2xx status; the content is ignored.
     public static var none: Self { Self { _ in } }
 }

@@ -14,49 +14,42 @@
 public struct ResponseReader<Output: Sendable>: Sendable {
     private let body: @Sendable (DataResponse) throws -> Output
 
-    /// A reader of 2xx responses; of others, ``RequestError/Code/unacceptableStatus`` is thrown.
+    /// A reader of 2xx responses; others throw ``RequestError/Code/unacceptableStatus``.
     ///
-    /// - Parameter read: Makes the value. What it throws is rethrown as it is.
+    /// - Parameter read: Makes the value. What it throws is rethrown.
     public init(_ read: @escaping @Sendable (DataResponse) throws -> Output) {
         self.init(accepting: 200..<300, read)
     }
 
-    /// A reader of responses with certain statuses; of others, ``RequestError/Code/unacceptableStatus`` is thrown.
+    /// A reader of responses with certain statuses; others throw ``RequestError/Code/unacceptableStatus``.
     ///
     /// - Parameters:
     ///   - codes: Status codes, such as `[200, 404]`, or `0...999` for all.
-    ///   - read: Makes the value. What it throws is rethrown as it is.
+    ///   - read: Makes the value. What it throws is rethrown.
     public init(
         accepting codes: some Sequence<Int> & Sendable, _ read: @escaping @Sendable (DataResponse) throws -> Output
     ) {
         body = { try read($0.validateStatusCode(in: codes)) }
     }
 
-    /// The value of a response, as `value(for:)` gives it.
+    /// The value of a response, as `value(for:)` returns it.
     ///
-    /// - Parameter response: The response.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response if its status is
-    ///   not one that this reader accepts; else what it cannot read, as `decode()` and `text()` throw it.
-    public func read(_ response: DataResponse) throws -> Output {
-        try body(response)
-    }
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response for a
+    ///   status that is not accepted, or what `decode()` and `text()` throw for a content that cannot be read.
+    public func read(_ response: DataResponse) throws -> Output { try body(response) }
 
-    /// A reader of a value made of this one's.
+    /// A reader of a value that is made of this one's.
     ///
-    /// - Parameter transform: Makes the value. What it throws is rethrown as it is.
+    /// - Parameter transform: Makes the value. What it throws is rethrown.
     public func map<Value: Sendable>(
         _ transform: @escaping @Sendable (Output) throws -> Value
     ) -> ResponseReader<Value> {
         .init(accepting: 0...999) { try transform(read($0)) }
     }
 
-    /// This reader, with a value of its own for some statuses, whatever the content.
+    /// This reader, with a fixed value for some statuses, such as `.json.or(nil, for: .notFound)`.
     ///
-    /// ```swift
-    /// .with(.api, reader: .json.or(nil, for: .notFound)) { … }
-    /// ```
-    ///
-    /// A validator such as ``ResponseValidator/success`` comes before all readers, and refuses such a status.
+    /// Validators such as ``ResponseValidator/success`` come first, and refuse such a status.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -68,14 +61,10 @@ public struct ResponseReader<Output: Sendable>: Sendable {
 
     /// This reader, with the API's own error in place of ``RequestError/Code/unacceptableStatus``.
     ///
-    /// ```swift
-    /// .with(.api, reader: .json.orThrow(APIError.self)) { … }
-    /// ```
-    ///
     /// For all requests of an API, ``ResponseValidator/success(orThrow:_:)`` does the same.
     ///
     /// - Parameters:
-    ///   - failure: The type of the API's own error, which is thrown as ``DataResponse/validated(orThrow:_:)`` has it.
+    ///   - failure: The type of the API's own error, thrown as by ``DataResponse/validated(orThrow:_:)``.
     ///   - configure: Makes changes to how it is decoded.
     public func orThrow<Failure: Decodable & Error>(
         _ failure: Failure.Type, _ configure: @escaping @Sendable (inout DataResponse.Config) -> Void = { _ in }

@@ -1,24 +1,26 @@
-/// A request and how to read its answer, for an app that declares its API in one place.
+/// A request and how to read its response, for an app that declares its API in one place.
 ///
 /// ```swift
-/// extension TypedRequest where Output == User {
-///     static func user(_ id: Int) -> Self { .with(.api) { $0.path = "/users/\(id)" } }
+/// extension TypedRequest where Output == User? {
+///     static func user(_ id: Int) -> Self {
+///         .with(.api, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/\(id)" }
+///     }
 /// }
 /// let user = try await URLSession.shared.value(for: .user(1))
 /// ```
 ///
-/// ``request`` stays a plain `URLRequest`, to be sent by other means or looked at in a test.
+/// ``request`` is a plain `URLRequest`: it can be sent by other means or looked at in a test.
 public struct TypedRequest<Output: Sendable>: Sendable {
     /// The request.
     public var request: URLRequest
-    /// Makes the value of the answer.
+    /// Makes the value of the response.
     public var reader: ResponseReader<Output>
 
-    /// A request that is finished already, and a reader.
+    /// A finished request and a reader.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - reader: Makes the value of the answer.
+    ///   - reader: Makes the value of the response.
     public init(_ request: URLRequest, reader: ResponseReader<Output>) {
         self.request = request
         self.reader = reader
@@ -26,17 +28,9 @@ public struct TypedRequest<Output: Sendable>: Sendable {
 
     /// A request from a preset and changes, as `URLRequest.with`, and a reader.
     ///
-    /// ```swift
-    /// extension TypedRequest where Output == User? {
-    ///     static func user(named name: String) -> Self {
-    ///         .with(.api, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/\(name)" }
-    ///     }
-    /// }
-    /// ```
-    ///
     /// - Parameters:
-    ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
-    ///   - reader: Makes the value of the answer.
+    ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
+    ///   - reader: Makes the value of the response.
     ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), reader: ResponseReader<Output>,
@@ -45,15 +39,9 @@ public struct TypedRequest<Output: Sendable>: Sendable {
         Self(try URLRequest.with(config, configure), reader: reader)
     }
 
-    /// The same request, for a value made of this one's.
+    /// The same request, for a value that is made of this one's, as an envelope's `.map(\.data)`.
     ///
-    /// ```swift
-    /// static func user(_ id: Int) -> TypedRequest<User> {
-    ///     TypedRequest<Envelope<User>>.with(.api) { $0.path = "/users/\(id)" }.map(\.data)
-    /// }
-    /// ```
-    ///
-    /// - Parameter transform: Makes the value. What it throws is thrown by `value(for:)` as it is.
+    /// - Parameter transform: Makes the value. What it throws is rethrown by `value(for:)`.
     public func map<Value: Sendable>(
         _ transform: @escaping @Sendable (Output) throws -> Value
     ) -> TypedRequest<Value> {
@@ -62,18 +50,16 @@ public struct TypedRequest<Output: Sendable>: Sendable {
 }
 
 extension TypedRequest where Output: Decodable {
-    /// A request that is finished already, whose answer ``ResponseReader/automatic`` reads.
+    /// A finished request whose response ``ResponseReader/automatic`` reads.
     ///
     /// - Parameter request: The request.
-    public init(_ request: URLRequest) {
-        self.init(request, reader: .automatic)
-    }
+    public init(_ request: URLRequest) { self.init(request, reader: .automatic) }
 
-    /// A request from a preset and changes, as `URLRequest.with`, whose answer ``ResponseReader/automatic`` reads.
+    /// A request from a preset and changes whose response ``ResponseReader/automatic`` reads.
     ///
     /// - Parameters:
-    ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
-    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
+    ///   - configure: Makes the changes, as for ``with(_:reader:_:)``.
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {
@@ -82,29 +68,16 @@ extension TypedRequest where Output: Decodable {
 }
 
 extension TypedRequest where Output == Void {
-    /// A request that is finished already, of whose answer only the status counts.
+    /// A finished request; of its response, only the status matters.
     ///
     /// - Parameter request: The request.
-    public init(_ request: URLRequest) {
-        self.init(request, reader: .none)
-    }
+    public init(_ request: URLRequest) { self.init(request, reader: .none) }
 
-    /// A request from a preset and changes, as `URLRequest.with`, of whose answer only the status counts.
-    ///
-    /// ```swift
-    /// extension TypedRequest where Output == Void {
-    ///     static func deleteUser(_ id: Int) -> Self {
-    ///         .with(.api) {
-    ///             $0.method = .delete
-    ///             $0.path = "/users/\(id)"
-    ///         }
-    ///     }
-    /// }
-    /// ```
+    /// A request from a preset and changes; of its response, only the status matters.
     ///
     /// - Parameters:
-    ///   - config: The preset; at first ``Foundation/URLRequest/Config/default``.
-    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
+    ///   - configure: Makes the changes, as for ``with(_:reader:_:)``.
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {

@@ -1,69 +1,50 @@
 extension URLSession {
-    /// Sends a typed request, as `response(for:)` does, and returns the value of its answer.
+    /// Sends a typed request, as `response(for:)` does, and returns the value of its response.
     ///
     /// ```swift
     /// let user = try await URLSession.shared.value(for: .user(1)) { $0.retry = .standard }
     /// let me: User = try await URLSession.shared.value(for: .with(.api) { $0.path = "/me" })
     /// ```
     ///
-    /// The answer is read last, once it has passed the validators, and never on the caller's actor: a large one holds up no
-    /// main thread. No ``Config/fallback`` is asked for what a reader throws.
+    /// The response is read after the validators have accepted it, and never on the caller's actor: a large one does
+    /// not block the main thread. ``Config/fallback`` is not called for what a reader throws.
     ///
     /// - Parameters:
-    ///   - request: The request and how to read its answer.
-    ///   - config: The preset; at first ``Config/default``.
+    ///   - request: The request and how to read its response.
+    ///   - config: The preset, by default ``Config/default``.
     ///   - isolation: The actor that the call is made from.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
     ///   - configure: Makes changes for this call.
-    /// - Throws: What `response(for:)` throws; ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the
-    ///   whole response for a status that the reader does not accept, at first any but 2xx, or with code
-    ///   ``RequestError/Code/decoding`` for a content that it cannot read; as it is, what an app's own reader throws.
+    /// - Throws: What `response(for:)` throws; ``RequestError`` with the whole response and code
+    ///   ``RequestError/Code/unacceptableStatus`` for a status that the reader does not accept, by default any but 2xx,
+    ///   or ``RequestError/Code/decoding`` for a content that it cannot read; what an app's own reader throws.
     public func value<Output>(
-        for request: TypedRequest<Output>,
-        config: Config = .default,
-        isolation: isolated (any Actor)? = #isolation,
-        fileID: String = #fileID,
-        line: UInt = #line,
-        _ configure: (inout Config) -> Void = { _ in }
+        for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
+        fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> Output {
-        try await valueAndResponse(
-            for: request, config: config, isolation: isolation, fileID: fileID, line: line, configure
-        ).value
+        try await valueAndResponse(for: request, config: config, fileID: fileID, line: line, configure).value
     }
 
     /// Sends a typed request, as `value(for:)` does, and returns the value and the response that it was read from.
     ///
-    /// ```swift
-    /// let (user, response) = try await URLSession.shared.valueAndResponse(for: .user(1))
-    /// let tag = response.headerFields[.eTag]
-    /// ```
-    ///
     /// - Parameters:
-    ///   - request: The request and how to read its answer.
-    ///   - config: The preset; at first ``Config/default``.
+    ///   - request: The request and how to read its response.
+    ///   - config: The preset, by default ``Config/default``.
     ///   - isolation: The actor that the call is made from.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
     ///   - configure: Makes changes for this call.
     /// - Throws: What `value(for:)` throws.
     public func valueAndResponse<Output>(
-        for request: TypedRequest<Output>,
-        config: Config = .default,
-        isolation: isolated (any Actor)? = #isolation,
-        fileID: String = #fileID,
-        line: UInt = #line,
-        _ configure: (inout Config) -> Void = { _ in }
+        for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
+        fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> (value: Output, response: DataResponse) {
-        let response = try await response(
-            for: request.request, config: config, isolation: isolation, fileID: fileID, line: line, configure)
-        return (try await request.reader.readElsewhere(response), response)
+        let response = try await response(for: request.request, config: config, fileID: fileID, line: line, configure)
+        return (try await request.reader.readOnNoActor(response), response)
     }
 }
 
 extension ResponseReader {
-    /// Reads on no actor.
-    fileprivate nonisolated func readElsewhere(_ response: DataResponse) async throws -> Output {
-        try read(response)
-    }
+    fileprivate nonisolated func readOnNoActor(_ response: DataResponse) async throws -> Output { try read(response) }
 }

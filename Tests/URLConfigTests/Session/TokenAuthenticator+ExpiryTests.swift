@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Tokens that know when they expire.
-@Suite struct TokenAuthenticatorExpiryTests {
+@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorExpiryTests {
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 
@@ -61,11 +61,11 @@ import Testing
         let first = Task { try await authenticator.sent() }
         for await _ in entered { break }
         let second = Task { try await authenticator.sent() }
-        while await authenticator.waiting < 2 { await Task.yield() }
+        while await authenticator.waiting < 2, !Task.isCancelled { await Task.yield() }
         let refused = Task {
             isRefused ? try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "good")) : true
         }
-        while await authenticator.waiting < (isRefused ? 3 : 2) { await Task.yield() }
+        while await authenticator.waiting < (isRefused ? 3 : 2), !Task.isCancelled { await Task.yield() }
         open.yield()
         for task in [first, second] {
             if isRefused {

@@ -9,12 +9,27 @@ import Testing
     private struct Unreachable: Error {}
 
     private let clock = TestClock()
+    /// How often the authenticator has asked for the time.
+    private let timeChecks = Locked(0)
+
+    private func now() -> Date {
+        timeChecks.withLock { $0 += 1 }
+        return Date()
+    }
+
+    /// Waits until the authenticator has taken the result that something makes `refresh` return: it asks for the time
+    /// then, and at no other moment meanwhile.
+    private func whenTaken(_ makeReturn: () -> Void) async {
+        let before = timeChecks.withLock { $0 }
+        makeReturn()
+        while timeChecks.withLock({ $0 }) == before, !Task.isCancelled { await Task.yield() }
+    }
 
     /// An authenticator whose first refresh waits at the gate and returns "first"; the next returns "second" at once.
     private func authenticator(_ gate: Gate) -> TokenAuthenticator {
         let refreshes = Locked(0)
         return TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
-            Date()
+            now()
         } load: {
             Token("old")
         } refresh: { _ in
@@ -114,13 +129,22 @@ import Testing
         #expect(error?.attempts.isEmpty == true)
     }
 
+    @Test func `a limit of zero has passed before anything returns`() async throws {
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], renewalLimit: .zero) {
+            throw Unreachable()
+        } refresh: { _ in
+            nil
+        }
+        let error = await #expect(throws: RequestError.self) { try await authenticator.sent() }
+        #expect(error?.code == .authenticationTimedOut)
+    }
+
     @Test func `a token that comes late is kept if no other one has come`() async throws {
         let gate = Gate()
         let authenticator = authenticator(gate)
         try await passLimit(authenticator, gate)
         #expect(try await authenticator.sent() == "Bearer old")
-        gate.open()
-        while await authenticator.running > 0, !Task.isCancelled { await Task.yield() }
+        await whenTaken { gate.open() }
         #expect(try await authenticator.sent() == "Bearer first")
     }
 
@@ -134,8 +158,7 @@ import Testing
         case "signed out": await authenticator.setToken(nil)
         default: #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
         }
-        gate.open()
-        while await authenticator.running > 0, !Task.isCancelled { await Task.yield() }
+        await whenTaken { gate.open() }
         #expect(try await authenticator.sent() == (how == "signed out" ? nil : "Bearer second"))
     }
 
@@ -144,7 +167,7 @@ import Testing
         let (first, second) = (Gate(), Gate())
         let calls = Locked(0)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
-            Date()
+            now()
         } load: {
             Token("old")
         } refresh: { _ in
@@ -163,12 +186,10 @@ import Testing
         try await passLimit(authenticator, first)
         let waiting = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         await second.waitForArrivals()
-        first.open()
-        while await authenticator.running > 1, !Task.isCancelled { await Task.yield() }
+        await whenTaken { first.open() }
         #expect(await authenticator.waiting == (result == "token" ? 0 : 1))
-        second.open()
+        await whenTaken { second.open() }
         #expect(try await waiting.value)
-        while await authenticator.running > 0, !Task.isCancelled { await Task.yield() }
         #expect(try await authenticator.sent() == (result == "token" ? "Bearer first" : "Bearer second"))
     }
 
@@ -236,8 +257,7 @@ import Testing
         starter.cancel()
         await #expect(throws: CancellationError.self) { try await starter.value }
         #expect(await authenticator.waiting == 0)
-        gate.open()
-        while await authenticator.running > 0, !Task.isCancelled { await Task.yield() }
+        await whenTaken { gate.open() }
         #expect(try await authenticator.sent() == "Bearer first")
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct TokenAuthenticatorTests {
+@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorTests {
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 
@@ -87,7 +87,7 @@ import Testing
         let others = (0..<100).map { _ in
             Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         }
-        while await authenticator.waiting < 101 { await Task.yield() }
+        while await authenticator.waiting < 101, !Task.isCancelled { await Task.yield() }
         open.yield()
         for task in [first] + others {
             await #expect(throws: Unreachable.self) { try await task.value }
@@ -112,7 +112,7 @@ import Testing
         let starter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         for await _ in entered { break }
         let waiter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        while await authenticator.waiting < 2 { await Task.yield() }
+        while await authenticator.waiting < 2, !Task.isCancelled { await Task.yield() }
         starter.cancel()
         await #expect(throws: CancellationError.self) { try await starter.value }
         #expect(await authenticator.waiting == 1)
@@ -205,6 +205,42 @@ import Testing
         }
     }
 
+    @Test func `a renewal that has yet to begin calls nothing once a token is set`() async throws {
+        let (entered, opened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let blocks = Locked(false)
+        let authorization = { @Sendable (token: String) -> Authorization in
+            if blocks.withLock({ $0 }) {
+                blocks.set(\.self, false)
+                entered.signal()
+                opened.wait()
+            }
+            return .bearer(token)
+        }
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], authorization: authorization) {
+            Token("old")
+        } refresh: { _ in
+            Issue.record("the user has signed in anew by then")
+            return nil
+        }
+        _ = try await authenticator.sent()
+        // While this one keeps the authenticator busy, the others queue up behind it.
+        blocks.set(\.self, true)
+        async let busy = authenticator.sent()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                entered.wait()
+                continuation.resume()
+            }
+        }
+        async let refused = authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old"))
+        for _ in 0..<1000 { await Task.yield() }
+        async let set: Void = authenticator.setToken(Token("fresh"))
+        for _ in 0..<1000 { await Task.yield() }
+        opened.signal()
+        #expect(try await (busy, refused, set).1)
+        #expect(try await authenticator.sent() == "Bearer fresh")
+    }
+
     @Test(
         arguments: [
             ("localhost:8080", "http://localhost:8080", true), ("localhost:8080", "http://localhost:8081", false),
@@ -242,5 +278,4 @@ import Testing
     @Test func `a token shows no more than its expiry`() {
         #expect("\(Token("s3cret"))" == "Token(***, expiry: unknown)")
     }
-
 }

@@ -1,0 +1,46 @@
+extension TokenAuthenticator {
+    /// A call of `load` or `refresh`, and the requests that wait for it.
+    ///
+    /// It ends on any thread: neither its limit nor a cancelled request has to wait for the actor.
+    final class Renewal: Sendable {
+        private struct State {
+            var result: Result<Void, any Error>?
+            var isRefused = false
+            var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
+        }
+
+        private let state = Locked(State())
+
+        var isOver: Bool { state.withLock { $0.result != nil } }
+        /// Whether the server refused the old token: it must not be used if there is no new one.
+        var isRefused: Bool { state.withLock { $0.isRefused } }
+        var waiting: Int { state.withLock { $0.waiters.count } }
+
+        /// Ends the wait of all requests; only the first result counts.
+        func end(with result: Result<Void, any Error>) {
+            let waiters = state.withLock { state in
+                defer { state.waiters = [:] }
+                state.result = state.result ?? result
+                return state.waiters
+            }
+            for waiter in waiters.values { waiter.resolve(result) }
+        }
+
+        /// Waits for the end.
+        ///
+        /// - Parameters:
+        ///   - isRefused: Whether the server refused the old token.
+        ///   - isolation: The actor of the caller, who is counted as waiting before the actor does anything else.
+        func wait(isRefused: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
+            let waiter = OneShot<Void>()
+            let id = ObjectIdentifier(waiter)
+            let result = state.withLock { state in
+                state.isRefused = state.isRefused || isRefused
+                if state.result == nil { state.waiters[id] = waiter }
+                return state.result
+            }
+            if let result { return try result.get() }
+            try await waiter.value { state.withLock { _ = $0.waiters.removeValue(forKey: id) } }
+        }
+    }
+}
