@@ -6,7 +6,7 @@ extension Error {
     /// The same, where what is hidden is known.
     func summary(_ redaction: Redaction) -> String {
         switch self {
-        case let flaw as Reason: flaw.reason
+        case let reason as Reason: reason.reason
         case let error as EncodingError: error.summary
         case let error as DecodingError: error.summary(redaction)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"

@@ -9,23 +9,23 @@ final class BaseURL: Sendable {
     let endsInSlash: Bool
     let query: String?
     /// What is wrong with it, and what to do.
-    let flaw: String?
+    let invalidReason: String?
 
     init(_ text: String) {
         self.text = text
         var prefix = ""
         var path = URLRequest.Path("")
-        var flaw: String?
+        var invalidReason: String?
         do {
             (prefix, path) = try Self.parse(text)
         } catch {
-            flaw = error.summary
+            invalidReason = error.summary
         }
         query = path.query
         endsInSlash = path.text.utf8.last == UInt8(ascii: "/")
         let end = path.text.utf8.lastIndex { $0 != UInt8(ascii: "/") }
         self.prefix = prefix + (end.map { path.text[...$0] } ?? "")
-        self.flaw = flaw ?? path.flaw
+        self.invalidReason = invalidReason ?? path.invalidReason
     }
 
     private static func parse(_ text: String) throws -> (origin: String, path: URLRequest.Path) {
@@ -45,7 +45,7 @@ final class BaseURL: Sendable {
         // By bytes, not characters: a delimiter and a combining accent after it are one character.
         let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
         let origin = try "\(scheme)://" + Self.authority(authority)
-        if authority.utf8.first == UInt8(ascii: "["), let flaw = URL.flawOfIPv6 { throw Reason(flaw) }
+        if authority.utf8.first == UInt8(ascii: "["), let invalidReason = URL.invalidReasonOfIPv6 { throw Reason(invalidReason) }
         guard !rest.utf8.contains(UInt8(ascii: "#")) else {
             throw Reason("has a fragment, which a request cannot send; remove it")
         }
@@ -92,7 +92,7 @@ final class BaseURL: Sendable {
 
 extension URL {
     /// What is wrong with an IPv6 address as host; `nil` where nothing is.
-    static let flawOfIPv6: String? = {
+    static let invalidReasonOfIPv6: String? = {
         #if canImport(FoundationNetworking)
         "has an IPv6 address, which Foundation on Linux does not request; use a name or an IPv4 address"
         #else
@@ -104,21 +104,18 @@ extension URL {
 extension URLRequest.Config {
     /// Base, path and query joined: percent-encoded throughout, written in one pass.
     var urlText: String {
-        let literalQueries = base.query == nil && path.query == nil ? [] : [base.query, path.query]
-        let capacity = literalQueries.reduce(base.prefix.utf8.count + path.text.utf8.count + query.capacity + 4) {
-            $0 + ($1?.utf8.count ?? 0)
+        let queries = base.query == nil && path.query == nil ? [] : [base.query, path.query].compactMap(\.self)
+        let capacity = queries.reduce(base.prefix.utf8.count + path.text.utf8.count + query.capacity + 4) {
+            $0 + $1.utf8.count
         }
         return ByteWriter.text(capacity: capacity) { writer in
             writer.write(base.prefix)
-            if !path.text.isEmpty {
-                if path.text.utf8.first != UInt8(ascii: "/") { writer.write(UInt8(ascii: "/")) }
-                writer.write(path.text)
-            } else if base.endsInSlash {
+            if path.text.isEmpty ? base.endsInSlash : path.text.utf8.first != UInt8(ascii: "/") {
                 writer.write(UInt8(ascii: "/"))
             }
+            writer.write(path.text)
             var separator = UInt8(ascii: "?")
-            for query in literalQueries {
-                guard let query, !query.isEmpty else { continue }
+            for query in queries where !query.isEmpty {
                 writer.write(separator)
                 writer.write(query)
                 separator = UInt8(ascii: "&")

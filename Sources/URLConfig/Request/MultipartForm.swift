@@ -75,8 +75,16 @@ extension RequestBody {
 }
 
 extension String {
+    /// Between quotes in a header field (WHATWG HTML §4.10.21.8). By scalars: a quote with an accent is one character.
     fileprivate var escapedForHeader: String {
-        percentEncoded(.quoted)
+        unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
+            case "\"": text += "%22"
+            case "\r": text += "%0D"
+            case "\n": text += "%0A"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
     }
 
     /// A field's name: its line breaks become CRLF first, which a file's name keeps as they are.

@@ -18,7 +18,7 @@ extension URLRequest {
         /// Percent-encoded, without its `?`.
         var query: String?
         /// What is wrong with the path, for the error that building a request throws.
-        var flaw: String?
+        var invalidReason: String?
 
         /// A path from text that is known at run time, treated as literal text: its slashes and its `?a=b` count.
         ///
@@ -29,14 +29,14 @@ extension URLRequest {
 
         /// A path from a literal.
         public init(stringLiteral text: String) {
-            var interpolation = StringInterpolation(path: self)
+            var interpolation = StringInterpolation(literalCapacity: 0, interpolationCount: 0)
             interpolation.appendLiteral(text)
-            self = interpolation.finished()
+            self = interpolation.path()
         }
 
         /// A path from a literal with values.
         public init(stringInterpolation: StringInterpolation) {
-            self = stringInterpolation.finished()
+            self = stringInterpolation.path()
         }
 
         private init() {}
@@ -51,37 +51,20 @@ extension URLRequest {
 extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        private var path: URLRequest.Path
-        /// Where an empty value stands, as offsets in the UTF-8 of the text.
-        private var emptyValues: [Int] = []
-        /// Whether a dot or an escape was written: without one, no segment is made of dots.
-        private var mayHoldDotSegment = false
-
-        private static let plainText = PercentEncoding.path.refusing(".")
-        private static let plainValue = PercentEncoding.unreserved.refusing(".")
-
-        fileprivate init(path: URLRequest.Path) {
-            self.path = path
-        }
+        /// Percent-encoded, the query included. A NUL, which no encoded text contains, stands for an empty value.
+        private var text = ""
 
         /// Starts empty: text makes its own room, and short text needs none.
-        public init(literalCapacity: Int, interpolationCount: Int) {
-            path = URLRequest.Path()
-        }
+        public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends literal text.
         public mutating func appendLiteral(_ literal: String) {
-            appendText(literal)
+            text += literal.percentEncoded(.pathAndQuery)
         }
 
         /// Appends a value as one segment, or a part of one.
         public mutating func appendInterpolation(_ value: String) {
-            if value.isEmpty, path.query == nil { emptyValues.append(path.text.utf8.count) }
-            if path.query == nil, value.needsNoEncoding(Self.plainValue) {
-                path.text += value
-            } else {
-                append(value.percentEncoded(.unreserved))
-            }
+            text += value.isEmpty ? "\0" : value.percentEncoded(.unreserved)
         }
 
         /// Appends a value's description as one segment, or a part of one.
@@ -97,41 +80,17 @@ extension URLRequest.Path {
             appendInterpolation(value.rawValue.description)
         }
 
-        /// Appends text as if it were a part of the literal: it may hold slashes, `%XX` and a query.
+        /// Appends text as if it were a part of the literal: it may contain slashes, `%XX` and a query.
         ///
         /// - Parameter text: Text that the caller vouches for. It cannot change the scheme, host or port either.
         public mutating func appendInterpolation(raw text: String) {
-            appendText(text)
+            appendLiteral(text)
         }
 
-        private mutating func appendText(_ text: String) {
-            if path.query == nil, text.needsNoEncoding(Self.plainText) {
-                path.text += text
-            } else if path.query == nil, let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-                append(String(text[..<mark]).percentEncoded(.path))
-                path.query = ""
-                append(String(text[text.utf8.index(after: mark)...]).percentEncoded(.query))
-            } else {
-                append(text.percentEncoded(path.query == nil ? .path : .query))
-            }
-        }
-
-        private mutating func append(_ encoded: String) {
-            if path.query == nil {
-                path.text += encoded
-                mayHoldDotSegment = true
-            } else {
-                path.query? += encoded
-            }
-        }
-
-        fileprivate consuming func finished() -> URLRequest.Path {
-            if mayHoldDotSegment, let segment = path.text.split(separator: "/").first(where: \.isDotSegment) {
-                path.flaw = "holds the segment '\(segment)', which would lead to another path"
-            } else if emptyValues.contains(where: path.text.isEmptySegment(at:)) {
-                path.flaw = "has an interpolated value that is empty, which would lead to another path"
-            }
-            // Last, because the offsets of the empty values count what goes here.
+        fileprivate consuming func path() -> URLRequest.Path {
+            var path = URLRequest.Path()
+            path.text = text
+            if !text.needsNoEncoding(.pathWithoutDots) { path.split() }
             if path.text.hasPrefix("//") {
                 // Exactly one slash goes between base path and path; more would also start an authority.
                 path.text = "/" + path.text.drop { $0 == "/" }
@@ -139,15 +98,21 @@ extension URLRequest.Path {
             return path
         }
     }
-}
 
-extension String {
-    /// Whether there is nothing between the slashes, or ends, around `offset` in the UTF-8.
-    fileprivate func isEmptySegment(at offset: Int) -> Bool {
-        let position = utf8.index(utf8.startIndex, offsetBy: offset)
-        let startsSegment = position == utf8.startIndex || utf8[utf8.index(before: position)] == UInt8(ascii: "/")
-        let endsSegment = position == utf8.endIndex || utf8[position] == UInt8(ascii: "/")
-        return startsSegment && endsSegment
+    /// Takes the query off, and refuses segments that would lead to another path.
+    private mutating func split() {
+        // The first question mark is a literal's: a value has none.
+        if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            query = text[mark...].dropFirst().filter { $0 != "\0" }
+            text = String(text[..<mark])
+        }
+        if text.split(separator: "/").contains(where: { $0.utf8.allSatisfy { $0 == 0 } }) {
+            invalidReason = "has an interpolated value that is empty, which would lead to another path"
+        }
+        text.removeAll { $0 == "\0" }
+        if let segment = text.split(separator: "/").first(where: \.isDotSegment) {
+            invalidReason = "contains the segment '\(segment)', which would lead to another path"
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension URLRequest.Query {
                 if let text = property.text { items.append(Item(name: name, text: text)) }
             }
         } catch {
-            flaw = "cannot be filled from \(type(of: model)): \(error.summary)"
+            invalidReason = "cannot be filled from \(type(of: model)): \(error.summary)"
         }
     }
 

@@ -37,7 +37,7 @@ extension URLRequest {
 
         var items: [Item] = []
         /// What is wrong with the query, for the error that building a request throws.
-        var flaw: String?
+        var invalidReason: String?
 
         /// How a list of values is written; ``ArrayStyle/repeatedKey`` at first.
         public var arrayStyle = ArrayStyle.repeatedKey
@@ -82,7 +82,7 @@ extension URLRequest {
         /// Adds the items of another query.
         public mutating func append(contentsOf other: Query) {
             items.append(contentsOf: other.items)
-            flaw = flaw ?? other.flaw
+            invalidReason = invalidReason ?? other.invalidReason
         }
 
         private mutating func set(_ name: String, _ text: Text?) {
@@ -121,24 +121,26 @@ extension URLRequest.Query {
     /// Writes the items, names and values encoded.
     func write(to writer: inout ByteWriter, encoding: PercentEncoding) {
         let start = writer.count
+        func write(_ name: String, _ value: String) {
+            if writer.count > start { writer.write(UInt8(ascii: "&")) }
+            writer.write(name, encoding: encoding)
+            writer.write(UInt8(ascii: "="))
+            writer.write(value, encoding: encoding)
+        }
         for item in items {
             switch item.text {
-            case .one(let text):
-                if writer.count > start { writer.write(UInt8(ascii: "&")) }
-                writer.write(item.name, encoding: encoding)
-                writer.write(UInt8(ascii: "="))
-                writer.write(text, encoding: encoding)
-            case .list(let texts):
-                for (index, text) in texts.enumerated() {
-                    if arrayStyle == .comma, index > 0 {
-                        writer.write(UInt8(ascii: ","))
-                    } else {
-                        if writer.count > start { writer.write(UInt8(ascii: "&")) }
-                        writer.write(arrayStyle == .brackets ? item.name + "[]" : item.name, encoding: encoding)
-                        writer.write(UInt8(ascii: "="))
-                    }
-                    writer.write(text, encoding: encoding)
+            case .one(let value):
+                write(item.name, value)
+            case .list(let values) where arrayStyle == .comma:
+                guard let first = values.first else { continue }
+                write(item.name, first)
+                for value in values.dropFirst() {
+                    writer.write(UInt8(ascii: ","))
+                    writer.write(value, encoding: encoding)
                 }
+            case .list(let values):
+                let name = arrayStyle == .brackets ? item.name + "[]" : item.name
+                for value in values { write(name, value) }
             }
         }
     }

@@ -105,7 +105,7 @@ extension RequestBody {
     /// Items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, _ in
-            if let flaw = items.flaw { throw Reason(flaw) }
+            if let invalidReason = items.invalidReason { throw Reason(invalidReason) }
             fields.setContentType(.form)
             return Data(items.formEncoded.utf8)
         }

@@ -48,8 +48,8 @@ extension URLRequest {
     /// - Parameter items: The items, in order; a dictionary literal will do. Of a model that does not fit nothing is sent: the
     ///   request becomes one that cannot be, and says why.
     public mutating func setXWWWFormUrlencoded(_ items: Query) {
-        if let flaw = items.flaw {
-            self = URLRequest(refused: .refused(.invalidBody, "body: form \(flaw)"), method: httpMethod ?? "GET")
+        if let invalidReason = items.invalidReason {
+            self = URLRequest(refused: .refused(.invalidBody, "body: form \(invalidReason)"), method: httpMethod ?? "GET")
             return
         }
         if value(forHTTPHeaderField: "Content-Type") == nil {

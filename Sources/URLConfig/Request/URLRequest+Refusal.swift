@@ -31,8 +31,8 @@ extension URLRequest {
             else {
                 throw .refused(.invalidURL, "the URL is not one of http or https with a host")
             }
-            if url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true, let flaw = URL.flawOfIPv6 {
-                throw .refused(.invalidURL, "the URL \(flaw)")
+            if url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true, let invalidReason = URL.invalidReasonOfIPv6 {
+                throw .refused(.invalidURL, "the URL \(invalidReason)")
             }
             // A line break here would reach the wire as it is, and start a field or a request of its own.
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {

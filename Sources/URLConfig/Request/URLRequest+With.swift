@@ -44,11 +44,11 @@ extension URLRequest.Config {
     ///   no place for, a header field that is the session's to set, credentials that cannot be written, a ``timeout``
     ///   that is not more than zero.
     public func request() throws(RequestError) -> URLRequest {
-        if let flaw = base.flaw {
-            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(flaw)")
+        if let invalidReason = base.invalidReason {
+            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(invalidReason)")
         }
-        if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(path.text)' \(flaw)") }
-        if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
+        if let invalidReason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(invalidReason)") }
+        if let invalidReason = query.invalidReason { throw .refused(.invalidURL, "query \(invalidReason)") }
         let limit = timeout?.timeoutInterval
         if let timeout, limit == nil {
             let reason = "timeout is \(timeout / .seconds(1)) s; set more than zero, or nil to leave it to the session"
