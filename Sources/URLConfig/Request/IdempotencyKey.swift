@@ -7,12 +7,12 @@
 /// }
 /// ```
 ///
-/// Sent as the field `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), the value without quotes, as the services
-/// that know it expect.
+/// Sent as the field `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), the value without quotes, as the
+/// services that know it expect.
 public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolation {
     private let text: String?
 
-    /// A new random key for each request that is made, the same in all attempts to send it.
+    /// A new random key for each request, the same in all attempts to send it.
     public static let automatic = Self(text: nil)
 
     private init(text: String?) {

@@ -9,8 +9,8 @@ extension URLRequest {
     /// $0.query.append(contentsOf: Query(filter))        // any Encodable model
     /// ```
     ///
-    /// Names and values are percent-encoded strictly: everything but the unreserved characters of RFC 3986 §2.3, so that a
-    /// space is `%20` and a plus is `%2B`.
+    /// Names and values are percent-encoded but for the unreserved characters of RFC 3986 §2.3: a space is `%20`, a plus
+    /// `%2B`.
     public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// The text of a query item: one value or a list of them.
         public enum Text: Sendable, Hashable {
@@ -18,6 +18,13 @@ extension URLRequest {
             case one(String)
             /// Several values under one name, not yet encoded; written as ``Query/arrayStyle`` says.
             case list([String])
+
+            var values: [String] {
+                switch self {
+                case .one(let value): [value]
+                case .list(let values): values
+                }
+            }
         }
 
         /// How several values under one name are written.
@@ -39,7 +46,7 @@ extension URLRequest {
         /// What is wrong with the query, for the error that building a request throws.
         var invalidReason: String?
 
-        /// How a list of values is written; ``ArrayStyle/repeatedKey`` at first.
+        /// How a list of values is written; by default ``ArrayStyle/repeatedKey``.
         public var arrayStyle = ArrayStyle.repeatedKey
 
         /// Whether there are no items.
@@ -57,13 +64,7 @@ extension URLRequest {
         ///
         /// Setting one replaces all under that name, in place; `nil` removes them.
         public subscript(name: String) -> String? {
-            get {
-                switch items.first(where: { $0.name == name })?.text {
-                case .one(let text): text
-                case .list(let texts): texts.first
-                case nil: nil
-                }
-            }
+            get { items.first { $0.name == name }?.text.values.first }
             set { set(name, newValue?.queryText) }
         }
 

@@ -3,7 +3,7 @@ extension URLRequest {
     public struct File: Sendable, Hashable {
         /// The name of the form's field.
         public var name: String
-        /// The name of the file that the server is told.
+        /// The name that the server is told.
         public var fileName: String
         /// The media type of the file.
         public var contentType: MediaType
@@ -14,7 +14,7 @@ extension URLRequest {
         ///
         /// - Parameters:
         ///   - name: The name of the form's field.
-        ///   - fileName: The name of the file that the server is told.
+        ///   - fileName: The name that the server is told.
         ///   - contentType: The media type of the file.
         ///   - data: The bytes of the file.
         public init(name: String, fileName: String, contentType: MediaType = .octetStream, data: Data) {
@@ -27,8 +27,8 @@ extension URLRequest {
 
     /// Makes a multipart form the body of a request that was made by hand.
     ///
-    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays as it is: a `GET` cannot
-    /// carry a body.
+    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays: a `GET` cannot carry
+    /// a body.
     ///
     /// - Parameters:
     ///   - parameters: Fields, sent in the order of their names.
@@ -43,10 +43,9 @@ extension URLRequest {
 
     /// Makes items the body of a request that was made by hand, as `application/x-www-form-urlencoded` (WHATWG URL).
     ///
-    /// `Content-Type` is set if there is none. The method stays as it is: a `GET` cannot carry a body.
+    /// `Content-Type` is set if there is none. The method stays: a `GET` cannot carry a body.
     ///
-    /// - Parameter items: The items, in order; a dictionary literal will do. Of a model that does not fit nothing is sent: the
-    ///   request becomes one that cannot be, and says why.
+    /// - Parameter items: The items, in order. With a model that does not fit, the request becomes one that cannot be sent.
     public mutating func setXWWWFormUrlencoded(_ items: Query) {
         if let invalidReason = items.invalidReason {
             self = URLRequest(refused: .refused(.invalidBody, "body: form \(invalidReason)"), method: httpMethod ?? "GET")

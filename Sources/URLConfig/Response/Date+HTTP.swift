@@ -7,6 +7,13 @@ extension Date {
         calendar.timeZone = .gmt
         return calendar
     }()
+    private static let httpFormat = VerbatimFormatStyle(
+        format: """
+            \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \
+            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
+            \(second: .twoDigits) GMT
+            """,
+        locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: calendar)
 
     /// A date in any of HTTP's three formats, or nearly so; `nil` for anything else.
     ///
@@ -70,13 +77,7 @@ extension Date {
     /// As `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
-        let parts = Self.calendar.dateComponents(
-            [.weekday, .day, .month, .year, .hour, .minute, .second], from: self)
-        guard let weekday = parts.weekday, let day = parts.day, let month = parts.month, let year = parts.year,
-            let hour = parts.hour, let minute = parts.minute, let second = parts.second
-        else { return nil }
-        let time = [hour, minute, second].map { $0.padded(2) }.joined(separator: ":")
-        return "\(Self.days[weekday - 1]), \(day.padded(2)) \(Self.months[month - 1]) \(year.padded(4)) \(time) GMT"
+        return formatted(Self.httpFormat)
     }
 }
 
@@ -107,12 +108,5 @@ extension Substring.UTF8View {
 
     fileprivate func startsIgnoringCase(with month: String) -> Bool {
         count >= month.utf8.count && zip(month.utf8, self).allSatisfy { $0 | 0x20 == $1 | 0x20 }
-    }
-}
-
-extension Int {
-    fileprivate func padded(_ count: Int) -> String {
-        let digits = String(self)
-        return String(repeating: "0", count: Swift.max(0, count - digits.count)) + digits
     }
 }
