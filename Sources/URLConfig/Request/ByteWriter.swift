@@ -4,7 +4,7 @@
 /// The caller knows the capacity: what does not fit is left out, never written past the end.
 struct ByteWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
-    private(set) var count = 0
+    private var count = 0
 
     /// Text of at most `capacity` bytes.
     static func text(capacity: Int, _ write: (inout ByteWriter) -> Void) -> String {

@@ -5,13 +5,13 @@ extension URLRequest {
     /// $0.path = "/users/\(userID)/article"
     /// ```
     ///
-    /// Literal text is the developer's own: its slashes stay, a valid `%XX` stays, a `?a=b` joins the query, and what a
-    /// path may not hold is percent-encoded (RFC 3986 §3.3). An interpolated value is always exactly one segment, or a
-    /// part of one: everything but RFC 3986's unreserved characters is percent-encoded.
+    /// Literal text is the developer's own: slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a
+    /// path may not contain is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of
+    /// one: everything but RFC 3986's unreserved characters is percent-encoded.
     ///
-    /// A segment that is `.` or `..`, raw or percent-encoded, and an interpolated value that leaves its segment empty are
-    /// refused: the request cannot be sent, and says so (``RequestError/Code/invalidURL``). Whatever a path holds, the
-    /// scheme, host and port are those of ``Config/host``.
+    /// A segment that is `.` or `..`, raw or percent-encoded, and an empty value that leaves its segment empty are
+    /// refused: the request cannot be sent (``RequestError/Code/invalidURL``). Scheme, host and port are always those of
+    /// ``Config/host``.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
         /// Percent-encoded, as it was written: with or without a leading slash.
         var text = ""
@@ -20,9 +20,10 @@ extension URLRequest {
         /// What is wrong with the path, for the error that building a request throws.
         var invalidReason: String?
 
-        /// A path from text that is known at run time, treated as literal text: its slashes and its `?a=b` count.
+        /// A path from text that is known at run time, treated as literal text. A value that must stay one segment is
+        /// interpolated instead.
         ///
-        /// For a value that must stay one segment, interpolate it.
+        /// - Parameter text: The path, and its query if it has one.
         public init(_ text: String) {
             self.init(stringLiteral: text)
         }

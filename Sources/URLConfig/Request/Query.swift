@@ -106,9 +106,6 @@ extension URLRequest.Query {
         ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }
     }
 
-    /// Whether anything is written: an empty list is an item that writes nothing.
-    var hasText: Bool { items.contains { $0.text != .list([]) } }
-
     /// The most bytes that the items take, encoded: three for one, and the delimiters.
     var capacity: Int {
         items.reduce(0) { total, item in
@@ -119,11 +116,14 @@ extension URLRequest.Query {
         }
     }
 
-    /// Writes the items, names and values encoded.
-    func write(to writer: inout ByteWriter, encoding: PercentEncoding) {
-        let start = writer.count
+    /// Writes the items, names and values encoded; an empty list writes nothing.
+    ///
+    /// - Parameter start: Written before the first item, if there is one.
+    func write(to writer: inout ByteWriter, after start: UInt8? = nil, encoding: PercentEncoding) {
+        var separator = start
         func write(_ name: String, _ value: String) {
-            if writer.count > start { writer.write(UInt8(ascii: "&")) }
+            if let separator { writer.write(separator) }
+            separator = UInt8(ascii: "&")
             writer.write(name, encoding: encoding)
             writer.write(UInt8(ascii: "="))
             writer.write(value, encoding: encoding)

@@ -110,10 +110,7 @@ extension URLRequest.Config {
                 writer.write(query)
                 separator = UInt8(ascii: "&")
             }
-            if query.hasText {
-                writer.write(separator)
-                query.write(to: &writer, encoding: .unreserved)
-            }
+            query.write(to: &writer, after: separator, encoding: .unreserved)
         }
     }
 }

@@ -16,13 +16,11 @@
 /// }
 /// ```
 ///
-/// The coding keys name what is in the content, and leave out what is not.
+/// The coding keys name only what is in the content.
 public protocol ResponseError: Error {
     /// Takes what the error needs of the response.
     ///
-    /// It is called once, after the error is decoded and before it is thrown, by
-    /// ``DataResponse/decode(_:orThrow:_:)``, ``DataResponse/validated(orThrow:_:)``,
-    /// ``ResponseValidator/success(orThrow:_:)`` and ``ResponseReader/orThrow(_:_:)``.
+    /// It is called once, after the error is decoded and before it is thrown.
     ///
     /// - Parameter response: The response, with its content.
     mutating func take(from response: DataResponse)
@@ -43,10 +41,10 @@ extension DataResponse {
     /// }
     /// ```
     ///
-    /// ``Problem`` is such an error too. An error that needs more than the content is a ``ResponseError``.
+    /// ``Problem`` is such an error, too. An error that needs more than the content is a ``ResponseError``.
     ///
     /// - Parameters:
-    ///   - type: The type of the model; what the context expects if left out.
+    ///   - type: The type of the model; by default what the context expects.
     ///   - failure: The type of the API's own error.
     ///   - configure: Makes changes to how both are decoded.
     /// - Throws: As ``validated(orThrow:_:)`` and ``decode(_:)``.
@@ -61,9 +59,8 @@ extension DataResponse {
     /// - Parameters:
     ///   - failure: The type of the API's own error.
     ///   - configure: Makes changes to how it is decoded.
-    /// - Throws: The API's own error; or, if the content is none, ``RequestError`` with code
-    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and the failure to decode as
-    ///   ``RequestError/underlyingError``.
+    /// - Throws: The API's own error. If it cannot be decoded, ``RequestError`` with code
+    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and why as ``RequestError/underlyingError``.
     @discardableResult
     public func validated<Failure: Decodable & Error>(
         orThrow failure: Failure.Type, _ configure: (inout Config) -> Void = { _ in }
