@@ -1,6 +1,6 @@
 extension Error {
-    /// One sentence about an error, fit for a log: of an error that does not describe itself only the name is shown, because
-    /// what it carries may be a secret.
+    /// One sentence about an error, fit for a log. An error that does not describe itself is shown by name only: what it
+    /// contains may be a secret.
     var summary: String { summary(.standard) }
 
     /// The same, where what is hidden is known.

@@ -46,7 +46,7 @@ final class BaseURL: Sendable {
         // By bytes, not characters: a delimiter and a combining accent after it are one character.
         let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
         let origin = try "\(scheme)://" + Self.authority(authority)
-        if authority.utf8.first == UInt8(ascii: "["), let invalidReason = URL.invalidReasonOfIPv6 { throw Reason(invalidReason) }
+        if authority.utf8.first == UInt8(ascii: "["), let reason = URL.invalidReasonOfIPv6 { throw Reason(reason) }
         guard !rest.utf8.contains(UInt8(ascii: "#")) else {
             throw Reason("has a fragment, which a request cannot send; remove it")
         }
@@ -55,7 +55,7 @@ final class BaseURL: Sendable {
 
     private static func authority(_ text: Substring) throws(Reason) -> String {
         guard !text.utf8.contains(UInt8(ascii: "@")) else {
-            throw Reason("contains a user name or password; remove it and set authorization = .basic(username:password:)")
+            throw Reason("has a user name or password; remove it and set authorization = .basic(username:password:)")
         }
         let mark = text.utf8.lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
         let colon = mark.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? $0 : nil }

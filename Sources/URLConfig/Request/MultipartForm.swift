@@ -56,8 +56,8 @@ public struct MultipartForm: Sendable {
 extension RequestBody {
     /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// A request whose `Content-Type` the caller has set is refused (``RequestError/Code/invalidBody``): that field has to
-    /// name the boundary.
+    /// A request whose `Content-Type` the caller has set is refused (``RequestError/Code/invalidBody``): that field has
+    /// to name the boundary.
     ///
     /// - Parameter form: The form.
     public static func multipart(_ form: MultipartForm) -> Self {
@@ -72,7 +72,7 @@ extension RequestBody {
 }
 
 extension String {
-    /// As it is written between the quotes of a header field. Literally: a quote with an accent is one character.
+    /// As written between the quotes of a header field; literally, because a quote with an accent is one character.
     fileprivate var escapedForHeader: String {
         ["\"": "%22", "\r": "%0D", "\n": "%0A"].reduce(self) { text, escape in
             text.replacingOccurrences(of: escape.key, with: escape.value, options: .literal)

@@ -5,13 +5,12 @@ extension URLRequest {
     /// $0.path = "/users/\(userID)/article"
     /// ```
     ///
-    /// Literal text is the developer's own: slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a
-    /// path may not contain is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of
-    /// one: everything but RFC 3986's unreserved characters is percent-encoded.
+    /// In literal text slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a path may not contain
+    /// is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of one: everything but
+    /// RFC 3986's unreserved characters is percent-encoded.
     ///
     /// A segment that is `.` or `..`, raw or percent-encoded, and an empty value that leaves its segment empty are
-    /// refused: the request cannot be sent (``RequestError/Code/invalidURL``). Scheme, host and port are always those of
-    /// ``Config/host``.
+    /// refused: the request cannot be sent (``RequestError/Code/invalidURL``). A path never changes scheme, host or port.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
         /// Percent-encoded, as it was written: with or without a leading slash.
         var text = ""
@@ -20,10 +19,9 @@ extension URLRequest {
         /// What is wrong with the path, for the error that building a request throws.
         var invalidReason: String?
 
-        /// A path from text that is known at run time, treated as literal text. A value that must stay one segment is
-        /// interpolated instead.
+        /// A path from text that is known at run time.
         ///
-        /// - Parameter text: The path, and its query if it has one.
+        /// - Parameter text: Treated as literal text. A value that must stay one segment is interpolated instead.
         public init(_ text: String) {
             self.init(stringLiteral: text)
         }
@@ -52,7 +50,7 @@ extension URLRequest {
 extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        /// Percent-encoded, the query included. A NUL, which no encoded text contains, stands for an empty value.
+        /// Percent-encoded, the query included; a NUL, which no encoded text contains, stands for an empty value.
         private var text = ""
 
         /// Starts empty: text makes its own room, and short text needs none.
@@ -83,7 +81,7 @@ extension URLRequest.Path {
 
         /// Appends text as if it were a part of the literal: it may contain slashes, `%XX` and a query.
         ///
-        /// - Parameter text: Text that the caller vouches for. It cannot change the scheme, host or port either.
+        /// - Parameter text: Text that the caller trusts.
         public mutating func appendInterpolation(raw text: String) {
             appendLiteral(text)
         }

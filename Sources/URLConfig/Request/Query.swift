@@ -9,8 +9,7 @@ extension URLRequest {
     /// $0.query.append(contentsOf: Query(filter))        // any Encodable model
     /// ```
     ///
-    /// Names and values are percent-encoded but for the unreserved characters of RFC 3986 §2.3: a space is `%20`, a plus
-    /// `%2B`.
+    /// Names and values are percent-encoded but for the unreserved characters (RFC 3986 §2.3): a space is `%20`.
     public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// The text of a query item: one value or a list of them.
         public enum Text: Sendable, Hashable {

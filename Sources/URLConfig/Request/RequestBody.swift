@@ -38,9 +38,9 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A whole body that a function makes when the request is built.
     ///
-    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It receives
-    ///   ``Foundation/URLRequest/Config/encoder``. If it throws, the request cannot be sent; `try config.request()` has
-    ///   what it threw as the underlying error.
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. Its encoder
+    ///   is ``Foundation/URLRequest/Config/encoder``. If it throws, the request cannot be sent, and
+    ///   `try config.request()` has what it threw as the underlying error.
     public init(
         _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data
     ) {
@@ -54,8 +54,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A member of the JSON object that is the body; `nil` removes it.
     ///
-    /// Its name is sent as it is written here, whatever the encoder's strategy for keys. Setting a member on a whole body
-    /// is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
+    /// Its name is sent as it is written here, whatever the encoder's strategy for keys. Setting a member on a whole
+    /// body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get {
             if case .members(let object) = content { object.members[member] ?? nil } else { nil }
@@ -106,7 +106,7 @@ extension RequestBody {
     /// - Parameter items: The items, in order.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, _ in
-            if let invalidReason = items.invalidReason { throw Reason(invalidReason) }
+            if let reason = items.invalidReason { throw Reason(reason) }
             fields.setContentType(.form)
             return Data(items.formEncoded.utf8)
         }

@@ -16,7 +16,7 @@ extension URLRequest {
         var base: BaseURL
         var customEncoder: JSONEncoder?
 
-        /// The path, joined to the base path of ``host`` with exactly one slash. See ``Foundation/URLRequest/Path``.
+        /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
         public var path: Path = ""
         /// Query items, sent after those of ``host`` and of ``path``.
         public var query = Query()
@@ -24,8 +24,8 @@ extension URLRequest {
         public var method = HTTPRequest.Method.get
         /// The header fields.
         ///
-        /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them. A control character in a
-        /// value becomes a space (RFC 9110 §5.5).
+        /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them. A control character in
+        /// a value becomes a space (RFC 9110 §5.5).
         public var headers = HTTPFields() { didSet { cachedHeaders = nil } }
         /// Credentials, set last: they replace what ``headers`` has under the same name.
         ///
@@ -39,7 +39,7 @@ extension URLRequest {
         /// The time for one attempt, from its sending until the response is complete, to the millisecond.
         ///
         /// `nil` leaves it to the session: by default, a minute without a byte. Zero and less are refused
-        /// (``RequestError/Code/invalidTimeout``). ``Foundation/URLSession/Config/deadline`` limits all attempts together.
+        /// (``RequestError/Code/invalidTimeout``). ``Foundation/URLSession/Config/deadline`` limits the whole call.
         public var timeout: Duration?
         /// Where a response may come from instead of the network.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
@@ -49,7 +49,7 @@ extension URLRequest {
         public var allowsCellularAccess = true
         /// Whether cookies of the session's storage are sent, and those of the response stored.
         public var handlesCookies = true
-        /// Changes the finished request. Assigning a function replaces the one of the preset.
+        /// Changes the finished request; a function that is assigned replaces the one of the preset.
         public var modify: (@Sendable (inout URLRequest) -> Void)?
 
         /// A copy of ``default`` as it is now.

@@ -1,34 +1,8 @@
 extension URLRequest {
-    /// A file of a multipart form, held in memory.
-    public struct File: Sendable, Hashable {
-        /// The name of the form's field.
-        public var name: String
-        /// The name that the server is told.
-        public var fileName: String
-        /// The media type of the file.
-        public var contentType: MediaType
-        /// The bytes of the file.
-        public var data: Data
-
-        /// A file of a form.
-        ///
-        /// - Parameters:
-        ///   - name: The name of the form's field.
-        ///   - fileName: The name that the server is told.
-        ///   - contentType: The media type of the file.
-        ///   - data: The bytes of the file.
-        public init(name: String, fileName: String, contentType: MediaType = .octetStream, data: Data) {
-            self.name = name
-            self.fileName = fileName
-            self.contentType = contentType
-            self.data = data
-        }
-    }
-
     /// Makes a multipart form the body of a request that was made by hand.
     ///
-    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays: a `GET` cannot carry
-    /// a body.
+    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays: a `GET` cannot
+    /// carry a body.
     ///
     /// - Parameters:
     ///   - parameters: Fields, sent in the order of their names.
@@ -45,10 +19,10 @@ extension URLRequest {
     ///
     /// `Content-Type` is set if there is none. The method stays: a `GET` cannot carry a body.
     ///
-    /// - Parameter items: The items, in order. With a model that does not fit, the request becomes one that cannot be sent.
+    /// - Parameter items: The items, in order. With a model that does not fit, the request cannot be sent.
     public mutating func setXWWWFormUrlencoded(_ items: Query) {
-        if let invalidReason = items.invalidReason {
-            self = URLRequest(refused: .refused(.invalidBody, "body: form \(invalidReason)"), method: httpMethod ?? "GET")
+        if let reason = items.invalidReason {
+            self = URLRequest(refused: .refused(.invalidBody, "body: form \(reason)"), method: httpMethod ?? "GET")
             return
         }
         if value(forHTTPHeaderField: "Content-Type") == nil {

@@ -55,9 +55,8 @@ extension URLRequest {
             let host = url.host(percentEncoded: false), !host.isEmpty,
             host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
         else { throw .refused(.invalidURL, "the URL is not one of http or https with a host") }
-        if let reason = URL.invalidReasonOfIPv6, url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true {
-            throw .refused(.invalidURL, "the URL \(reason)")
-        }
+        let isIPv6 = url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true
+        if isIPv6, let reason = URL.invalidReasonOfIPv6 { throw .refused(.invalidURL, "the URL \(reason)") }
     }
 
     /// Refuses a field that cannot be sent, or that is the session's to set.

@@ -9,9 +9,9 @@ extension URLRequest {
     /// }
     /// ```
     ///
-    /// Never traps. An invalid configuration gives a request that cannot be sent: `URLSession.response(for:)` throws the
-    /// ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL, without touching
-    /// the network. ``Config/request()`` throws the same error at once.
+    /// Never traps. An invalid configuration gives a request that cannot be sent: `URLSession.response(for:)` throws
+    /// the ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL, without
+    /// touching the network. ``Config/request()`` throws the same error at once.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
@@ -44,11 +44,11 @@ extension URLRequest.Config {
     ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` that is not more than
     ///   zero.
     public func request() throws(RequestError) -> URLRequest {
-        if let invalidReason = base.invalidReason {
-            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(invalidReason)")
+        if let reason = base.invalidReason {
+            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(reason)")
         }
-        if let invalidReason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(invalidReason)") }
-        if let invalidReason = query.invalidReason { throw .refused(.invalidURL, "query \(invalidReason)") }
+        if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
+        if let reason = query.invalidReason { throw .refused(.invalidURL, "query \(reason)") }
         let limit = timeout?.timeoutInterval
         if let timeout, limit == nil {
             let reason = "timeout is \(timeout / .seconds(1)) s; set more than zero, or nil to leave it to the session"

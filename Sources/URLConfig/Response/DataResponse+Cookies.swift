@@ -20,10 +20,7 @@ extension HTTPCookie {
     ///
     /// Foundation's own function crashes on Linux if a name contains an emoji, and ignores `Max-Age` there.
     ///
-    /// - Parameters:
-    ///   - field: The field.
-    ///   - url: Where it comes from.
-    ///   - now: What `Max-Age` is counted from.
+    /// - Parameter now: What `Max-Age` is counted from.
     static func cookies(in field: String, from url: URL, now: Date) -> [HTTPCookie] {
         guard let host = url.host()?.lowercased() else { return [] }
         let isSecure = url.scheme?.lowercased() == "https"

@@ -1,35 +1,11 @@
-/// Reads a model from bytes: any decoder with Foundation's usual method.
-///
-/// ```swift
-/// struct XMLResponseDecoder: ResponseDecoder {
-///     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
-///         try XMLDecoder().decode(type, from: data)
-///     }
-/// }
-/// let user: User = try response.decode(decoder: XMLResponseDecoder())
-/// ```
-public protocol ResponseDecoder: Sendable {
-    /// A model from bytes.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model.
-    ///   - data: The bytes.
-    func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
-}
-
-extension JSONDecoder: ResponseDecoder {}
-extension PropertyListDecoder: ResponseDecoder {}
-
 extension DataResponse {
     /// How a content is decoded.
     public struct Config: Sendable {
         /// The decoder; by default ``defaultDecoder``.
-        public var decoder: any ResponseDecoder
+        public var decoder: any ResponseDecoder = Self.defaultDecoder
 
         /// The defaults as they are now.
-        public init() {
-            decoder = Self.defaultDecoder
-        }
+        public init() {}
 
         private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
@@ -51,7 +27,7 @@ extension DataResponse {
     /// An optional model is `nil` if the content is `null`, or the status is 204 or 205, which have none.
     ///
     /// - Parameter type: The type of the model; by default what the context expects.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, which describes the place in the content and
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, which describes the place in the content. It
     ///   has the whole response, and the decoder's own error as ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         try decode(type, with: Config.defaultDecoder)

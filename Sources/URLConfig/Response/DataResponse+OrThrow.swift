@@ -1,44 +1,11 @@
-/// An API's own error that keeps what it needs of the response it came in, such as the status or `Retry-After`.
-///
-/// ```swift
-/// struct APIError: Decodable, ResponseError {
-///     let message: String
-///     private(set) var response: DataResponse?
-///
-///     private enum CodingKeys: CodingKey { case message }
-///
-///     mutating func take(from response: DataResponse) { self.response = response }
-/// }
-/// do {
-///     let user: User = try response.decode(orThrow: APIError.self)
-/// } catch let error as APIError where error.response?.status == .tooManyRequests {
-///     wait(error.response?.retryAfter ?? .seconds(1))
-/// }
-/// ```
-///
-/// The coding keys name only what is in the content.
-public protocol ResponseError: Error {
-    /// Takes what the error needs of the response.
-    ///
-    /// It is called once, after the error is decoded and before it is thrown.
-    ///
-    /// - Parameter response: The response, with its content.
-    mutating func take(from response: DataResponse)
-}
-
 extension DataResponse {
     /// A model from the content if the status is 2xx; otherwise the API's own error from the content is thrown.
     ///
     /// ```swift
     /// struct APIError: Decodable, Error {
-    ///     let code: String
     ///     let message: String
     /// }
-    /// do {
-    ///     let user: User = try response.decode(orThrow: APIError.self)
-    /// } catch let error as APIError {
-    ///     show(error.message)
-    /// }
+    /// let user: User = try response.decode(orThrow: APIError.self)
     /// ```
     ///
     /// ``Problem`` is such an error, too. An error that needs more than the content is a ``ResponseError``.

@@ -17,9 +17,7 @@ extension Date {
 
     /// A date in any of HTTP's three formats, or nearly so; `nil` for anything else.
     ///
-    /// - Parameters:
-    ///   - text: The date.
-    ///   - now: A year of two digits is at most 50 years after this date (RFC 9110).
+    /// - Parameter now: A year of two digits is at most 50 years after this date (RFC 9110).
     init?(httpDate text: String, now: Date = Date()) {
         // No date is longer.
         guard text.utf8.count <= 64 else { return nil }
@@ -34,13 +32,10 @@ extension Date {
         self = date
     }
 
-    /// A date as cookies have them, in nearly any format (RFC 6265 §5.1.1); `nil` if a part is missing or there is no
-    /// such day.
+    /// A date of a cookie, in nearly any format (RFC 6265 §5.1.1); `nil` if a part is missing or there is no such day.
     init?(cookieDate text: String) {
-        guard let (date, _) = Self.parse(text, firstYear: 1970), Self.calendar.component(.year, from: date) > 1600
-        else {
-            return nil
-        }
+        let date = Self.parse(text, firstYear: 1970)?.date
+        guard let date, Self.calendar.component(.year, from: date) > 1600 else { return nil }
         self = date
     }
 
@@ -68,9 +63,8 @@ extension Date {
                 rest.append(word)
             }
         }
-        guard parts.hour != nil, parts.day != nil, parts.month != nil, parts.year != nil, parts.isValidDate,
-            let date = parts.date
-        else { return nil }
+        let isComplete = parts.hour != nil && parts.day != nil && parts.month != nil && parts.year != nil
+        guard isComplete, parts.isValidDate, let date = parts.date else { return nil }
         return (isLeap ? date + 1 : date, rest)
     }
 

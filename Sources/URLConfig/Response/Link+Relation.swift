@@ -27,14 +27,10 @@ extension DataResponse.Link {
         }
 
         /// Whether two are the same but for case.
-        public static func == (one: Self, other: Self) -> Bool {
-            one.folded == other.folded
-        }
+        public static func == (one: Self, other: Self) -> Bool { one.folded == other.folded }
 
         /// Hashes what `==` compares.
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(folded)
-        }
+        public func hash(into hasher: inout Hasher) { hasher.combine(folded) }
     }
 }
 
