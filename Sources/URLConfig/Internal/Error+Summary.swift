@@ -1,6 +1,7 @@
 extension Error {
-    /// One sentence about an error, fit for a log. An error that does not describe itself is shown by name only: what it
-    /// contains may be a secret.
+    /// One sentence about an error, fit for a log.
+    ///
+    /// An error that does not describe itself is shown by name only: what it contains may be a secret.
     var summary: String { summary(.standard) }
 
     /// The same, where what is hidden is known.

@@ -5,12 +5,12 @@ extension URLRequest {
     /// $0.path = "/users/\(userID)/article"
     /// ```
     ///
-    /// In literal text slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a path may not contain
-    /// is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of one: everything but
-    /// RFC 3986's unreserved characters is percent-encoded.
+    /// In literal text slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a path cannot contain
+    /// is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of one: everything
+    /// but RFC 3986's unreserved characters is percent-encoded.
     ///
     /// A segment that is `.` or `..`, raw or percent-encoded, and an empty value that leaves its segment empty are
-    /// refused: the request cannot be sent (``RequestError/Code/invalidURL``). A path never changes scheme, host or port.
+    /// refused (``RequestError/Code/invalidURL``). A path never changes scheme, host or port.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
         /// Percent-encoded, as it was written: with or without a leading slash.
         var text = ""
@@ -105,10 +105,12 @@ extension URLRequest.Path {
             query = text[mark...].dropFirst().filter { $0 != "\0" }
             text = String(text[..<mark])
         }
-        if text.split(separator: "/").contains(where: { $0.utf8.allSatisfy { $0 == 0 } }) {
-            invalidReason = "has an interpolated value that is empty, which would lead to another path"
+        if text.utf8.contains(0) {
+            if text.split(separator: "/").contains(where: { $0.utf8.allSatisfy { $0 == 0 } }) {
+                invalidReason = "has an interpolated value that is empty, which would lead to another path"
+            }
+            text.removeAll { $0 == "\0" }
         }
-        text.removeAll { $0 == "\0" }
         if let segment = text.split(separator: "/").first(where: \.isDotSegment) {
             invalidReason = "contains the segment '\(segment)', which would lead to another path"
         }

@@ -38,8 +38,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A whole body that a function makes when the request is built.
     ///
-    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. Its encoder
-    ///   is ``Foundation/URLRequest/Config/encoder``. If it throws, the request cannot be sent, and
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. Its second
+    ///   argument is ``Foundation/URLRequest/Config/encoder``. If it throws, the request cannot be sent;
     ///   `try config.request()` has what it threw as the underlying error.
     public init(
         _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data

@@ -27,7 +27,7 @@ extension DataResponse {
     /// An optional model is `nil` if the content is `null`, or the status is 204 or 205, which have none.
     ///
     /// - Parameter type: The type of the model; by default what the context expects.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, which describes the place in the content. It
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, which describes the place in the content,
     ///   has the whole response, and the decoder's own error as ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         try decode(type, with: Config.defaultDecoder)
