@@ -52,18 +52,24 @@ extension URLRequest.Path {
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         /// Percent-encoded, the query included; a NUL, which no encoded text contains, stands for an empty value.
         private var text = ""
+        /// Whether there are only letters that neither start a query nor make a segment of dots.
+        private var isPlain = true
 
         /// Starts empty: text makes its own room, and short text needs none.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends literal text.
         public mutating func appendLiteral(_ literal: String) {
-            text += literal.percentEncoded(.pathAndQuery)
+            append(literal, plain: .pathWithoutDots, .pathAndQuery)
         }
 
         /// Appends a value as one segment, or a part of one.
         public mutating func appendInterpolation(_ value: String) {
-            text += value.isEmpty ? "\0" : value.percentEncoded(.unreserved)
+            append(value, plain: .unreservedWithoutDots, .unreserved)
+            if value.isEmpty {
+                text += "\0"
+                isPlain = false
+            }
         }
 
         /// Appends a value's description as one segment, or a part of one.
@@ -86,10 +92,19 @@ extension URLRequest.Path {
             appendLiteral(text)
         }
 
+        private mutating func append(_ piece: String, plain: PercentEncoding, _ encoding: PercentEncoding) {
+            if piece.needsNoEncoding(plain) {
+                text += piece
+            } else {
+                text += piece.percentEncoded(encoding)
+                isPlain = false
+            }
+        }
+
         fileprivate consuming func path() -> URLRequest.Path {
             var path = URLRequest.Path()
             path.text = text
-            if !text.needsNoEncoding(.pathWithoutDots) { path.split() }
+            if !isPlain { path.split() }
             if path.text.hasPrefix("//") {
                 // Exactly one slash goes between base path and path; more would also start an authority.
                 path.text = "/" + path.text.drop { $0 == "/" }

@@ -15,8 +15,9 @@ struct PercentEncoding: Sendable {
     /// RFC 3986 §3.3, §3.4: text of a path and its query, their delimiters and escapes included.
     static let pathAndQuery = Self(marks: "-._~!$&'()*+,;=:@/?", keepsEscapes: true)
 
-    /// Text of a path that has no query, no escapes and no segments of dots.
+    /// Text of a path, or of a value in it, that has no query, no escapes and no segments of dots.
     static let pathWithoutDots = Self(marks: "-_~!$&'()*+,;=:@/")
+    static let unreservedWithoutDots = Self(marks: "-_~")
 
     /// RFC 3986 §4.1: path, query and fragment, their delimiters and escapes included.
     static let reference = Self(marks: "-._~!$&'()*+,;=:@/?#", keepsEscapes: true)
