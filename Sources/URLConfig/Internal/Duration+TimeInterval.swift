@@ -1,14 +1,14 @@
 extension Duration {
-    /// Longest time that is handed to the system, in seconds: some 30 years, and far from any overflow.
+    /// The longest time that the system is given: some 30 years in seconds, and far from any overflow.
     private static let longest = 1e9
 
-    /// A time limit from seconds; `nil` for one that limits nothing: NaN, zero or less.
+    /// A time limit from seconds; `nil` for NaN, zero and less.
     init?(timeoutInterval seconds: TimeInterval) {
         guard seconds > 0 else { return nil }
         self = .seconds(min(seconds, Self.longest))
     }
 
-    /// The limit in seconds; `nil` for one that limits nothing.
+    /// The time limit in seconds; `nil` for zero and less.
     var timeoutInterval: TimeInterval? {
         self > .zero ? min(self / .seconds(1), Self.longest) : nil
     }

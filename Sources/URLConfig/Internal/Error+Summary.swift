@@ -1,12 +1,13 @@
 extension Error {
-    /// One sentence about an error, fit for a log: of an error that does not describe itself only the name is shown, because
-    /// what it carries may be a secret.
+    /// One sentence about an error, fit for a log.
+    ///
+    /// An error that does not describe itself is shown by name only: what it contains may be a secret.
     var summary: String { summary(.standard) }
 
     /// The same, where what is hidden is known.
     func summary(_ redaction: Redaction) -> String {
         switch self {
-        case let flaw as Reason: flaw.reason
+        case let reason as Reason: reason.reason
         case let error as EncodingError: error.summary
         case let error as DecodingError: error.summary(redaction)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"

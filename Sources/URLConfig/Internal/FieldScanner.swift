@@ -1,6 +1,6 @@
 /// Reads the value of a header field from left to right: tokens, quoted strings, parameters (RFC 9110 §5.6).
 ///
-/// By bytes, and each of them once, whatever a server sends.
+/// By bytes, and each of them once, whatever a server sends. Delimiters are ASCII.
 struct FieldScanner {
     private var rest: Substring.UTF8View
 
@@ -10,29 +10,25 @@ struct FieldScanner {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Whether that byte comes next.
-    func isAt(_ byte: UInt8) -> Bool { rest.first == byte }
+    /// Whether one of the delimiters comes next.
+    func isAt(_ delimiters: String) -> Bool { rest.first.map(delimiters.utf8.contains) ?? false }
 
-    /// Spaces and tabs, which the line breaks of a folded field have become.
-    mutating func skipSpace() {
-        rest = rest.drop(while: \.isSpace)
-    }
-
-    mutating func skip(_ byte: UInt8) -> Bool {
-        guard isAt(byte) else { return false }
+    /// Skips one of the delimiters; `false` if none comes next.
+    mutating func skip(_ delimiters: String) -> Bool {
+        guard isAt(delimiters) else { return false }
         rest.removeFirst()
         return true
     }
 
-    /// All before one of the delimiters.
-    mutating func skip(to delimiters: UInt8...) { skip(to: delimiters) }
+    /// Spaces and tabs, which the line breaks of a folded field have become.
+    mutating func skipSpace() { skip(while: " \t") }
 
-    mutating func skip(to delimiters: [UInt8]) {
-        rest = rest.drop { !delimiters.contains($0) }
+    mutating func skip(while delimiters: String) {
+        rest = rest.drop(while: delimiters.utf8.contains)
     }
 
-    mutating func skip(while delimiters: [UInt8]) {
-        rest = rest.drop(while: delimiters.contains)
+    mutating func skip(to delimiters: String) {
+        rest = rest.drop { !delimiters.utf8.contains($0) }
     }
 
     mutating func token() -> String? {
@@ -42,19 +38,17 @@ struct FieldScanner {
     }
 
     /// The text before one of the delimiters, without the space around it.
-    mutating func text(to delimiters: UInt8...) -> String { text(to: delimiters) }
-
-    mutating func text(to delimiters: [UInt8]) -> String {
+    mutating func text(to delimiters: String) -> String {
         skipSpace()
-        var text = rest.prefix { !delimiters.contains($0) }
+        var text = rest.prefix { !delimiters.utf8.contains($0) }
         rest = rest[text.endIndex...]
-        while text.last?.isSpace == true { text.removeLast() }
+        while let last = text.last, " \t".utf8.contains(last) { text.removeLast() }
         return String(Substring(text))
     }
 
     /// The text between quotes; one that is not closed ends with the field.
     mutating func quotedString() -> String? {
-        guard skip(UInt8(ascii: "\"")) else { return nil }
+        guard skip("\"") else { return nil }
         var bytes: [UInt8] = []
         while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
             bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
@@ -64,8 +58,6 @@ struct FieldScanner {
 }
 
 extension UInt8 {
-    fileprivate var isSpace: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-
     /// RFC 9110 §5.6.2: `tchar`.
     fileprivate var isTokenByte: Bool {
         switch self {

@@ -75,13 +75,13 @@ extension Redaction {
 extension FieldScanner {
     /// The name of a part and its media type, wherever in its header they are.
     fileprivate mutating func partParameters() -> (name: String?, type: MediaType) {
-        let space = [UInt8(ascii: ";")] + Array(" \t\r\n".utf8)
+        let space = "; \t\r\n"
         var (name, type): (String?, MediaType?)
         while !isAtEnd {
             switch token()?.lowercased() {
-            case "name" where name == nil && skip(UInt8(ascii: "=")): name = quotedString() ?? text(to: space)
-            case "content-type" where type == nil && skip(UInt8(ascii: ":")):
-                type = MediaType(text(to: Array("\r\n".utf8)))
+            case "name" where name == nil && skip("="): name = quotedString() ?? text(to: space)
+            case "content-type" where type == nil && skip(":"):
+                type = MediaType(text(to: "\r\n"))
             default: break
             }
             skip(to: space)

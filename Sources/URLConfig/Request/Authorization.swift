@@ -16,21 +16,21 @@ public struct Authorization: Sendable {
 
     /// Credentials that a function sets on the header fields of each request.
     ///
-    /// - Parameter apply: Sets the fields. What it throws makes the request one that cannot be sent; `try config.request()` has it as the
-    ///   underlying error.
+    /// - Parameter apply: Sets the fields. If it throws, the request cannot be sent; `try config.request()` has what it
+    ///   threw as the underlying error.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
         self.apply = apply
     }
 
     /// A bearer token (RFC 6750 §2.1).
     ///
-    /// - Parameter token: The token. One that is empty or holds white space or a control character, such as the newline of
-    ///   a file it was read from, is refused: the request cannot be sent.
+    /// - Parameter token: The token. An empty one, or one with white space, such as the newline of a file it was read
+    ///   from, is refused: the request cannot be sent.
     public static func bearer(_ token: String) -> Self {
         Self { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
                 throw Reason(
-                    "the bearer token is empty or holds white space, a control or a non-ASCII character; trim it first")
+                    "the bearer token is empty or has white space, a control or a non-ASCII character; trim it first")
             }
             fields[.authorization] = "Bearer \(token)"
         }
@@ -39,12 +39,12 @@ public struct Authorization: Sendable {
     /// User name and password (RFC 7617 §2), encoded as UTF-8.
     ///
     /// - Parameters:
-    ///   - username: The user name. One that holds a colon is refused: the request cannot be sent.
+    ///   - username: The user name. One with a colon is refused: the request cannot be sent.
     ///   - password: The password.
     public static func basic(username: String, password: String) -> Self {
         Self { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
-                throw Reason("the user name holds a colon, which basic authorization has no way to send")
+                throw Reason("the user name contains a colon, which basic authorization cannot send")
             }
             fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
         }

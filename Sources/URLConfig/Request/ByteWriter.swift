@@ -1,10 +1,10 @@
 /// Writes the bytes of a URL or a form once, front to back, into memory of the right size.
 ///
-/// A `String` that grows piece by piece checks, copies and moves each piece; this is a third of the cost of building a request
-/// that way. The capacity is the caller's to know: what does not fit is left out, never written past the end.
+/// A `String` or an array that grows piece by piece checks and moves each piece, and building a request takes longer.
+/// The caller knows the capacity: what does not fit is left out, never written past the end.
 struct ByteWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
-    private(set) var count = 0
+    private var count = 0
 
     /// Text of at most `capacity` bytes.
     static func text(capacity: Int, _ write: (inout ByteWriter) -> Void) -> String {
@@ -21,16 +21,17 @@ struct ByteWriter {
 
     @inline(__always)
     mutating func write(_ byte: UInt8) {
-        if count < buffer.count { append(byte) }
+        guard count < buffer.count else { return }
+        buffer[count] = byte
+        count += 1
     }
 
     /// Text that is encoded already.
     mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
-            guard let source = bytes.baseAddress, bytes.count <= buffer.count - count else { return }
-            buffer.baseAddress?.advanced(by: count).update(from: source, count: bytes.count)
-            count += bytes.count
+            guard bytes.count <= buffer.count - count else { return }
+            count = buffer[count...].update(fromContentsOf: bytes)
         }
     }
 
@@ -38,27 +39,18 @@ struct ByteWriter {
     mutating func write(_ text: String, encoding: PercentEncoding) {
         var text = text
         text.withUTF8 { bytes in
-            guard bytes.count <= (buffer.count - count) / 3 else { return }
-            for index in bytes.indices {
-                let byte = bytes[index]
-                if encoding.allows(byte) || (encoding.keepsEscapes && bytes.hasEscape(at: index)) {
-                    append(byte)
+            for (index, byte) in bytes.enumerated() {
+                if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
+                    write(byte)
                 } else if encoding.writesSpaceAsPlus && byte == UInt8(ascii: " ") {
-                    append(UInt8(ascii: "+"))
+                    write(UInt8(ascii: "+"))
                 } else {
-                    append(UInt8(ascii: "%"))
-                    append(Self.hexDigit(byte >> 4))
-                    append(Self.hexDigit(byte & 0xF))
+                    write(UInt8(ascii: "%"))
+                    write(Self.hexDigit(byte >> 4))
+                    write(Self.hexDigit(byte & 0xF))
                 }
             }
         }
-    }
-
-    /// A byte for which there is room.
-    @inline(__always)
-    private mutating func append(_ byte: UInt8) {
-        buffer[count] = byte
-        count += 1
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 {
@@ -69,18 +61,7 @@ struct ByteWriter {
 extension UnsafeBufferPointer<UInt8> {
     /// Whether a valid `%XX` starts at `index`.
     fileprivate func hasEscape(at index: Int) -> Bool {
-        self[index] == UInt8(ascii: "%") && index + 2 < count && self[index + 1].isHexDigit
-            && self[index + 2].isHexDigit
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
+        self[index] == UInt8(ascii: "%") && index + 2 < count
+            && self[(index + 1)...(index + 2)].allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 }

@@ -5,7 +5,7 @@ extension HTTPFields {
     /// $0.headers[.acceptLanguage] = ["en-US", "zh-Hans-CN"]
     /// ```
     ///
-    /// Disfavoured, so that reading `headers[.acceptLanguage]` stays the combined text unless an array is asked for.
+    /// Disfavoured, so that `headers[.acceptLanguage]` reads as the combined text unless an array is asked for.
     @_disfavoredOverload
     public subscript(name: HTTPField.Name) -> [String]? {
         get { contains(name) ? self[values: name] : nil }

@@ -1,4 +1,4 @@
-/// Marks a request as one operation however often it is sent, so that ``RetryPolicy`` may repeat it whatever its method.
+/// Marks a request as one operation, so that ``RetryPolicy`` may repeat it, whatever its method.
 ///
 /// ```swift
 /// let request = URLRequest.with(.payments) {
@@ -7,23 +7,21 @@
 /// }
 /// ```
 ///
-/// Sent as the field `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), the value without quotes, as the services
-/// that know it expect.
+/// Sent as the field `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), the value without quotes, as the
+/// services that know it expect.
 public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolation {
-    private let text: String?
+    private var text: String?
 
-    /// A new random key for each request that is made, the same in all attempts to send it.
-    public static let automatic = Self(text: nil)
+    private init() {}
 
-    private init(text: String?) {
-        self.text = text
-    }
+    /// A new random key for each request, the same in all attempts to send it.
+    public static let automatic = Self()
 
     /// A key of the caller's own, such as the number of an order.
     ///
     /// - Parameter value: The key. An empty one is refused: the request cannot be sent.
     public init(_ value: String) {
-        self.init(text: value)
+        text = value
     }
 
     /// A key of the caller's own.

@@ -9,20 +9,18 @@ public struct MediaType: Sendable, Hashable {
     /// The media type as it was written.
     public let description: String
 
-    /// Reads a media type; `nil` if the text is not one.
+    /// Parses a media type; `nil` if the text is not one.
     ///
-    /// - Parameter text: What a `Content-Type` field holds. Parameters that are not well formed are passed over, as
-    ///   browsers do, because servers do send them. A literal, as in `MediaType("bogus")`, calls
-    ///   ``init(stringLiteral:)`` instead (SE-0213), which does not fail; `MediaType.init("bogus")` is `nil`.
+    /// A literal, as in `MediaType("bogus")`, calls ``init(stringLiteral:)`` instead (SE-0213), which does not fail;
+    /// `MediaType.init("bogus")` is `nil`.
+    ///
+    /// - Parameter text: The value of a `Content-Type` field. Malformed parameters are ignored, as browsers do.
     public init?(_ text: String) {
         var scanner = FieldScanner(text)
         scanner.skipSpace()
-        guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token() else {
-            return nil
-        }
-        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }) else { return nil }
+        guard let type = scanner.token(), scanner.skip("/"), let subtype = scanner.token() else { return nil }
         scanner.skipSpace()
-        guard scanner.isAtEnd || scanner.isAt(UInt8(ascii: ";")) else { return nil }
+        guard scanner.isAtEnd || scanner.isAt(";"), !text.hasControlCharacter else { return nil }
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
         self.parameters = scanner.parameters()
@@ -59,52 +57,43 @@ public struct MediaType: Sendable, Hashable {
     var isForm: Bool { essence == "application/x-www-form-urlencoded" }
     var isMultipart: Bool { type == "multipart" }
     var isText: Bool {
-        type == "text" || isJSON || isForm || subtype == "xml" || subtype.hasSuffix("+xml") || subtype == "javascript"
-            || subtype == "graphql" || subtype == "yaml"
+        type == "text" || isJSON || isForm || subtype.hasSuffix("+xml")
+            || ["xml", "javascript", "graphql", "yaml"].contains(subtype)
     }
 }
 
 extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
-    /// A media type from a literal.
-    ///
-    /// One that is not well formed is taken as `application/octet-stream`.
+    /// A media type from a literal; a malformed one becomes `application/octet-stream`.
     public init(stringLiteral text: String) {
         self = Self(text) ?? .octetStream
     }
 
     /// `application/json` (RFC 8259 §11).
-    public static let json = Self(type: "application", subtype: "json")
+    public static let json: Self = "application/json"
     /// `application/x-www-form-urlencoded` (WHATWG URL).
-    public static let form = Self(type: "application", subtype: "x-www-form-urlencoded")
+    public static let form: Self = "application/x-www-form-urlencoded"
     /// `application/octet-stream` (RFC 2046 §4.5.1).
-    public static let octetStream = Self(type: "application", subtype: "octet-stream")
+    public static let octetStream: Self = "application/octet-stream"
     /// `text/plain; charset=utf-8`.
-    public static let text = Self(type: "text", subtype: "plain", parameters: ["charset": "utf-8"])
+    public static let text: Self = "text/plain; charset=utf-8"
     /// `text/html`.
-    public static let html = Self(type: "text", subtype: "html")
+    public static let html: Self = "text/html"
     /// `image/png`.
-    public static let png = Self(type: "image", subtype: "png")
+    public static let png: Self = "image/png"
     /// `image/jpeg`.
-    public static let jpeg = Self(type: "image", subtype: "jpeg")
-
-    private init(type: String, subtype: String, parameters: [String: String] = [:]) {
-        self.type = type
-        self.subtype = subtype
-        self.parameters = parameters
-        description = parameters.reduce("\(type)/\(subtype)") { "\($0); \($1.key)=\($1.value)" }
-    }
+    public static let jpeg: Self = "image/jpeg"
 }
 
 extension FieldScanner {
     fileprivate mutating func parameters() -> [String: String] {
         var parameters: [String: String] = [:]
-        while skip(UInt8(ascii: ";")) {
+        while skip(";") {
             skipSpace()
-            if let name = token()?.lowercased(), skip(UInt8(ascii: "=")), let value = quotedString() ?? token() {
+            if let name = token()?.lowercased(), skip("="), let value = quotedString() ?? token() {
                 // The first of two parameters with one name counts (WHATWG MIME Sniffing §4.4).
                 parameters[name] = parameters[name] ?? value
             }
-            skip(to: UInt8(ascii: ";"))
+            skip(to: ";")
         }
         return parameters
     }

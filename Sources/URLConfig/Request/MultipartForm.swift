@@ -7,20 +7,17 @@
 /// $0.body = .multipart(form)
 /// ```
 ///
-/// Names and file names are written as the WHATWG HTML standard says (§4.10.21.8): UTF-8, with `%22` for a quote, `%0D` for
-/// CR and `%0A` for LF, so that no name can end its header field.
+/// Names and file names are written as the WHATWG HTML standard says (§4.10.21.8): UTF-8, with `%22` for a quote, `%0D`
+/// for CR and `%0A` for LF, so that no name can end its header field.
 public struct MultipartForm: Sendable {
-    /// Separates the parts.
-    ///
-    /// It has 128 random bits, so no content holds it.
+    /// Separates the parts; its 128 random bits are in no content.
     public let boundary: String
     private var parts: [(header: String, content: Data)] = []
 
     /// An empty form with a boundary of its own.
     public init() {
-        boundary =
-            "URLConfig-"
-            + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined(separator: "-")
+        let random = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
+        boundary = "URLConfig-" + random.joined(separator: "-")
     }
 
     /// Adds a field.
@@ -59,8 +56,8 @@ public struct MultipartForm: Sendable {
 extension RequestBody {
     /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// A `Content-Type` that the caller has set is refused, since the server could not find the boundary: the request cannot
-    /// be sent (``RequestError/Code/invalidBody``).
+    /// A request whose `Content-Type` the caller has set is refused (``RequestError/Code/invalidBody``): that field has
+    /// to name the boundary.
     ///
     /// - Parameter form: The form.
     public static func multipart(_ form: MultipartForm) -> Self {
@@ -75,8 +72,11 @@ extension RequestBody {
 }
 
 extension String {
+    /// As written between the quotes of a header field; literally, because a quote with an accent is one character.
     fileprivate var escapedForHeader: String {
-        percentEncoded(.quoted)
+        ["\"": "%22", "\r": "%0D", "\n": "%0A"].reduce(self) { text, escape in
+            text.replacingOccurrences(of: escape.key, with: escape.value, options: .literal)
+        }
     }
 
     /// A field's name: its line breaks become CRLF first, which a file's name keeps as they are.

@@ -5,38 +5,37 @@ extension URLRequest {
     /// $0.path = "/users/\(userID)/article"
     /// ```
     ///
-    /// Literal text is the developer's own: its slashes stay, a valid `%XX` stays, a `?a=b` joins the query, and what a
-    /// path may not hold is percent-encoded (RFC 3986 §3.3). An interpolated value is always exactly one segment, or a
-    /// part of one: everything but RFC 3986's unreserved characters is percent-encoded.
+    /// In literal text slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a path cannot contain
+    /// is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of one: everything
+    /// but RFC 3986's unreserved characters is percent-encoded.
     ///
-    /// A segment that is `.` or `..`, raw or percent-encoded, and an interpolated value that leaves its segment empty are
-    /// refused: the request cannot be sent, and says so (``RequestError/Code/invalidURL``). Whatever a path holds, the
-    /// scheme, host and port are those of ``Config/host``.
+    /// A segment that is `.` or `..`, raw or percent-encoded, and an empty value that leaves its segment empty are
+    /// refused (``RequestError/Code/invalidURL``). A path never changes scheme, host or port.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
         /// Percent-encoded, as it was written: with or without a leading slash.
         var text = ""
         /// Percent-encoded, without its `?`.
         var query: String?
         /// What is wrong with the path, for the error that building a request throws.
-        var flaw: String?
+        var invalidReason: String?
 
-        /// A path from text that is known at run time, treated as literal text: its slashes and its `?a=b` count.
+        /// A path from text that is known at run time.
         ///
-        /// For a value that must stay one segment, interpolate it.
+        /// - Parameter text: Treated as literal text. A value that must stay one segment is interpolated instead.
         public init(_ text: String) {
             self.init(stringLiteral: text)
         }
 
         /// A path from a literal.
         public init(stringLiteral text: String) {
-            var interpolation = StringInterpolation(path: self)
+            var interpolation = StringInterpolation(literalCapacity: 0, interpolationCount: 0)
             interpolation.appendLiteral(text)
-            self = interpolation.finished()
+            self = interpolation.path()
         }
 
         /// A path from a literal with values.
         public init(stringInterpolation: StringInterpolation) {
-            self = stringInterpolation.finished()
+            self = stringInterpolation.path()
         }
 
         private init() {}
@@ -51,36 +50,25 @@ extension URLRequest {
 extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        private var path: URLRequest.Path
-        /// Where an empty value stands, as offsets in the UTF-8 of the text.
-        private var emptyValues: [Int] = []
-        /// Whether a dot or an escape was written: without one, no segment is made of dots.
-        private var mayHoldDotSegment = false
-
-        private static let plainText = PercentEncoding.path.refusing(".")
-        private static let plainValue = PercentEncoding.unreserved.refusing(".")
-
-        fileprivate init(path: URLRequest.Path) {
-            self.path = path
-        }
+        /// Percent-encoded, the query included; a NUL, which no encoded text contains, stands for an empty value.
+        private var text = ""
+        /// Whether there are only letters that neither start a query nor make a segment of dots.
+        private var isPlain = true
 
         /// Starts empty: text makes its own room, and short text needs none.
-        public init(literalCapacity: Int, interpolationCount: Int) {
-            path = URLRequest.Path()
-        }
+        public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends literal text.
         public mutating func appendLiteral(_ literal: String) {
-            appendText(literal)
+            append(literal, plain: .pathWithoutDots, .pathAndQuery)
         }
 
         /// Appends a value as one segment, or a part of one.
         public mutating func appendInterpolation(_ value: String) {
-            if value.isEmpty, path.query == nil { emptyValues.append(path.text.utf8.count) }
-            if path.query == nil, value.needsNoEncoding(Self.plainValue) {
-                path.text += value
-            } else {
-                append(value.percentEncoded(.unreserved))
+            append(value, plain: .unreservedWithoutDots, .unreserved)
+            if value.isEmpty {
+                text += "\0"
+                isPlain = false
             }
         }
 
@@ -97,41 +85,26 @@ extension URLRequest.Path {
             appendInterpolation(value.rawValue.description)
         }
 
-        /// Appends text as if it were a part of the literal: it may hold slashes, `%XX` and a query.
+        /// Appends text as if it were a part of the literal: it may contain slashes, `%XX` and a query.
         ///
-        /// - Parameter text: Text that the caller vouches for. It cannot change the scheme, host or port either.
+        /// - Parameter text: Text that the caller trusts.
         public mutating func appendInterpolation(raw text: String) {
-            appendText(text)
+            appendLiteral(text)
         }
 
-        private mutating func appendText(_ text: String) {
-            if path.query == nil, text.needsNoEncoding(Self.plainText) {
-                path.text += text
-            } else if path.query == nil, let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-                append(String(text[..<mark]).percentEncoded(.path))
-                path.query = ""
-                append(String(text[text.utf8.index(after: mark)...]).percentEncoded(.query))
+        private mutating func append(_ piece: String, plain: PercentEncoding, _ encoding: PercentEncoding) {
+            if piece.needsNoEncoding(plain) {
+                text += piece
             } else {
-                append(text.percentEncoded(path.query == nil ? .path : .query))
+                text += piece.percentEncoded(encoding)
+                isPlain = false
             }
         }
 
-        private mutating func append(_ encoded: String) {
-            if path.query == nil {
-                path.text += encoded
-                mayHoldDotSegment = true
-            } else {
-                path.query? += encoded
-            }
-        }
-
-        fileprivate consuming func finished() -> URLRequest.Path {
-            if mayHoldDotSegment, let segment = path.text.split(separator: "/").first(where: \.isDotSegment) {
-                path.flaw = "holds the segment '\(segment)', which would lead to another path"
-            } else if emptyValues.contains(where: path.text.isEmptySegment(at:)) {
-                path.flaw = "has an interpolated value that is empty, which would lead to another path"
-            }
-            // Last, because the offsets of the empty values count what goes here.
+        fileprivate consuming func path() -> URLRequest.Path {
+            var path = URLRequest.Path()
+            path.text = text
+            if !isPlain { path.split() }
             if path.text.hasPrefix("//") {
                 // Exactly one slash goes between base path and path; more would also start an authority.
                 path.text = "/" + path.text.drop { $0 == "/" }
@@ -139,15 +112,23 @@ extension URLRequest.Path {
             return path
         }
     }
-}
 
-extension String {
-    /// Whether there is nothing between the slashes, or ends, around `offset` in the UTF-8.
-    fileprivate func isEmptySegment(at offset: Int) -> Bool {
-        let position = utf8.index(utf8.startIndex, offsetBy: offset)
-        let startsSegment = position == utf8.startIndex || utf8[utf8.index(before: position)] == UInt8(ascii: "/")
-        let endsSegment = position == utf8.endIndex || utf8[position] == UInt8(ascii: "/")
-        return startsSegment && endsSegment
+    /// Takes the query off, and refuses segments that would lead to another path.
+    private mutating func split() {
+        // The first question mark is a literal's: a value has none.
+        if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            query = text[mark...].dropFirst().filter { $0 != "\0" }
+            text = String(text[..<mark])
+        }
+        if text.utf8.contains(0) {
+            if text.split(separator: "/").contains(where: { $0.utf8.allSatisfy { $0 == 0 } }) {
+                invalidReason = "has an interpolated value that is empty, which would lead to another path"
+            }
+            text.removeAll { $0 == "\0" }
+        }
+        if let segment = text.split(separator: "/").first(where: \.isDotSegment) {
+            invalidReason = "contains the segment '\(segment)', which would lead to another path"
+        }
     }
 }
 

@@ -9,8 +9,7 @@ extension URLRequest {
     /// $0.query.append(contentsOf: Query(filter))        // any Encodable model
     /// ```
     ///
-    /// Names and values are percent-encoded strictly: everything but the unreserved characters of RFC 3986 §2.3, so that a
-    /// space is `%20` and a plus is `%2B`.
+    /// Names and values are percent-encoded but for the unreserved characters (RFC 3986 §2.3): a space is `%20`.
     public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// The text of a query item: one value or a list of them.
         public enum Text: Sendable, Hashable {
@@ -18,6 +17,13 @@ extension URLRequest {
             case one(String)
             /// Several values under one name, not yet encoded; written as ``Query/arrayStyle`` says.
             case list([String])
+
+            var values: [String] {
+                switch self {
+                case .one(let value): [value]
+                case .list(let values): values
+                }
+            }
         }
 
         /// How several values under one name are written.
@@ -37,9 +43,9 @@ extension URLRequest {
 
         var items: [Item] = []
         /// What is wrong with the query, for the error that building a request throws.
-        var flaw: String?
+        var invalidReason: String?
 
-        /// How a list of values is written; ``ArrayStyle/repeatedKey`` at first.
+        /// How a list of values is written; by default ``ArrayStyle/repeatedKey``.
         public var arrayStyle = ArrayStyle.repeatedKey
 
         /// Whether there are no items.
@@ -57,13 +63,7 @@ extension URLRequest {
         ///
         /// Setting one replaces all under that name, in place; `nil` removes them.
         public subscript(name: String) -> String? {
-            get {
-                switch items.first(where: { $0.name == name })?.text {
-                case .one(let text): text
-                case .list(let texts): texts.first
-                case nil: nil
-                }
-            }
+            get { items.first { $0.name == name }?.text.values.first }
             set { set(name, newValue?.queryText) }
         }
 
@@ -82,7 +82,7 @@ extension URLRequest {
         /// Adds the items of another query.
         public mutating func append(contentsOf other: Query) {
             items.append(contentsOf: other.items)
-            flaw = flaw ?? other.flaw
+            invalidReason = invalidReason ?? other.invalidReason
         }
 
         private mutating func set(_ name: String, _ text: Text?) {
@@ -105,9 +105,6 @@ extension URLRequest.Query {
         ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }
     }
 
-    /// Whether anything is written: an empty list is an item that writes nothing.
-    var hasText: Bool { items.contains { $0.text != .list([]) } }
-
     /// The most bytes that the items take, encoded: three for one, and the delimiters.
     var capacity: Int {
         items.reduce(0) { total, item in
@@ -118,27 +115,32 @@ extension URLRequest.Query {
         }
     }
 
-    /// Writes the items, names and values encoded.
-    func write(to writer: inout ByteWriter, encoding: PercentEncoding) {
-        let start = writer.count
+    /// Writes the items, names and values encoded; an empty list writes nothing.
+    ///
+    /// - Parameter start: Written before the first item, if there is one.
+    func write(to writer: inout ByteWriter, after start: UInt8? = nil, encoding: PercentEncoding) {
+        var separator = start
+        func write(_ name: String, _ value: String) {
+            if let separator { writer.write(separator) }
+            separator = UInt8(ascii: "&")
+            writer.write(name, encoding: encoding)
+            writer.write(UInt8(ascii: "="))
+            writer.write(value, encoding: encoding)
+        }
         for item in items {
             switch item.text {
-            case .one(let text):
-                if writer.count > start { writer.write(UInt8(ascii: "&")) }
-                writer.write(item.name, encoding: encoding)
-                writer.write(UInt8(ascii: "="))
-                writer.write(text, encoding: encoding)
-            case .list(let texts):
-                for (index, text) in texts.enumerated() {
-                    if arrayStyle == .comma, index > 0 {
-                        writer.write(UInt8(ascii: ","))
-                    } else {
-                        if writer.count > start { writer.write(UInt8(ascii: "&")) }
-                        writer.write(arrayStyle == .brackets ? item.name + "[]" : item.name, encoding: encoding)
-                        writer.write(UInt8(ascii: "="))
-                    }
-                    writer.write(text, encoding: encoding)
+            case .one(let value):
+                write(item.name, value)
+            case .list(let values) where arrayStyle == .comma:
+                guard let first = values.first else { continue }
+                write(item.name, first)
+                for value in values.dropFirst() {
+                    writer.write(UInt8(ascii: ","))
+                    writer.write(value, encoding: encoding)
                 }
+            case .list(let values):
+                let name = arrayStyle == .brackets ? item.name + "[]" : item.name
+                for value in values { write(name, value) }
             }
         }
     }

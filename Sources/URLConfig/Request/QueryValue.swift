@@ -1,7 +1,7 @@
 /// A value that a query item can take.
 ///
-/// `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values conform; a type with such a raw value, or
-/// with a description that will do, needs to declare its conformance only.
+/// `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values conform. A type with such a raw value, or
+/// with a description that fits, only declares its conformance.
 ///
 /// ```swift
 /// enum Sorting: String, QueryValue { case newest, oldest }
@@ -34,15 +34,7 @@ extension URL: QueryValue {
 
 extension Array: QueryValue where Element: QueryValue {
     /// The values of the elements, one after the other.
-    public var queryText: URLRequest.Query.Text {
-        .list(
-            flatMap { element in
-                switch element.queryText {
-                case .one(let text): [text]
-                case .list(let texts): texts
-                }
-            })
-    }
+    public var queryText: URLRequest.Query.Text { .list(flatMap(\.queryText.values)) }
 }
 
 extension Substring: QueryValue {}

@@ -89,7 +89,7 @@ extension RequestBody {
         let value: any Encodable
 
         func encode(to encoder: any Encoder) throws {
-            // By way of a container, not `value.encode(to:)`: only so do the encoder's strategies for dates and data hold.
+            // By a container, not `value.encode(to:)`: the encoder's strategies for dates and data apply only there.
             var container = encoder.singleValueContainer()
             try container.encode(value)
         }

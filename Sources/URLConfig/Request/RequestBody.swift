@@ -22,13 +22,11 @@
 ///
 /// A `Content-Type` that the caller has set is never overwritten.
 public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
-    typealias Encode = @Sendable (inout HTTPFields, JSONEncoder) throws -> Data
-
     private enum Content {
         case empty
         case members(Object)
         case model(any Encodable & Sendable)
-        case encoded(Encode)
+        case encoded(@Sendable (inout HTTPFields, JSONEncoder) throws -> Data)
         /// A member was set on a body that is whole already.
         case conflict(member: String)
     }
@@ -40,9 +38,9 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A whole body that a function makes when the request is built.
     ///
-    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It gets
-    ///   ``Foundation/URLRequest/Config/encoder``. What it throws makes the request one that cannot be sent; `try config.request()` has it as the
-    ///   underlying error.
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. Its second
+    ///   argument is ``Foundation/URLRequest/Config/encoder``. If it throws, the request cannot be sent;
+    ///   `try config.request()` has what it threw as the underlying error.
     public init(
         _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data
     ) {
@@ -56,9 +54,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A member of the JSON object that is the body; `nil` removes it.
     ///
-    /// Its name is sent as it is written here, whatever the encoder's strategy for keys.
-    ///
-    /// Setting a member on a whole body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
+    /// Its name is sent as it is written here, whatever the encoder's strategy for keys. Setting a member on a whole
+    /// body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get {
             if case .members(let object) = content { object.members[member] ?? nil } else { nil }
@@ -96,6 +93,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
 extension RequestBody {
     /// A model as JSON, encoded with ``Foundation/URLRequest/Config/encoder`` when the request is built.
+    ///
+    /// - Parameter model: The model.
     public static func json(_ model: any Encodable & Sendable) -> Self {
         var body = Self()
         body.content = .model(model)
@@ -103,9 +102,11 @@ extension RequestBody {
     }
 
     /// Items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
+    ///
+    /// - Parameter items: The items, in order.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, _ in
-            if let flaw = items.flaw { throw Reason(flaw) }
+            if let reason = items.invalidReason { throw Reason(reason) }
             fields.setContentType(.form)
             return Data(items.formEncoded.utf8)
         }

@@ -3,7 +3,7 @@ extension URLRequest.Config {
 
     /// What `Config()` starts from, and so `URLRequest.with { … }` without a preset.
     ///
-    /// May be replaced at any time, from any thread; requests and presets made before keep what they have.
+    /// It may be replaced at any time, from any thread; requests and presets made before keep what they have.
     public static var `default`: Self {
         get { defaults.withLock { $0 } }
         set { defaults.set(\.self, newValue) }
@@ -15,8 +15,9 @@ extension URLRequest.Config {
         set { defaults.set(\.host, newValue) }
     }
 
-    /// Encodes the JSON bodies of every configuration that has no encoder of its own: at first one that sorts keys and leaves
-    /// slashes alone, so that equal bodies have equal bytes.
+    /// Encodes the JSON bodies of every configuration without an encoder of its own.
+    ///
+    /// By default it sorts keys and does not escape slashes, so that equal bodies have equal bytes.
     public static var defaultEncoder: JSONEncoder {
         get { defaults.withLock { $0.customEncoder } ?? standardEncoder }
         set { defaults.set(\.customEncoder, newValue) }

@@ -1,33 +1,7 @@
 extension URLRequest {
-    /// A file of a multipart form, held in memory.
-    public struct File: Sendable, Hashable {
-        /// The name of the form's field.
-        public var name: String
-        /// The name of the file that the server is told.
-        public var fileName: String
-        /// The media type of the file.
-        public var contentType: MediaType
-        /// The bytes of the file.
-        public var data: Data
-
-        /// A file of a form.
-        ///
-        /// - Parameters:
-        ///   - name: The name of the form's field.
-        ///   - fileName: The name of the file that the server is told.
-        ///   - contentType: The media type of the file.
-        ///   - data: The bytes of the file.
-        public init(name: String, fileName: String, contentType: MediaType = .octetStream, data: Data) {
-            self.name = name
-            self.fileName = fileName
-            self.contentType = contentType
-            self.data = data
-        }
-    }
-
     /// Makes a multipart form the body of a request that was made by hand.
     ///
-    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays as it is: a `GET` cannot
+    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays: a `GET` cannot
     /// carry a body.
     ///
     /// - Parameters:
@@ -43,13 +17,12 @@ extension URLRequest {
 
     /// Makes items the body of a request that was made by hand, as `application/x-www-form-urlencoded` (WHATWG URL).
     ///
-    /// `Content-Type` is set if there is none. The method stays as it is: a `GET` cannot carry a body.
+    /// `Content-Type` is set if there is none. The method stays: a `GET` cannot carry a body.
     ///
-    /// - Parameter items: The items, in order; a dictionary literal will do. Of a model that does not fit nothing is sent: the
-    ///   request becomes one that cannot be, and says why.
+    /// - Parameter items: The items, in order. With a model that does not fit, the request cannot be sent.
     public mutating func setXWWWFormUrlencoded(_ items: Query) {
-        if let flaw = items.flaw {
-            self = URLRequest(refused: .refused(.invalidBody, "body: form \(flaw)"), method: httpMethod ?? "GET")
+        if let reason = items.invalidReason {
+            self = URLRequest(refused: .refused(.invalidBody, "body: form \(reason)"), method: httpMethod ?? "GET")
             return
         }
         if value(forHTTPHeaderField: "Content-Type") == nil {

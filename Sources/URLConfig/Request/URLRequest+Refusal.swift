@@ -1,8 +1,9 @@
 extension URLRequest {
     private static let refusedScheme = "unsendable-request"
 
-    /// A request that cannot be sent, which carries the reason in its URL: a value type has no other place that every
-    /// copy of it keeps, and no session loads such a scheme.
+    /// A request that cannot be sent: its URL carries the reason, in a scheme that no session loads.
+    ///
+    /// A copy of a request keeps nothing else of ours.
     init(refused error: RequestError, method: String) {
         let reason = error.reason.percentEncoded(.unreserved)
         let url = URL(string: "\(Self.refusedScheme):\(error.code.rawValue)?\(reason)")
@@ -23,51 +24,50 @@ extension URLRequest {
     ///
     /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building``.
     func checkSendable() throws(RequestError) {
-        if let refusal { throw refusal.with(self) }
         do throws(RequestError) {
-            guard let url, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
-                let host = url.host(percentEncoded: false), !host.isEmpty,
-                host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
-            else {
-                throw .refused(.invalidURL, "the URL is not one of http or https with a host")
-            }
-            if url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true, let flaw = URL.flawOfIPv6 {
-                throw .refused(.invalidURL, "the URL \(flaw)")
-            }
+            if let refusal { throw refusal }
+            try checkURL()
             // A line break here would reach the wire as it is, and start a field or a request of its own.
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
-                throw .refused(.invalidMethod, "the method is no token (RFC 9110 §9.1)")
+                throw .refused(.invalidMethod, "the method is not a token (RFC 9110 §9.1)")
             }
             if httpBodyStream != nil || httpBody?.isEmpty == false {
                 try Self.checkHasPlaceForBody(httpMethod ?? "GET")
             }
             for (name, value) in allHTTPHeaderFields ?? [:] {
                 // With a stream, Content-Length is the only way to say how long it is.
-                let isStreamLength = httpBodyStream != nil && name.lowercased() == "content-length"
-                guard isStreamLength else {
+                if httpBodyStream == nil || name.lowercased() != "content-length" {
                     try Self.checkField(name, value)
-                    continue
-                }
-                guard value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), Int64(value) != nil
-                else {
+                } else if Int64(value) == nil || !value.utf8.allSatisfy(\.isDigit) {
                     throw .refused(
                         .invalidHeaderField, "header field \(name) is not a number of bytes, in digits; set one")
                 }
             }
         } catch {
-            throw error.with(self)
+            var error = error
+            error.request = self
+            throw error
         }
+    }
+
+    private func checkURL() throws(RequestError) {
+        guard let url, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
+            let host = url.host(percentEncoded: false), !host.isEmpty,
+            host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
+        else { throw .refused(.invalidURL, "the URL is not one of http or https with a host") }
+        let isIPv6 = url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true
+        if isIPv6, let reason = URL.invalidReasonOfIPv6 { throw .refused(.invalidURL, "the URL \(reason)") }
     }
 
     /// Refuses a field that cannot be sent, or that is the session's to set.
     static func checkField(_ name: String, _ value: String) throws(RequestError) {
-        guard HTTPField.Name(name) != nil else {
-            throw .refused(.invalidHeaderField, "a header field's name is no token (RFC 9110 §5.1)")
+        guard let field = HTTPField.Name(name) else {
+            throw .refused(.invalidHeaderField, "a header field's name is not a token (RFC 9110 §5.1)")
         }
-        guard !value.hasControlCharacter else { throw .controlCharacter(in: name) }
-        guard !["content-length", "transfer-encoding", "host"].contains(name.lowercased()) else {
-            throw .framingField(name)
+        guard !value.hasControlCharacter else {
+            throw .refused(.invalidHeaderField, "header field \(name) contains a control character; remove that")
         }
+        try field.checkIsForCaller()
     }
 
     static func checkHasPlaceForBody(_ method: String) throws(RequestError) {
@@ -76,20 +76,28 @@ extension URLRequest {
     }
 }
 
-extension RequestError {
-    static func framingField(_ name: String) -> Self {
-        .refused(.invalidHeaderField, "header field \(name) is the session's to set, from URL and body; remove it")
+extension HTTPField.Name {
+    /// Refuses a field that the session sets, from URL and body.
+    func checkIsForCaller() throws(RequestError) {
+        // By length first: most names differ in it, and to compare them is slow.
+        switch canonicalName.utf8.count {
+        case 4 where canonicalName == "host", 14 where self == .contentLength, 17 where self == .transferEncoding:
+            throw .refused(
+                .invalidHeaderField, "header field \(rawName) is the session's to set, from URL and body; remove it")
+        default: break
+        }
     }
+}
 
-    static func controlCharacter(in name: String) -> Self {
-        .refused(.invalidHeaderField, "header field \(name) contains a control character; remove that")
-    }
-
-    fileprivate func with(_ request: URLRequest) -> Self {
-        var error = self
-        error.request = request
-        return error
-    }
+extension URL {
+    /// What is wrong with an IPv6 address as host; `nil` where they are supported.
+    static let invalidReasonOfIPv6: String? = {
+        #if canImport(FoundationNetworking)
+        "has an IPv6 address, which Foundation on Linux does not request; use a name or an IPv4 address"
+        #else
+        nil
+        #endif
+    }()
 }
 
 extension String {

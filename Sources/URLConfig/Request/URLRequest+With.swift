@@ -9,12 +9,12 @@ extension URLRequest {
     /// }
     /// ```
     ///
-    /// Never traps. What cannot be built comes back as a request that cannot be sent: `URLSession.response(for:)`
-    /// throws the ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL,
-    /// without touching the network. ``Config/request()`` throws the same error at once.
+    /// Never traps. An invalid configuration gives a request that cannot be sent: `URLSession.response(for:)` throws
+    /// the ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL, without
+    /// touching the network. ``Config/request()`` throws the same error at once.
     ///
     /// - Parameters:
-    ///   - config: The preset; at first ``Config/default``.
+    ///   - config: The preset; by default ``Config/default``.
     ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
     public static func with<Failure: Error>(
         _ config: Config = .init(), _ configure: (inout Config) throws(Failure) -> Void
@@ -40,15 +40,15 @@ extension URLRequest.Config {
     /// The request that this configuration describes.
     ///
     /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that
-    ///   is no HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method has
-    ///   no place for, a header field that is the session's to set, credentials that cannot be written, a ``timeout``
-    ///   that is not more than zero.
+    ///   is not an HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method
+    ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` that is not more than
+    ///   zero.
     public func request() throws(RequestError) -> URLRequest {
-        if let flaw = base.flaw {
-            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(flaw)")
+        if let reason = base.invalidReason {
+            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(reason)")
         }
-        if let flaw = path.flaw { throw .refused(.invalidURL, "path '\(path.text)' \(flaw)") }
-        if let flaw = query.flaw { throw .refused(.invalidURL, "query \(flaw)") }
+        if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
+        if let reason = query.invalidReason { throw .refused(.invalidURL, "query \(reason)") }
         let limit = timeout?.timeoutInterval
         if let timeout, limit == nil {
             let reason = "timeout is \(timeout / .seconds(1)) s; set more than zero, or nil to leave it to the session"
@@ -57,14 +57,15 @@ extension URLRequest.Config {
         let (fields, data) = try fieldsAndBody()
         let text = urlText
         guard let url = URL(string: text) else {
-            throw .refused(.invalidURL, "'\(shown(text))' is not a URL that the system accepts")
+            let shown = URLSession.Config.default.redaction.url(text)
+            throw .refused(.invalidURL, "'\(shown)' is not a URL that the system accepts")
         }
         var request = URLRequest(url: url)
         request.allHTTPHeaderFields = fields
         if method != .get { request.httpMethod = method.rawValue }
         if let data { request.httpBody = data }
         // By its property: on Linux, a time limit that is given to URLRequest's initializer is ignored.
-        // A minute is what every request has, and nobody's choice: one that was chosen is told by its last bit.
+        // Every request has a minute, and nobody chose it: the last bit marks one that was chosen.
         if let limit { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
         if networkServiceType != .default { request.networkServiceType = networkServiceType }
@@ -77,13 +78,6 @@ extension URLRequest.Config {
     private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
         if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty { return (cachedHeaders, nil) }
         var fields = headers
-        let data = try bodyData(&fields)
-        try idempotencyKey?(&fields)
-        try authorization?(&fields)
-        return (try fields.combined(), data)
-    }
-
-    private func bodyData(_ fields: inout HTTPFields) throws(RequestError) -> Data? {
         let data: Data?
         do {
             data = try body.data(fields: &fields, encoder: customEncoder ?? Self.defaultEncoder)
@@ -91,11 +85,33 @@ extension URLRequest.Config {
             throw .refused(.invalidBody, "body: \(error.summary)", error)
         }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
-        return data
+        try idempotencyKey?(&fields)
+        try authorization?(&fields)
+        return (try fields.combined(), data)
     }
+}
 
-    private func shown(_ text: String) -> String {
-        URLSession.Config.default.redaction.url(text)
+extension URLRequest.Config {
+    /// Base, path and query joined: percent-encoded throughout, written in one pass.
+    var urlText: String {
+        let queries = base.query == nil && path.query == nil ? [] : [base.query, path.query].compactMap(\.self)
+        let capacity = queries.reduce(base.prefix.utf8.count + path.text.utf8.count + query.capacity + 4) {
+            $0 + $1.utf8.count
+        }
+        return ByteWriter.text(capacity: capacity) { writer in
+            writer.write(base.prefix)
+            if path.text.isEmpty ? base.endsInSlash : path.text.utf8.first != UInt8(ascii: "/") {
+                writer.write(UInt8(ascii: "/"))
+            }
+            writer.write(path.text)
+            var separator = UInt8(ascii: "?")
+            for query in queries where !query.isEmpty {
+                writer.write(separator)
+                writer.write(query)
+                separator = UInt8(ascii: "&")
+            }
+            query.write(to: &writer, after: separator, encoding: .unreserved)
+        }
     }
 }
 
@@ -106,7 +122,7 @@ extension HTTPFields {
         var mayRepeatName = count > 64
         for index in indices {
             let name = self[index].name
-            if name.isForSession { throw .framingField(name.rawName) }
+            try name.checkIsForCaller()
             mayRepeatName = mayRepeatName || indices[..<index].contains { self[$0].name.isSame(as: name) }
         }
         guard mayRepeatName else {
@@ -118,16 +134,6 @@ extension HTTPFields {
 }
 
 extension HTTPField.Name {
-    /// Whether the session sets it, from URL and body.
-    fileprivate var isForSession: Bool {
-        switch canonicalName.utf8.count {
-        case 4: canonicalName == "host"
-        case 14: self == .contentLength
-        case 17: self == .transferEncoding
-        default: false
-        }
-    }
-
     /// The same as `==`, without comparing texts whose lengths differ, which most do.
     fileprivate func isSame(as other: Self) -> Bool {
         canonicalName.utf8.count == other.canonicalName.utf8.count && self == other

@@ -1,15 +1,15 @@
-/// One sending of a request within a call: a call has several if it was redirected, retried or authorized anew.
+/// One sending of a request within a call: a call that is redirected, retried or authorized again has several.
 ///
 /// ```swift
 /// print(response.attempts.map(\.description))
 /// // ["503 after 12 ms, waiting 3.0 s: Retry-After", "200 after 9 ms"]
 /// ```
 public struct Attempt: Sendable, CustomStringConvertible {
-    /// The status of the answer; `nil` if there was none.
+    /// The status of the response; `nil` if there was none.
     public internal(set) var status: HTTPResponse.Status?
     /// What went wrong instead, such as a `URLError`.
     public internal(set) var error: (any Error)?
-    /// How long it took to the end of the answer, or has taken until now.
+    /// How long it took to the end of the response, or has taken until now.
     public internal(set) var duration = Duration.zero
     /// Why there was another one, or why there was none, without secrets.
     ///

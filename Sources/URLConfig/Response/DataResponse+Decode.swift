@@ -1,41 +1,17 @@
-/// Reads a model from bytes: any decoder with Foundation's usual method.
-///
-/// ```swift
-/// struct XMLResponseDecoder: ResponseDecoder {
-///     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
-///         try XMLDecoder().decode(type, from: data)
-///     }
-/// }
-/// let user: User = try response.decode(decoder: XMLResponseDecoder())
-/// ```
-public protocol ResponseDecoder: Sendable {
-    /// A model from bytes.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model.
-    ///   - data: The bytes.
-    func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
-}
-
-extension JSONDecoder: ResponseDecoder {}
-extension PropertyListDecoder: ResponseDecoder {}
-
 extension DataResponse {
     /// How a content is decoded.
     public struct Config: Sendable {
-        /// The decoder; at first ``defaultDecoder``.
-        public var decoder: any ResponseDecoder
+        /// The decoder; by default ``defaultDecoder``.
+        public var decoder: any ResponseDecoder = Self.defaultDecoder
 
         /// The defaults as they are now.
-        public init() {
-            decoder = Self.defaultDecoder
-        }
+        public init() {}
 
         private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
-        /// The decoder of every call that names none; at first a `JSONDecoder`.
+        /// The decoder of every call that names none; by default a `JSONDecoder`.
         ///
-        /// May be replaced at any time, from any thread.
+        /// It may be replaced at any time, from any thread.
         public static var defaultDecoder: any ResponseDecoder {
             get { defaults.withLock { $0 } }
             set { defaults.set(\.self, newValue) }
@@ -48,12 +24,11 @@ extension DataResponse {
     /// let article: Article = try response.decode()
     /// ```
     ///
-    /// An optional model is `nil` where the content is `null`, or the status is 204 or 205, which have none.
+    /// An optional model is `nil` if the content is `null`, or the status is 204 or 205, which have none.
     ///
-    /// - Parameter type: The type of the model; what the context expects if left out.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``: request, status, content type, coding path
-    ///   and the JSON around it in words, the whole response, and the decoder's own error as
-    ///   ``RequestError/underlyingError``.
+    /// - Parameter type: The type of the model; by default what the context expects.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, which describes the place in the content,
+    ///   has the whole response, and the decoder's own error as ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         try decode(type, with: Config.defaultDecoder)
     }
@@ -61,7 +36,7 @@ extension DataResponse {
     /// A model from the content, with a JSON decoder.
     ///
     /// - Parameters:
-    ///   - type: The type of the model; what the context expects if left out.
+    ///   - type: The type of the model; by default what the context expects.
     ///   - decoder: The decoder, such as a static member of `JSONDecoder`.
     /// - Throws: As ``decode(_:)``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, decoder: JSONDecoder) throws -> Model {
@@ -71,7 +46,7 @@ extension DataResponse {
     /// A model from the content, with any decoder.
     ///
     /// - Parameters:
-    ///   - type: The type of the model; what the context expects if left out.
+    ///   - type: The type of the model; by default what the context expects.
     ///   - decoder: The decoder.
     /// - Throws: As ``decode(_:)``.
     @_disfavoredOverload
@@ -84,7 +59,7 @@ extension DataResponse {
     /// A model from the content, with changes to the defaults.
     ///
     /// - Parameters:
-    ///   - type: The type of the model; what the context expects if left out.
+    ///   - type: The type of the model; by default what the context expects.
     ///   - configure: Makes the changes.
     /// - Throws: As ``decode(_:)``.
     public func decode<Model: Decodable>(
@@ -95,7 +70,7 @@ extension DataResponse {
         return try decode(type, with: config.decoder)
     }
 
-    /// Not for use: says what is missing where the compiler could not.
+    /// Unavailable: tells that the type is missing.
     @available(*, unavailable, message: "say which type: `let user: User = try …decode()` or `decode(User.self)`")
     @_disfavoredOverload
     public func decode() throws -> Never {
@@ -110,12 +85,11 @@ extension DataResponse {
         }
     }
 
-    /// A problem, to which a decoder could not give what surrounds it.
+    /// A problem, to which a decoder could not give the response.
     ///
-    /// Not inlined, as the next: an optional of a generic type costs 700 instructions, wherever it stands.
-    @inline(never) private func problem<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws
-        -> Model
-    {
+    /// Not inlined, as the next: an optional of a generic type costs 700 instructions.
+    @inline(never)
+    private func problem<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
         guard decoder is JSONDecoder, let problem = Problem(self) as? Model else {
             return try decoder.decode(type, from: data)
         }
@@ -123,7 +97,8 @@ extension DataResponse {
     }
 
     /// `nil` for an optional model, if the status says that there is no content (RFC 9110 §15.3.5, §15.3.6).
-    @inline(never) private func absence<Model: Decodable>(of type: Model.Type, after error: any Error) throws -> Model {
+    @inline(never)
+    private func absence<Model: Decodable>(of type: Model.Type, after error: any Error) throws -> Model {
         guard data.isEmpty, [.noContent, .resetContent].contains(status),
             let absence = (type as? any OptionalType.Type)?.absence as? Model
         else { throw RequestError(undecoded: type, response: self, underlyingError: error) }

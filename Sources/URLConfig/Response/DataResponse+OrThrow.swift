@@ -1,52 +1,17 @@
-/// An API's own error that keeps what it needs of the response it came in, such as the status or `Retry-After`.
-///
-/// ```swift
-/// struct APIError: Decodable, ResponseError {
-///     let message: String
-///     private(set) var response: DataResponse?
-///
-///     private enum CodingKeys: CodingKey { case message }
-///
-///     mutating func take(from response: DataResponse) { self.response = response }
-/// }
-/// do {
-///     let user: User = try response.decode(orThrow: APIError.self)
-/// } catch let error as APIError where error.response?.status == .tooManyRequests {
-///     wait(error.response?.retryAfter ?? .seconds(1))
-/// }
-/// ```
-///
-/// The coding keys name what is in the content, and leave out what is not.
-public protocol ResponseError: Error {
-    /// Takes what the error needs of the response.
-    ///
-    /// It is called once, after the error is decoded and before it is thrown, by
-    /// ``DataResponse/decode(_:orThrow:_:)``, ``DataResponse/validated(orThrow:_:)``,
-    /// ``ResponseValidator/success(orThrow:_:)`` and ``ResponseReader/orThrow(_:_:)``.
-    ///
-    /// - Parameter response: The response, with its content.
-    mutating func take(from response: DataResponse)
-}
-
 extension DataResponse {
     /// A model from the content if the status is 2xx; otherwise the API's own error from the content is thrown.
     ///
     /// ```swift
     /// struct APIError: Decodable, Error {
-    ///     let code: String
     ///     let message: String
     /// }
-    /// do {
-    ///     let user: User = try response.decode(orThrow: APIError.self)
-    /// } catch let error as APIError {
-    ///     show(error.message)
-    /// }
+    /// let user: User = try response.decode(orThrow: APIError.self)
     /// ```
     ///
-    /// ``Problem`` is such an error too. An error that needs more than the content is a ``ResponseError``.
+    /// ``Problem`` is such an error, too. An error that needs more than the content is a ``ResponseError``.
     ///
     /// - Parameters:
-    ///   - type: The type of the model; what the context expects if left out.
+    ///   - type: The type of the model; by default what the context expects.
     ///   - failure: The type of the API's own error.
     ///   - configure: Makes changes to how both are decoded.
     /// - Throws: As ``validated(orThrow:_:)`` and ``decode(_:)``.
@@ -61,9 +26,8 @@ extension DataResponse {
     /// - Parameters:
     ///   - failure: The type of the API's own error.
     ///   - configure: Makes changes to how it is decoded.
-    /// - Throws: The API's own error; or, if the content is none, ``RequestError`` with code
-    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and the failure to decode as
-    ///   ``RequestError/underlyingError``.
+    /// - Throws: The API's own error. If it cannot be decoded, ``RequestError`` with code
+    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and why as ``RequestError/underlyingError``.
     @discardableResult
     public func validated<Failure: Decodable & Error>(
         orThrow failure: Failure.Type, _ configure: (inout Config) -> Void = { _ in }

@@ -1,20 +1,20 @@
 extension DataResponse {
     /// The content as text, in the character set that `Content-Type` names; UTF-8 if it names none.
     ///
-    /// A byte order mark is dropped, and counts more than the named character set (WHATWG Encoding §6).
+    /// A byte order mark is dropped, and overrides the named character set (WHATWG Encoding §6).
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
-    ///   set, or the character set is unknown. An empty content is no error.
+    ///   set, or the character set is unknown. An empty content is not an error.
     public func text() throws -> String {
         let charset = contentType?.parameters["charset"]
         return try text(data.text(charset: charset), "the character set \(charset?.shortened(to: 40) ?? "utf-8")")
     }
 
-    /// The content as text, in an encoding that counts more than the one that `Content-Type` names.
+    /// The content as text, in an encoding that overrides the one of `Content-Type`.
     ///
     /// - Parameter encoding: The encoding.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that encoding.
-    ///   An empty content is no error.
+    ///   An empty content is not an error.
     public func text(encoding: String.Encoding) throws -> String {
         try text(String(data: data, encoding: encoding), "the encoding \(encoding)")
     }
@@ -29,12 +29,12 @@ extension DataResponse {
 }
 
 extension Data {
-    /// The text, or `nil` if the bytes are none in that character set or it is unknown.
+    /// The text; `nil` if the bytes are not text in that character set, or it is unknown.
     func text(charset: String?) -> String? {
         let marks: [(mark: [UInt8], encoding: String.Encoding)] = [
             ([0xEF, 0xBB, 0xBF], .utf8), ([0, 0, 0xFE, 0xFF], .utf32BigEndian),
-            ([0xFF, 0xFE, 0, 0], .utf32LittleEndian),
-            ([0xFE, 0xFF], .utf16BigEndian), ([0xFF, 0xFE], .utf16LittleEndian),
+            ([0xFF, 0xFE, 0, 0], .utf32LittleEndian), ([0xFE, 0xFF], .utf16BigEndian),
+            ([0xFF, 0xFE], .utf16LittleEndian),
         ]
         if let (mark, encoding) = marks.first(where: { starts(with: $0.mark) }) {
             return String(data: dropFirst(mark.count), encoding: encoding)
@@ -44,7 +44,7 @@ extension Data {
         return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
     }
 
-    /// Five bytes have no character in windows-1252; WHATWG takes those as Latin-1, and those alone.
+    /// Five bytes have no character in windows-1252; WHATWG reads only those as Latin-1.
     private var windowsText: String {
         let scalars = (UInt8.min...UInt8.max).map { byte in
             String(data: Data([byte]), encoding: .windowsCP1252)?.unicodeScalars.first ?? Unicode.Scalar(byte)

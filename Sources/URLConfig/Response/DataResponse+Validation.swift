@@ -9,13 +9,11 @@ extension DataResponse {
 
     /// This response, if its status code is one of those given.
     ///
-    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; of those, the first 4,096 count.
+    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; the first 4,096 count.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
     public func validateStatusCode(in codes: some Sequence<Int>) throws -> Self {
-        guard codes.statusCodes.contains(status.code) else {
-            throw RequestError(unacceptable: self)
-        }
+        guard codes.statusCodes.contains(status.code) else { throw RequestError(unacceptable: self) }
         return self
     }
 
@@ -36,14 +34,13 @@ extension DataResponse {
 
     /// Whether the content type is of a kind.
     ///
-    /// - Parameter type: The kind, such as `.json`, `"image/*"`, or one with parameters that must be there too, such as
-    ///   `"text/html; charset=utf-8"`.
+    /// - Parameter type: The kind: `.json`, `"image/*"`, or with required parameters, `"text/html; charset=utf-8"`.
     public func hasContentType(_ type: MediaType) -> Bool {
         contentType.map(type.matches) ?? false
     }
 }
 
 extension Sequence<Int> {
-    /// As many as there can be: `400...` has no end, and is not to be gone through.
+    /// As many as there can be: `400...` has no end.
     var statusCodes: PrefixSequence<Self> { prefix(1 << 12) }
 }

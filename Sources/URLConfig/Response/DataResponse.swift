@@ -1,4 +1,4 @@
-/// A whole answer: check first, decode when you decide to.
+/// A whole response: check it first, then decode it.
 ///
 /// ```swift
 /// guard response.status == .created else { … }
@@ -7,7 +7,7 @@
 public struct DataResponse: Sendable, CustomStringConvertible {
     /// The request as it was sent, credentials included.
     public var request: URLRequest
-    /// Where the answer came from, after redirects.
+    /// Where the response came from, after redirects.
     public var url: URL?
     /// The status (RFC 9110 §15).
     public var status: HTTPResponse.Status
@@ -15,20 +15,20 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var headerFields: HTTPFields
     /// The content.
     public var data: Data
-    /// From the call of `response(for:)` until the answer was complete, authorization and replays included.
+    /// From the call of `response(for:)` until the response was complete, authorization and retries included.
     public var duration: Duration
-    /// What was sent to get it, redirects and retries included, the last of which it answers.
+    /// What was sent to get it, redirects and retries included; the last one got this response.
     public var attempts: [Attempt] = []
     /// What ``bodyString`` hides.
     var redaction: Redaction?
-    /// The request without what an authenticator put on it; of a refusal only.
+    /// The request without what an authenticator put on it; only if the server refused it.
     var requestAsMade: URLRequest?
 
     /// A response, such as a test, a validator or a fallback makes.
     ///
     /// - Parameters:
     ///   - request: The request that it answers.
-    ///   - url: Where it comes from; at first the URL of the request.
+    ///   - url: Where it comes from; by default the URL of the request.
     ///   - status: Its status.
     ///   - headerFields: Its header fields.
     ///   - data: Its content.

@@ -7,12 +7,17 @@ extension Date {
         calendar.timeZone = .gmt
         return calendar
     }()
+    private static let httpFormat = VerbatimFormatStyle(
+        format: """
+            \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \
+            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
+            \(second: .twoDigits) GMT
+            """,
+        locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: calendar)
 
     /// A date in any of HTTP's three formats, or nearly so; `nil` for anything else.
     ///
-    /// - Parameters:
-    ///   - text: The date.
-    ///   - now: A year of two digits is at most 50 years after this date (RFC 9110).
+    /// - Parameter now: A year of two digits is at most 50 years after this date (RFC 9110).
     init?(httpDate text: String, now: Date = Date()) {
         // No date is longer.
         guard text.utf8.count <= 64 else { return nil }
@@ -27,13 +32,10 @@ extension Date {
         self = date
     }
 
-    /// A date as cookies have them, in nearly any format (RFC 6265 §5.1.1); `nil` if a part is missing or there is no
-    /// such day.
+    /// A date of a cookie, in nearly any format (RFC 6265 §5.1.1); `nil` if a part is missing or there is no such day.
     init?(cookieDate text: String) {
-        guard let (date, _) = Self.parse(text, firstYear: 1970), Self.calendar.component(.year, from: date) > 1600
-        else {
-            return nil
-        }
+        let date = Self.parse(text, firstYear: 1970)?.date
+        guard let date, Self.calendar.component(.year, from: date) > 1600 else { return nil }
         self = date
     }
 
@@ -61,22 +63,15 @@ extension Date {
                 rest.append(word)
             }
         }
-        guard parts.hour != nil, parts.day != nil, parts.month != nil, parts.year != nil, parts.isValidDate,
-            let date = parts.date
-        else { return nil }
+        let isComplete = parts.hour != nil && parts.day != nil && parts.month != nil && parts.year != nil
+        guard isComplete, parts.isValidDate, let date = parts.date else { return nil }
         return (isLeap ? date + 1 : date, rest)
     }
 
     /// As `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
-        let parts = Self.calendar.dateComponents(
-            [.weekday, .day, .month, .year, .hour, .minute, .second], from: self)
-        guard let weekday = parts.weekday, let day = parts.day, let month = parts.month, let year = parts.year,
-            let hour = parts.hour, let minute = parts.minute, let second = parts.second
-        else { return nil }
-        let time = [hour, minute, second].map { $0.padded(2) }.joined(separator: ":")
-        return "\(Self.days[weekday - 1]), \(day.padded(2)) \(Self.months[month - 1]) \(year.padded(4)) \(time) GMT"
+        return formatted(Self.httpFormat)
     }
 }
 
@@ -107,12 +102,5 @@ extension Substring.UTF8View {
 
     fileprivate func startsIgnoringCase(with month: String) -> Bool {
         count >= month.utf8.count && zip(month.utf8, self).allSatisfy { $0 | 0x20 == $1 | 0x20 }
-    }
-}
-
-extension Int {
-    fileprivate func padded(_ count: Int) -> String {
-        let digits = String(self)
-        return String(repeating: "0", count: Swift.max(0, count - digits.count)) + digits
     }
 }

@@ -6,9 +6,9 @@ extension HTTPFields {
     /// let request = URLRequest.with(.api) { $0.headers[date: .ifModifiedSince] = date }
     /// ```
     ///
-    /// Reads the three formats of HTTP, whatever their order and separators; `nil` if a part is missing or invalid,
-    /// or if the time zone is not GMT. Writes whole seconds, as `Sun, 06 Nov 1994 08:49:37 GMT`. `nil` removes the
-    /// field, as does a date before the year 1 or after 9999, which cannot be written.
+    /// Reads the three formats of HTTP, whatever their order and separators; `nil` if a part is missing or invalid, or
+    /// the time zone is not GMT. Writes whole seconds, as `Sun, 06 Nov 1994 08:49:37 GMT`. `nil` removes the field, as
+    /// does a date before the year 1 or after 9999.
     ///
     /// - Parameter name: The name of the field.
     public subscript(date name: HTTPField.Name) -> Date? {

@@ -1,12 +1,11 @@
 extension DataResponse.Link {
-    /// What the target of a link is to the resource that the link is of: a name that IANA has registered, or a URL (RFC
-    /// 8288 §2.1).
+    /// What the target of a link is to the link's resource: a name that IANA has registered, or a URL (RFC 8288 §2.1).
     ///
-    /// Open: an app adds its own as static members, or writes a literal. Case does not count.
+    /// An app adds its own as static members, or writes a literal. Case does not count.
     public struct Relation: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
         /// The name or the URL, as it was written.
         public let description: String
-        // Bytes, since comparing texts may take time that grows with the square.
+        // Bytes, because comparing texts may take quadratic time.
         private let folded: [UInt8]
 
         /// A relation type.
@@ -28,14 +27,10 @@ extension DataResponse.Link {
         }
 
         /// Whether two are the same but for case.
-        public static func == (one: Self, other: Self) -> Bool {
-            one.folded == other.folded
-        }
+        public static func == (one: Self, other: Self) -> Bool { one.folded == other.folded }
 
         /// Hashes what `==` compares.
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(folded)
-        }
+        public func hash(into hasher: inout Hasher) { hasher.combine(folded) }
     }
 }
 

@@ -7,28 +7,28 @@ extension DataResponse {
     /// }
     /// ```
     ///
-    /// A target is what the server says: it may lead to another host.
+    /// The server chooses the target: it may lead to another host.
     public struct Link: Sendable, Hashable {
-        /// Where it leads to: an absolute URL, resolved against that of the response (RFC 3986 §5).
+        /// An absolute URL, resolved against that of the response (RFC 3986 §5).
         public let target: URL
-        /// What the target is to the resource that the link is of: one relation type or more.
+        /// What the target is to the link's resource: one relation type or more.
         public let relations: [Relation]
-        /// The resource that the link is of, if it is not the one that answered (RFC 8288 §3.2).
+        /// The link's resource, if it is not the one of the response (RFC 8288 §3.2).
         public let anchor: URL?
         /// The languages of the target, such as `de` (RFC 8288 §3.4.1).
         public let hreflang: [String]
         /// All parameters, `rel` and `anchor` included: names in lower case, quotes removed.
         ///
-        /// Of two with one name the first counts. One like `title*` (RFC 8187) is decoded, and stands in place of `title`.
+        /// Of two with one name the first counts. One like `title*` (RFC 8187) is decoded, and replaces `title`.
         public let parameters: [String: String]
 
-        /// A name of the target, to be shown to people.
+        /// The name of the target, for people.
         public var title: String? { parameters["title"] }
 
         /// The media type that the target probably has.
         public var type: MediaType? { parameters["type"].flatMap { MediaType($0) } }
 
-        /// A link from its parts; `nil` without a relation, or with a URL that is none.
+        /// A link from its parts; `nil` without a relation, or with an invalid URL.
         init?(_ reference: String, _ written: [(name: String, value: String)], relativeTo base: URL?) {
             var plain: [String: String] = [:]
             var decoded: [String: String] = [:]
@@ -43,10 +43,13 @@ extension DataResponse {
             relations = plain["rel"]?.split(whereSeparator: \.isWhitespace).map { Relation(String($0)) } ?? []
             guard !relations.isEmpty, let target = URL(reference: reference, relativeTo: base) else { return nil }
             self.target = target
-            let anchor = plain["anchor"].map { URL(reference: $0, relativeTo: base) }
-            // A link of who knows what is of no use.
-            if case .some(.none) = anchor { return nil }
-            self.anchor = anchor == URL(reference: "", relativeTo: base) ? nil : anchor ?? nil
+            if let written = plain["anchor"] {
+                // A link of an unknown resource says nothing.
+                guard let anchor = URL(reference: written, relativeTo: base) else { return nil }
+                self.anchor = anchor == URL(reference: "", relativeTo: base) ? nil : anchor
+            } else {
+                anchor = nil
+            }
             hreflang = written.filter { $0.name == "hreflang" }.map(\.value)
             parameters = plain.merging(decoded) { $1 }
         }
@@ -62,9 +65,9 @@ extension DataResponse.Link: CustomStringConvertible {
 }
 
 extension [DataResponse.Link] {
-    /// The first link of the response to what has a relation to it, such as `links[.next]` or `links["next"]`.
+    /// The first link with a relation, such as `links[.next]` or `links["next"]`.
     ///
-    /// A link with an ``DataResponse/Link/anchor`` is not of the response, and passed over.
+    /// A link with an ``DataResponse/Link/anchor`` is not of the response, and ignored.
     ///
     /// - Parameter relation: The relation type; case does not count.
     public subscript(relation: DataResponse.Link.Relation) -> DataResponse.Link? {
@@ -73,7 +76,7 @@ extension [DataResponse.Link] {
 }
 
 extension String {
-    /// A value as RFC 8187 §3.2 writes it, such as `UTF-8'de'n%c3%a4chstes`; `nil` if it is none.
+    /// A value as RFC 8187 §3.2 writes it, such as `UTF-8'de'n%c3%a4chstes`; `nil` if it is malformed.
     fileprivate var extendedValue: String? {
         let parts = split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }

@@ -1,11 +1,11 @@
 extension URL {
-    /// What a reference leads to, as seen from a base (RFC 3986 §5); `nil` unless that is an absolute URL.
+    /// The absolute URL that a reference leads to from a base (RFC 3986 §5); `nil` if there is none.
     ///
-    /// What should have been percent-encoded is encoded here, because Foundation would encode the escapes beside it again.
+    /// Characters that a URL may not contain are encoded here: Foundation would encode the escapes beside them again.
     init?(reference: String, relativeTo base: URL?) {
         let url: URL?
         if reference.isEmpty, let base {
-            // The base itself, which Foundation makes nothing of.
+            // The base itself, for which Foundation gives no URL.
             var components = URLComponents(url: base, resolvingAgainstBaseURL: true)
             components?.fragment = nil
             url = components?.url

@@ -8,8 +8,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("unreserved", .unreserved, "-._~"), ("path", .path, "-._~!$&'()*+,;=:@/"),
-            ("query", .query, "-._~!$&'()*+,;=:@/?"), ("form", .form, "*-._"),
+            ("unreserved", .unreserved, "-._~"), ("path and query", .pathAndQuery, "-._~!$&'()*+,;=:@/?"),
+            ("reference", .reference, "-._~!$&'()*+,;=:@/?#"), ("form", .form, "*-._"),
         ] as [(String, PercentEncoding, String)])
     func `a set holds exactly what its standard names`(name: String, encoding: PercentEncoding, marks: String) {
         let expected = Set((Self.letters + marks).utf8)
@@ -32,7 +32,7 @@ import Testing
         ("a b%20", "a%20b%20"),
     ])
     func `a valid escape may be kept`(text: String, expected: String) {
-        #expect(text.percentEncoded(.path) == expected)
+        #expect(text.percentEncoded(.pathAndQuery) == expected)
     }
 
     @Test func `what does not fit is left out, never written past the end`() {
@@ -42,8 +42,8 @@ import Testing
                 $0.write("\u{E9}", encoding: .unreserved)
                 $0.write(1)
             }
-            // Whole pieces only; a native string may have room for more than was asked for, up to 15 bytes.
-            #expect(["", "\u{1}", "ab", "ab\u{1}", "ab%C3%A9", "ab%C3%A9\u{1}"].contains(text))
+            // A native string may have room for more than was asked for, up to 15 bytes.
+            #expect("ab%C3%A9\u{1}".hasPrefix(text) || text == "%C3%A9\u{1}".prefix(capacity), "\(capacity): \(text)")
         }
     }
 

@@ -1,0 +1,27 @@
+extension URLRequest {
+    /// A file of a multipart form, held in memory.
+    public struct File: Sendable, Hashable {
+        /// The name of the form's field.
+        public var name: String
+        /// The name that the server is told.
+        public var fileName: String
+        /// The media type of the file.
+        public var contentType: MediaType
+        /// The bytes of the file.
+        public var data: Data
+
+        /// A file of a form.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the form's field.
+        ///   - fileName: The name that the server is told.
+        ///   - contentType: The media type of the file.
+        ///   - data: The bytes of the file.
+        public init(name: String, fileName: String, contentType: MediaType = .octetStream, data: Data) {
+            self.name = name
+            self.fileName = fileName
+            self.contentType = contentType
+            self.data = data
+        }
+    }
+}
