@@ -3,15 +3,12 @@ import FlyingSocks
 import URLConfig
 
 /// A real HTTP server on a free loopback port, with a session of its own: one for each test.
-struct Loopback: Sendable {
+struct Loopback: TestServer {
     typealias Request = FlyingFox.HTTPRequest
     typealias Response = FlyingFox.HTTPResponse
 
     let host: String
     let session: URLSession
-
-    /// The preset for the server's host.
-    var config: URLRequest.Config { .init(host: host) }
 
     /// Serves requests with `handler` while `body` runs.
     static func serving(
@@ -38,6 +35,17 @@ extension FlyingFox.HTTPResponse {
 
     static func status(_ status: HTTPStatusCode, _ text: String = "") -> Self {
         Self(statusCode: status, headers: HTTPHeaders([.contentType: "text/plain"]), body: Data(text.utf8))
+    }
+
+    static func redirect(_ status: HTTPStatusCode = .found, to location: String) -> Self {
+        Self(statusCode: status, headers: HTTPHeaders([.location: location]))
+    }
+
+    /// A 401 that asks for credentials.
+    static func challenge(_ challenge: String = "Basic realm=\"r\"", text: String = "") -> Self {
+        Self(
+            statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): challenge]),
+            body: Data(text.utf8))
     }
 }
 

@@ -13,9 +13,9 @@ import Testing
         let session = URLSession(configuration: configuration)
         var head = ""
         try await FaultServer.serving(.ok("{}")) { server in
-            var request = URLRequest.with(server.config)
+            var request = server.request()
             change(&request)
-            let response = try await session.response(for: request) { $0.logger = nil }
+            let response = try await session.response(for: request, config: .silent)
             #expect(response.isSuccess)
             #expect(server.requests.count == 1)
             head = server.requests.first?.head ?? ""
