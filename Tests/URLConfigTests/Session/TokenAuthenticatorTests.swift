@@ -206,6 +206,7 @@ import Testing
     }
 
     @Test(
+        .silentByDefault,
         arguments: [
             ("localhost:8080", "http://localhost:8080", true), ("localhost:8080", "http://localhost:8081", false),
             ("localhost", "http://localhost:8081", true),

@@ -16,15 +16,30 @@ struct Loopback: TestServer {
         _ body: (Loopback) async throws -> Void
     ) async throws {
         let server = try HTTPServer(
-            address: .inet(ip4: "127.0.0.1", port: 0), logger: .disabled, handler: ClosureHTTPHandler(handler))
+            address: .inet(ip4: "127.0.0.1", port: 0), pool: PromptPool(), logger: .disabled,
+            handler: ClosureHTTPHandler(handler))
         let running = Task { try await server.run() }
         defer { running.cancel() }
         // All tests begin at once: on a busy machine it takes its time.
-        try await server.waitUntilListening(timeout: 60)
+        try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         try await body(Loopback(host: "http://127.0.0.1:\(port)", session: session))
+    }
+}
+
+/// Sends a body at once, and not when the head before it has been acknowledged, which takes a client 40 ms.
+private struct PromptPool: AsyncSocketPool {
+    private let pool: any AsyncSocketPool = HTTPServer.defaultPool()
+
+    func prepare() async throws { try await pool.prepare() }
+
+    func run() async throws { try await pool.run() }
+
+    func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
+        try socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
+        try await pool.suspendSocket(socket, untilReadyFor: events)
     }
 }
 

@@ -4,7 +4,7 @@ import Logging
 import Testing
 import URLConfig
 
-@Suite struct URLSessionValueTests {
+@Suite(.silentByDefault) struct URLSessionValueTests {
     fileprivate struct User: Decodable, Equatable, Sendable {
         var id: Int
     }
