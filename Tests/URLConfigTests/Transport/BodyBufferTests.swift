@@ -5,9 +5,11 @@ import Testing
 
 /// How the bytes of a body are collected.
 @Suite struct BodyBufferTests {
+    private static let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+
     @Test(arguments: [-1, 0, 1, 100_000, 1_000_000, 2_000_000] as [Int64], [1_000, 300_000])
     func `the bytes arrive in order, whatever length was announced`(length: Int64, size: Int) throws {
-        let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        let body = Self.body
         var buffer = BodyBuffer()
         buffer.begin(length: length)
         for start in stride(from: 0, to: body.count, by: size) {

@@ -44,17 +44,22 @@ import Testing
         }
     }
 
+    /// In a process of its own: each of these sessions waits for Foundation's queue, on all threads of Swift's pool.
     @Test func `a session may go on one thread while another looks for those that are gone`() async {
-        /// Comes back as it goes: were that under the lock, it would wait for itself.
-        final class Returning: NSObject, URLSessionTaskDelegate {
-            deinit { _ = ShadowSession.count }
-        }
-        await withTaskGroup { group in
-            for _ in 0..<4 {
-                group.addTask {
-                    for _ in 0..<3000 {
-                        _ = ShadowSession.of(
-                            URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
+        await #expect(processExitsWith: .success) {
+            /// Comes back as it goes: were that under the lock, it would wait for itself.
+            final class Returning: NSObject, URLSessionTaskDelegate {
+                deinit { _ = ShadowSession.count }
+            }
+            // Ends a process that waits for itself.
+            alarm(60)
+            await withTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<3000 {
+                            _ = ShadowSession.of(
+                                URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
+                        }
                     }
                 }
             }
