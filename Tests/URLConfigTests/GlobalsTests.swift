@@ -10,7 +10,7 @@ import URLConfig
         await #expect(processExitsWith: .success) {
             struct Dog: Decodable { var coatColor: String }
             let response = DataResponse(
-                request: URLRequest.with(.init(host: "https://dogapi.dog")) { _ in },
+                request: URLRequest.with(.init(host: "https://dogapi.dog")),
                 data: Data(#"{"coat_color":"red"}"#.utf8))
             #expect(throws: RequestError.self) { try response.decode(Dog.self) }
             let decoder = JSONDecoder()
@@ -27,7 +27,7 @@ import URLConfig
             try await Loopback.serving { _ in
                 .json("{}")
             } _: { server in
-                let request = URLRequest.with(server.config) { _ in }
+                let request = server.request()
                 URLSession.Config.defaultLogger = logger
                 try await server.session.response(for: request)
                 #expect(log.entries.count == 2)
@@ -110,7 +110,7 @@ import URLConfig
                 .status(.notFound)
             } _: { server in
                 await #expect(throws: RequestError.self) {
-                    try await server.session.response(for: URLRequest.with(server.config) { _ in })
+                    try await server.get()
                 }
             }
         }

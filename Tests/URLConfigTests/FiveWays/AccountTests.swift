@@ -53,7 +53,7 @@ final class Keychain: Sendable {
     }
 }
 
-@Suite struct AccountTests {
+@Suite(.silentByDefault) struct AccountTests {
     /// Tokens are good for two requests; the third of them cannot be refreshed.
     private func serving(_ body: () async throws -> Void) async throws -> [String] {
         let journal = Journal()
@@ -92,7 +92,7 @@ final class Keychain: Sendable {
             for _ in 0..<3 { try await URLSession.shared.response(for: request, config: account.config).validated() }
             #expect(keychain.token == "2")
             let error = await #expect(throws: RequestError.self) {
-                try await URLSession.shared.response(for: request, config: account.config) { $0.logger = nil }
+                try await URLSession.shared.response(for: request, config: account.config)
             }
             #expect(error?.code == .unauthorized)
             await account.signOut()

@@ -85,7 +85,7 @@ struct NotesClient: Sendable {
     }
 }
 
-@Suite struct EnvironmentsTests {
+@Suite(.silentByDefault) struct EnvironmentsTests {
     @Test func `an enum of environments`() async throws {
         try await NotesServer.serving {
             let client = try await NotesClient(backend: .development).signedIn(as: "ada", password: "engine")

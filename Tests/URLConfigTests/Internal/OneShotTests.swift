@@ -14,7 +14,7 @@ import Testing
         let task = Task { try await later.value() }
         later.resolve(.failure(Broken()))
         later.resolve(.success(2))
-        await #expect(throws: Broken.self) { try await task.value }
+        await #expect(throws: Broken.self) { try await task.valueInTime }
     }
 
     @Test func `who is cancelled waits no longer, and tells so`() async throws {
@@ -22,7 +22,7 @@ import Testing
         let told = Locked(0)
         let task = Task { try await promise.value { told.withLock { $0 += 1 } } }
         task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
         #expect(told.withLock { $0 } == 1)
     }
 

@@ -56,7 +56,7 @@ import URLConfig
         try await Loopback.serving { _ in
             .json(#"{"ssn":"078-05-1120"}"#)
         } _: { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+            let response = try await server.get {
                 $0.redaction = .standard.adding("ssn")
             }
             let error = #expect(throws: RequestError.self) { try response.decode(Person.self) }

@@ -9,10 +9,10 @@ import URLConfig
             let next = page < 3 ? "<?page=\(page + 1)>; rel=\"next\", " : ""
             return .init(statusCode: .ok, headers: [HTTPHeader("Link"): next + "</items>; rel=first"], body: Data())
         } _: { server in
-            var request = URLRequest.with(server.config) { $0.path = "/items" }
+            var request = server.request("/items")
             var seen: [String] = []
             while true {
-                let response = try await server.session.response(for: request) { $0.logger = nil }
+                let response = try await server.response(for: request)
                 seen.append(response.url?.query() ?? "")
                 #expect(response.links["first"]?.target.absoluteString == server.host + "/items")
                 guard let next = response.links[.next] else { break }
@@ -26,7 +26,7 @@ import URLConfig
         // Under names that differ in case, Linux's Foundation keeps one of them.
         let fields = "Link: </a>; rel=next\r\nX: y\r\nLink: </b>;\r\n\trel=last"
         try await FaultServer.serving(.fieldLine(fields)) { server in
-            let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            let response = try await server.get()
             #expect(response.links.map { $0.target.path() } == ["/a", "/b"])
         }
     }

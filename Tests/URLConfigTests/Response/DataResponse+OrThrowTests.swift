@@ -85,19 +85,18 @@ import URLConfig
             response.headers[HTTPHeader("Retry-After")] = "7"
             return response
         } _: { server in
-            let request = URLRequest.with(server.config) { _ in }
+            let request = server.request()
             let error = await #expect(throws: Limited.self) {
                 switch how {
                 case "reader":
                     let typed = TypedRequest<User>(request, reader: .json.orThrow(Limited.self))
                     _ = try await server.session.value(for: typed) { $0.logger = nil }
                 case "validator":
-                    try await server.session.response(for: request) {
-                        $0.logger = nil
+                    try await server.response(for: request) {
                         $0.validators = [.success(orThrow: Limited.self)]
                     }
                 default:
-                    let response = try await server.session.response(for: request) { $0.logger = nil }
+                    let response = try await server.response(for: request)
                     if how == "decode" { _ = try response.decode(User.self, orThrow: Limited.self) }
                     try response.validated(orThrow: Limited.self)
                 }
@@ -127,9 +126,8 @@ import URLConfig
             }
         } _: { server in
             func user(_ path: URLRequest.Path, _ validator: ResponseValidator) async throws -> User {
-                let request = URLRequest.with(server.config) { $0.path = path }
-                return try await server.session.response(for: request) {
-                    $0.logger = nil
+                let request = server.request(path)
+                return try await server.response(for: request) {
                     $0.validators = [validator]
                 }.decode()
             }

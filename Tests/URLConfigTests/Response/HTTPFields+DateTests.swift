@@ -23,12 +23,12 @@ import URLConfig
                 ? .status(.notModified)
                 : .init(statusCode: .ok, headers: [HTTPHeader("Last-Modified"): Self.written], body: Data("a".utf8))
         } _: { server in
-            let first = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            let first = try await server.get()
             #expect(first.status == .ok)
-            let request = URLRequest.with(server.config) {
+            let request = server.request {
                 $0.headers[date: .ifModifiedSince] = first.headerFields[date: .lastModified]
             }
-            let second = try await server.session.response(for: request) { $0.logger = nil }
+            let second = try await server.response(for: request)
             #expect(second.status == .notModified)
         }
     }

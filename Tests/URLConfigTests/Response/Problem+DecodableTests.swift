@@ -88,8 +88,7 @@ import URLConfig
             return response
         } _: { server in
             let problem = await #expect(throws: Problem.self) {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.redaction = .standard.adding("ssn")
                     $0.validators = [.success(orThrow: Problem.self)]
                 }

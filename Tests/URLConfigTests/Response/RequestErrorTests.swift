@@ -56,8 +56,8 @@ import URLConfig
         try await Loopback.serving { _ in
             .status(.notFound, "[]")
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.query["ssn"] = "t0psecret" }
-            let response = try await server.session.response(for: request) { $0.redaction = .standard.adding("ssn") }
+            let request = server.request { $0.query["ssn"] = "t0psecret" }
+            let response = try await server.response(for: request) { $0.redaction = .standard.adding("ssn") }
             #expect("\(response)".hasPrefix("404 GET http://127.0.0.1:"))
             #expect("\(response)".hasSuffix("?ssn=***, 2 B of text/plain"))
             #expect(!String(reflecting: response).contains("t0psecret"))

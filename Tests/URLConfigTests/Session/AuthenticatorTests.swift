@@ -16,7 +16,7 @@ import URLConfig
     @Test func `credentials are refreshed and the request is sent once more`() async throws {
         let authenticator = TestAuthenticator(credentials: "old", refreshed: "good")
         try await serving { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+            let response = try await server.get {
                 $0.authenticator = authenticator
             }
             #expect(response.isSuccess)
@@ -28,10 +28,8 @@ import URLConfig
     @Test func `without new credentials the refusal is thrown, after onUnauthorized ran once`() async throws {
         let journal = Journal()
         try await serving { server in
-            let request = URLRequest.with(server.config) { _ in }
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.get {
                     $0.authenticator = TestAuthenticator(credentials: "old", refreshed: nil)
                     $0.onUnauthorized = { await journal.note("\($0.status.code)") }
                 }
@@ -48,8 +46,7 @@ import URLConfig
         let authenticator = TestAuthenticator(credentials: "old", refreshed: "bad")
         try await serving { server in
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.authenticator = authenticator
                 }
             }
@@ -60,10 +57,8 @@ import URLConfig
 
     @Test func `forbidden means unauthorized where the caller says so`() async throws {
         try await serving(refusal: .forbidden) { server in
-            let request = URLRequest.with(server.config) { _ in }
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.get {
                     $0.isUnauthorized = { $0.status == .forbidden }
                 }
             }
@@ -75,7 +70,7 @@ import URLConfig
     @Test func `without authorize no credentials leave, and a refusal is an answer`() async throws {
         let authenticator = TestAuthenticator(credentials: "good", refreshed: "good")
         try await serving { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+            let response = try await server.get {
                 $0.authenticator = authenticator
                 $0.isUnauthorized = { _ in true }
                 $0.onUnauthorized = { _ in Issue.record("nobody was signed in") }
@@ -89,7 +84,7 @@ import URLConfig
 
     @Test func `a refusal is an answer while nothing says what unauthorized means`() async throws {
         try await serving { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in })
+            let response = try await server.get()
             #expect(response.status == .unauthorized)
         }
     }
@@ -105,8 +100,7 @@ import URLConfig
 
             func authorize(_ request: inout URLRequest) async throws {
                 asked += 1
-                try await server.session.response(for: URLRequest.with(server.config) { $0.path = "/token" }) {
-                    $0.logger = nil
+                try await server.get("/token") {
                     $0.authenticator = self
                 }
                 request.setValue("good", forHTTPHeaderField: "Authorization")
@@ -114,7 +108,7 @@ import URLConfig
         }
         try await serving { server in
             let authenticator = Calling(server: server)
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+            let response = try await server.get {
                 $0.authenticator = authenticator
             }
             #expect(response.isSuccess)
@@ -133,16 +127,13 @@ import URLConfig
             func reauthorize(after response: DataResponse) async throws -> Bool { throw Unreachable() }
         }
         try await serving { server in
-            let request = URLRequest.with(server.config) { _ in }
             await #expect(throws: Failing.SignedOut.self) {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.get {
                     $0.authenticator = Failing()
                 }
             }
             await #expect(throws: FailingRefresh.Unreachable.self) {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.get {
                     $0.authenticator = FailingRefresh()
                 }
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct CancellationTests {
+@Suite(.timeLimit(.minutes(2))) struct CancellationTests {
     enum Step: CaseIterable {
         case authorize
         case server
@@ -20,9 +20,9 @@ import Testing
         defer { session.finishTasksAndInvalidate() }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in })
+            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1")))
         }
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
     }
 
     @Test(arguments: Step.allCases)
@@ -40,8 +40,7 @@ import Testing
             return step == .reauthorize || step == .onUnauthorized ? .status(.unauthorized) : .json("{}")
         } _: { server in
             let task = Task {
-                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.authenticator = Passing(pass: pass)
                     $0.onUnauthorized = { _ in try? await pass(.onUnauthorized) }
                     $0.validators = [
@@ -59,7 +58,7 @@ import Testing
             }
             for await _ in entered { break }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
     }
 
@@ -67,8 +66,7 @@ import Testing
     func `cancelled when the answer is there, in a closure of its own`(validators: [ResponseValidator]) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let task = Task {
-                try await server.session.response(for: .with(server.config)) {
-                    $0.logger = nil
+                try await server.get {
                     $0.validators = validators
                     $0.isUnauthorized = { _ in
                         withUnsafeCurrentTask { $0?.cancel() }
@@ -76,7 +74,7 @@ import Testing
                     }
                 }
             }
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
     }
 
@@ -90,15 +88,14 @@ import Testing
         }
         try await FaultServer.serving(telling) { server in
             let task = Task {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.retry = .standard
                 }
             }
             for await _ in entered { break }
             for _ in 0..<Int.random(in: 0...500) { await Task.yield() }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
     }
 
@@ -106,8 +103,7 @@ import Testing
         let clock = TestClock()
         try await FaultServer.serving(.statusLine("HTTP/1.1 503 Busy")) { server in
             let task = Task {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.retry = .standard
                     $0.retry.budget = nil
                     $0.clock = clock
@@ -115,23 +111,22 @@ import Testing
             }
             await clock.waitForSleepers()
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
             #expect(server.requests.count == 1)
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `cancelled while a delegate thinks about a redirect`() async throws {
+    @Test func `cancelled while a delegate thinks about a redirect`() async throws {
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
         try await FaultServer.serving(.redirect(to: "/next")) { server in
             let task = Task {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.taskDelegate = TaskDelegate(redirected: { _, _, _ in signal.yield() })
                 }
             }
             for await _ in entered { break }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
             #expect(server.requests.count == 1)
         }
     }
@@ -142,7 +137,7 @@ import Testing
         defer { session.finishTasksAndInvalidate() }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in }) {
+            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1"))) {
                 $0.logger = logger
             }
         }

@@ -5,137 +5,74 @@ import Testing
 
 /// The time for a whole call, by a clock that the test moves.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeadlineTests {
-    /// Where a call is when its time is up.
-    enum Step: String, CaseIterable {
-        case authorize
-        case server
-        case refresh
-        case onUnauthorized
-        case validator
-        case redirectDelegate
-    }
-
-    @Test(arguments: Step.allCases)
-    func `it ends the call in every step, even one that goes on regardless`(step: Step) async throws {
-        let (clock, gate) = (TestClock(), Gate())
-        defer { gate.open() }
-        let steps = Steps { if $0 == step { await gate.pass() } }
+    /// Serves a 503 that asks for a wait of so many seconds; `body` also receives how often.
+    private func servingBusy(
+        retryAfter seconds: Int, _ body: (Loopback, _ served: () -> Int) async throws -> Void
+    ) async throws {
+        let served = Locked(0)
         try await Loopback.serving { _ in
-            await steps.pass(.server)
-            switch step {
-            case .refresh, .onUnauthorized: return .status(.unauthorized)
-            case .redirectDelegate: return .init(statusCode: .found, headers: HTTPHeaders([.location: "/end"]))
-            default: return .status(.ok)
-            }
+            served.withLock { $0 += 1 }
+            return .init(
+                statusCode: .serviceUnavailable, headers: HTTPHeaders([HTTPHeader("Retry-After"): "\(seconds)"]))
         } _: { server in
-            let call = Task {
-                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                    $0.logger = nil
-                    $0.clock = clock
-                    $0.deadline = .seconds(5)
-                    $0.authenticator = steps
-                    $0.onUnauthorized = { _ in await steps.pass(.onUnauthorized) }
-                    $0.validators = [ResponseValidator { _ in await steps.pass(.validator) }]
-                    if step == .redirectDelegate {
-                        $0.taskDelegate = TaskDelegate { _, _, _ in Task { await gate.pass() } }
-                    }
-                }
-            }
-            await gate.waitForArrivals()
-            // A delegate has a limit of its own besides.
-            let sleepers = step == .redirectDelegate ? 2 : 1
-            await clock.waitForSleepers(sleepers)
-            clock.advance(by: .milliseconds(4999))
-            #expect(clock.sleepers == sleepers)
-            clock.advance(by: .milliseconds(1))
-            let error = await #expect(throws: RequestError.self) { try await call.value }
-            #expect(error?.code == .deadlineExceeded)
-            #expect(error?.stage == .executing)
-            #expect(error?.request?.urlText == server.host)
-            #expect(error?.reason.contains("5.0 s") == true)
-            let attempts: [String] =
-                switch step {
-                case .authorize: []
-                case .server: ["unfinished after 5.0 s"]
-                case .refresh, .onUnauthorized: ["401 after 0 ms"]
-                case .validator: ["200 after 0 ms"]
-                case .redirectDelegate: ["302 after 0 ms"]
-                }
-            #expect(error?.attempts.map(\.description) == attempts)
-            // The server's own task and the delegate's are not the call's.
-            if step != .server && step != .redirectDelegate {
-                while gate.cancelled == 0, !Task.isCancelled { await Task.yield() }
-                #expect(gate.cancelled == 1)
-            }
+            try await body(server) { served.withLock { $0 } }
         }
-    }
-
-    @Test func `what was cut off goes no further`() async throws {
-        let (clock, gate) = (TestClock(), Gate())
-        let journal = Journal()
-        let steps = Steps { if $0 == .authorize { await gate.pass() } }
-        try await Loopback.serving { _ in
-            await journal.note("served")
-            return .status(.ok)
-        } _: { server in
-            let call = Task {
-                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                    $0.logger = nil
-                    $0.clock = clock
-                    $0.deadline = .seconds(5)
-                    $0.authenticator = steps
-                    $0.fallback = { error, request in
-                        #expect((error as? RequestError)?.code == .deadlineExceeded)
-                        gate.open()
-                        return DataResponse(request: request, data: Data("stored".utf8))
-                    }
-                }
-            }
-            await gate.waitForArrivals()
-            await clock.waitForSleepers()
-            clock.advance(by: .seconds(5))
-            let response = try await call.value
-            #expect(response.data == Data("stored".utf8))
-            try await server.session.response(for: URLRequest.with(server.config) { _ in })
-        }
-        #expect(await journal.entries == ["served"])
     }
 
     @Test func `a wait that is longer than what is left ends the call at once, with the answer`() async throws {
         let clock = TestClock()
-        try await Loopback.serving { _ in
-            .init(statusCode: .serviceUnavailable, headers: HTTPHeaders([HTTPHeader("Retry-After"): "5"]))
-        } _: { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                $0.logger = nil
+        try await servingBusy(retryAfter: 5) { server, served in
+            let response = try await server.get {
                 $0.clock = clock
                 $0.deadline = .seconds(5)
                 $0.retry = .atOnce()
             }
             #expect(response.status == .serviceUnavailable)
             #expect(response.attempts.count == 1)
+            #expect(served() == 1)
         }
         #expect(!clock.asked.contains { $0 != .seconds(5) })
     }
 
-    @Test func `it ends a wait for another attempt`() async throws {
+    @Test func `it ends a wait for another attempt, which is not made`() async throws {
         let clock = TestClock()
-        try await Loopback.serving { _ in
-            .init(statusCode: .serviceUnavailable, headers: HTTPHeaders([HTTPHeader("Retry-After"): "4"]))
-        } _: { server in
+        try await servingBusy(retryAfter: 4) { server, served in
             let call = Task {
-                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
+                    // The wait would be over before the deadline; but whoever sleeps for it is not woken up in time.
+                    $0.clock = Late(clock) { $0 == .seconds(4) }
+                    $0.deadline = .seconds(5)
+                    $0.retry = .atOnce()
+                }
+            }
+            await clock.waitForSleepers(2)
+            clock.advance(by: .milliseconds(4999))
+            #expect(clock.sleepers == 2)
+            clock.advance(by: .milliseconds(1))
+            let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.attempts.map(\.description) == ["503 after 0 ms, waiting 4.0 s: Retry-After"])
+            // The wait is given up.
+            try await waitUntil { clock.sleepers == 0 }
+            #expect(served() == 1)
+        }
+    }
+
+    @Test func `it ends the call though a wait is over at the same time`() async throws {
+        let clock = TestClock()
+        try await servingBusy(retryAfter: 4) { server, _ in
+            let call = Task {
+                try await server.get {
                     $0.clock = clock
                     $0.deadline = .seconds(5)
                     $0.retry = .atOnce()
                 }
             }
             await clock.waitForSleepers(2)
-            // Both are over at once: the time has passed, whichever is first.
             clock.advance(by: .seconds(5))
-            let error = await #expect(throws: RequestError.self) { try await call.value }
+            let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
             #expect(error?.code == .deadlineExceeded)
+            #expect(error?.attempts.first?.description == "503 after 0 ms, waiting 4.0 s: Retry-After")
         }
     }
 
@@ -146,10 +83,7 @@ import Testing
             return .status(.ok)
         } _: { server in
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: .with(server.config)) {
-                    $0.logger = nil
-                    $0.deadline = deadline
-                }
+                try await server.get { $0.deadline = deadline }
             }
             #expect(error?.code == .deadlineExceeded)
             #expect(error?.attempts.isEmpty == true)
@@ -162,10 +96,7 @@ import Testing
             clock.advance(by: .seconds(1_000_000))
             return .status(.ok)
         } _: { server in
-            let response = try await server.session.response(for: .with(server.config)) {
-                $0.logger = nil
-                $0.clock = clock
-            }
+            let response = try await server.get { $0.clock = clock }
             #expect(response.isSuccess)
         }
         #expect(clock.asked.isEmpty)
@@ -179,9 +110,8 @@ import Testing
             .status(.ok)
         } _: { server in
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: .with(server.config)) {
-                    $0.logger = nil
-                    $0.clock = Late(clock)
+                try await server.get {
+                    $0.clock = Late(clock) { _ in true }
                     $0.deadline = .seconds(5)
                     $0.validators = [
                         ResponseValidator { _ in
@@ -196,96 +126,6 @@ import Testing
         }
     }
 
-    @Test func `calls whose validators block threads end on time`() async throws {
-        let end = DispatchSemaphore(value: 0)
-        try await Loopback.serving { _ in
-            .status(.ok)
-        } _: { server in
-            // More than there are threads for tasks.
-            let count = 4 * ProcessInfo.processInfo.activeProcessorCount
-            await withTaskGroup { group in
-                for _ in 0..<count {
-                    group.addTask {
-                        await #expect(throws: RequestError.self) {
-                            try await server.session.response(for: .with(server.config)) {
-                                $0.logger = nil
-                                $0.deadline = .milliseconds(200)
-                                $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
-                            }
-                        }
-                    }
-                }
-                for await error in group { #expect(error?.code == .deadlineExceeded) }
-            }
-            for _ in 0..<count { end.signal() }
-        }
-    }
-
-    @Test func `a cancellation handler that blocks holds up no other deadline`() async throws {
-        let (end, gate) = (DispatchSemaphore(value: 0), Gate())
-        defer { gate.open() }
-        try await Loopback.serving { _ in
-            .status(.ok)
-        } _: { server in
-            for isBlocking in [true, false] {
-                let error = await #expect(throws: RequestError.self) {
-                    try await server.session.response(for: .with(server.config)) {
-                        $0.logger = nil
-                        $0.deadline = .milliseconds(100)
-                        $0.validators = [
-                            ResponseValidator { _ in
-                                await withTaskCancellationHandler {
-                                    await gate.pass()
-                                } onCancel: {
-                                    if isBlocking { #expect(end.wasSignalled) }
-                                }
-                            }
-                        ]
-                    }
-                }
-                #expect(error?.code == .deadlineExceeded)
-            }
-            end.signal()
-        }
-    }
-
-    @Test func `a fallback has what is left of it, and a second at least`() async throws {
-        struct Refused: Error {}
-        for (spent, left) in [(Duration.seconds(2), Duration.seconds(3)), (.milliseconds(4500), .seconds(1))] {
-            let (clock, gate) = (TestClock(), Gate())
-            defer { gate.open() }
-            try await Loopback.serving { _ in
-                clock.advance(by: spent)
-                return .status(.ok)
-            } _: { server in
-                let call = Task {
-                    try await server.session.response(for: .with(server.config)) {
-                        $0.logger = nil
-                        $0.clock = clock
-                        $0.deadline = .seconds(5)
-                        $0.validators = [ResponseValidator { _ in throw Refused() }]
-                        $0.fallback = { _, request in
-                            await gate.pass()
-                            return DataResponse(request: request)
-                        }
-                    }
-                }
-                await gate.waitForArrivals()
-                // The deadline's own sleeper has gone, and that of the fallback has come.
-                while clock.asked.count < 2 || clock.sleepers > 1, !Task.isCancelled { await Task.yield() }
-                if Task.isCancelled { gate.open() }
-                #expect(clock.asked == [.seconds(5), left])
-                clock.advance(by: left - .milliseconds(1))
-                #expect(clock.sleepers == 1)
-                clock.advance(by: .milliseconds(1))
-                let error = await #expect(throws: RequestError.self) { try await call.value }
-                #expect(error?.code == .deadlineExceeded)
-                #expect(error?.underlyingError is Refused)
-                #expect(error?.reason.contains("fallback") == true)
-            }
-        }
-    }
-
     @Test(
         arguments: [
             .seconds(Int64.max), Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999),
@@ -295,8 +135,7 @@ import Testing
         try await Loopback.serving { _ in
             .status(.ok)
         } _: { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                $0.logger = nil
+            let response = try await server.get {
                 if isTest { $0.clock = TestClock() }
                 $0.deadline = deadline
             }
@@ -305,41 +144,21 @@ import Testing
     }
 }
 
-/// A clock whose sleepers are woken up late.
+/// A clock some of whose sleepers are woken up late.
 private struct Late: Clock {
     let clock: TestClock
+    private let isLate: @Sendable (Duration) -> Bool
 
-    init(_ clock: TestClock) {
+    init(_ clock: TestClock, _ isLate: @escaping @Sendable (Duration) -> Bool) {
         self.clock = clock
+        self.isLate = isLate
     }
 
     var now: TestClock.Instant { clock.now }
     var minimumResolution: Duration { clock.minimumResolution }
 
     func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
-        try await clock.sleep(until: deadline.advanced(by: .seconds(1_000)))
-    }
-}
-
-extension DispatchSemaphore {
-    /// Blocks the thread, which a task must not do, until it is signalled; but not for ever.
-    fileprivate var wasSignalled: Bool { wait(timeout: .now() + 20) == .success }
-}
-
-/// An authenticator that tells which step a call is in.
-private struct Steps: Authenticator {
-    let pass: @Sendable (DeadlineTests.Step) async -> Void
-
-    init(_ pass: @escaping @Sendable (DeadlineTests.Step) async -> Void) {
-        self.pass = pass
-    }
-
-    func pass(_ step: DeadlineTests.Step) async { await pass(step) }
-
-    func authorize(_ request: inout URLRequest) async throws { await pass(.authorize) }
-
-    func reauthorize(after response: DataResponse) async throws -> Bool {
-        await pass(.refresh)
-        return false
+        let delay: Duration = isLate(now.duration(to: deadline)) ? .seconds(1_000) : .zero
+        try await clock.sleep(until: deadline.advanced(by: delay))
     }
 }

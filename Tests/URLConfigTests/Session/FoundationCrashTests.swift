@@ -50,8 +50,7 @@ import URLConfig
         #expect(child?.exitStatus.isSignal == true)
         await #expect(processExitsWith: .success) {
             try await FaultServer.serving(.cookie("🙂=")) { server in
-                let request = URLRequest.with(.init(host: server.host)) { _ in }
-                let response = try await server.session.response(for: request)
+                let response = try await server.get()
                 #expect(response.cookies.first?.name == "🙂")
             }
         }

@@ -12,8 +12,7 @@ import Testing
     ) async throws -> DataResponse {
         var response: DataResponse?
         try await FaultServer.serving(fault) { server in
-            response = try await server.session.response(for: .with(server.config)) {
-                $0.logger = nil
+            response = try await server.get {
                 change(&$0)
             }
         }
@@ -56,7 +55,7 @@ import Testing
                     "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port),
                 ]
                 let session = URLSession(configuration: configuration)
-                let response = try await session.response(for: .with(server.config)) { $0.logger = nil }
+                let response = try await session.response(for: server.request(), config: .silent)
                 #expect(try response.text() == "server")
                 #expect(proxy.requests.isEmpty)
             }
@@ -68,7 +67,7 @@ import Testing
             try await FaultServer.serving(.ok("proxy")) { proxy in
                 setenv("http_proxy", proxy.host, 1)
                 let request = URLRequest.with(.init(host: "http://h.invalid"))
-                let response = try await URLSession.shared.response(for: request) { $0.logger = nil }
+                let response = try await URLSession.shared.response(for: request, config: .silent)
                 #expect(try response.text() == "proxy")
             }
         }

@@ -8,8 +8,7 @@ import Testing
     /// What `response(for:)` says of a request, without a network.
     private func refusal(of request: URLRequest) async -> RequestError? {
         await #expect(throws: RequestError.self) {
-            try await URLSession.shared.response(for: request) {
-                $0.logger = nil
+            try await URLSession.shared.response(for: request, config: .silent) {
                 $0.fallback = { _, request in DataResponse(request: request) }
             }
         }
@@ -126,10 +125,9 @@ import Testing
         struct Spoiling: Authenticator {
             func authorize(_ request: inout URLRequest) async throws { request.httpBody = Data("a".utf8) }
         }
-        let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in }
+        let request = URLRequest.with(.init(host: "http://127.0.0.1:1"))
         let error = await #expect(throws: RequestError.self) {
-            try await URLSession.shared.response(for: request) {
-                $0.logger = nil
+            try await URLSession.shared.response(for: request, config: .silent) {
                 $0.authenticator = Spoiling()
             }
         }
@@ -141,9 +139,9 @@ import Testing
         try await Loopback.serving { _ in
             .json("{}")
         } _: { server in
-            var request = URLRequest.with(server.config) { _ in }
+            var request = server.request()
             request.timeoutInterval = limit
-            let response = try await server.session.response(for: request)
+            let response = try await server.response(for: request)
             #expect(response.isSuccess)
         }
     }
@@ -155,12 +153,11 @@ import Testing
             await journal.note(String(decoding: try await request.bodyData, as: UTF8.self))
             return .status(.unauthorized)
         } _: { server in
-            var request = URLRequest.with(server.config) { $0.method = .post }
+            var request = server.request { $0.method = .post }
             request.httpBodyStream = InputStream(data: Data("streamed".utf8))
             let stream = request
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: stream) {
-                    $0.logger = nil
+                try await server.response(for: stream) {
                     $0.authenticator = authenticator
                     $0.onUnauthorized = { _ in Issue.record("there are new credentials") }
                 }

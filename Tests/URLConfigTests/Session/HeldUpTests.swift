@@ -44,8 +44,7 @@ import Testing
             for _ in 0..<count {
                 group.addTask { () -> (any Error)? in
                     var request = URLRequest.Config(host: "http://127.0.0.1:1")
-                    var config = URLSession.Config()
-                    config.logger = nil
+                    var config = URLSession.Config.silent
                     change(&request, &config)
                     let session = URLSession(configuration: .ephemeral)
                     do {
@@ -77,8 +76,7 @@ import Testing
             }
             // All that was given up has left no jam.
             try await FaultServer.serving(.ok("{}")) { server in
-                let response = try await server.session.response(for: .with(server.config)) {
-                    $0.logger = nil
+                let response = try await server.get {
                     $0.deadline = .seconds(5)
                 }
                 #expect(response.isSuccess)
@@ -91,8 +89,7 @@ import Testing
             Self.endIfStuck()
             try await FaultServer.serving(.redirectBomb) { bomb in
                 let bombed = Task {
-                    try await bomb.session.response(for: .with(bomb.config)) {
-                        $0.logger = nil
+                    try await bomb.get {
                         $0.redirects = .none
                     }
                 }
@@ -111,7 +108,7 @@ import Testing
                 #expect(errors.count == 100)
                 #expect(errors.allSatisfy { ($0 as? RequestError)?.code == .deadlineExceeded })
                 bombed.cancel()
-                await #expect(throws: CancellationError.self) { try await bombed.value }
+                await #expect(throws: CancellationError.self) { try await bombed.valueInTime }
                 // By far; Foundation's queue takes some ten seconds.
                 #expect(start.duration(to: .now) < .seconds(5))
                 #expect(!isFree.withLock { $0 })
@@ -136,27 +133,25 @@ import Testing
             }
             try await FaultServer.serving(.losingSecond()) { server in
                 let delegate = Silent()
-                try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+                try await server.get()
                 let stuck = Task {
-                    let request = URLRequest.with(server.config) {
+                    let request = server.request {
                         $0.method = .put
                         $0.modify = { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
                     }
-                    return try await server.session.response(for: request) {
-                        $0.logger = nil
+                    return try await server.response(for: request) {
                         $0.taskDelegate = delegate
                     }
                 }
                 await delegate.isAsked.pass()
                 try await FaultServer.serving(.ok("{}")) { healthy in
-                    let response = try await healthy.session.response(for: .with(healthy.config)) {
-                        $0.logger = nil
+                    let response = try await healthy.get {
                         $0.deadline = .seconds(2)
                     }
                     #expect(response.isSuccess)
                 }
                 stuck.cancel()
-                await #expect(throws: CancellationError.self) { try await stuck.value }
+                await #expect(throws: CancellationError.self) { try await stuck.valueInTime }
             }
         }
     }
@@ -181,8 +176,7 @@ import Testing
                         for index in 0..<calls {
                             if index >= 1_000 { await group.next() }
                             group.addTask {
-                                _ = try? await server.session.response(for: .with(server.config)) {
-                                    $0.logger = nil
+                                _ = try? await server.get {
                                     $0.deadline = .milliseconds(20)
                                 }
                             }
@@ -194,7 +188,7 @@ import Testing
                 await storm()
                 isSlow.set(\.self, false)
                 let start = ContinuousClock.now
-                let response = try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+                let response = try await server.get()
                 #expect(response.isSuccess)
                 #expect(start.duration(to: .now) < .seconds(2))
                 // The first thousand needs what any thousand does; after that it is the same memory again.
@@ -207,9 +201,9 @@ import Testing
         await #expect(processExitsWith: .success) {
             Self.endIfStuck()
             try await FaultServer.serving(.ok("{}")) { server in
-                let request = URLRequest.with(server.config)
+                let request = server.request()
                 func call(on session: URLSession) async throws {
-                    try await session.response(for: request) { $0.logger = nil }
+                    try await session.response(for: request, config: .silent)
                 }
                 try await call(on: server.session)
                 let before = Self.descriptors

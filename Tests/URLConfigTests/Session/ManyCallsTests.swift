@@ -10,8 +10,7 @@ import URLConfig
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for id in 0..<1000 {
                     group.addTask {
-                        let request = URLRequest.with(server.config) { $0.path = "/items/\(id)" }
-                        let response = try await server.session.response(for: request)
+                        let response = try await server.get("/items/\(id)")
                         let content: [String: String] = try response.decode()
                         #expect(content == ["path": "/items/\(id)"])
                     }

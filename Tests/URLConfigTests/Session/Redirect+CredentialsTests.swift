@@ -22,8 +22,7 @@ import Testing
     @Test func `they stay there too if a function of the caller's leads elsewhere than the server`() async throws {
         try await Origins.serving { origins in
             let elsewhere = URL(string: origins.b.host)
-            try await origins.a.session.response(for: request(origins, to: "/end")) {
-                $0.logger = nil
+            try await origins.a.response(for: request(origins, to: "/end")) {
                 $0.redaction = .standard.adding("x-tenant")
                 $0.redirects = RedirectPolicy { _, next in
                     var next = next
@@ -47,8 +46,7 @@ import Testing
                 return location.map { server.hop(to: $0, 307) } ?? server.host
             }
             let request = request(origins, to: try #require(location))
-            try await origins.a.session.response(for: request) {
-                $0.logger = nil
+            try await origins.a.response(for: request) {
                 $0.redaction = .standard.adding("x-tenant")
             }
             #expect(origins.seen.map(\.origin) == ["a"] + way)
@@ -69,8 +67,7 @@ import Testing
         try await Origins.serving { origins in
             let home = origins.a.hop(to: origins.a.host)
             let location = origins.a.hop(to: origins.b.hop(to: origins.b.hop(to: home)))
-            try await origins.a.session.response(for: origins.a.request(to: location)) {
-                $0.logger = nil
+            try await origins.a.response(for: origins.a.request(to: location)) {
                 $0.authenticator = authenticator
             }
             #expect(origins.seen.map(\.origin) == ["a", "a", "b", "b", "a", "a"])
@@ -86,8 +83,7 @@ import Testing
             let server = last == "b" ? origins.b : origins.a
             let refused = isTwice ? server.hop(to: "/end?status=401") : server.host + "?status=401"
             let location = last == "b" ? refused : origins.b.hop(to: refused)
-            let response = try await origins.a.session.response(for: origins.a.request(to: location)) {
-                $0.logger = nil
+            let response = try await origins.a.response(for: origins.a.request(to: location)) {
                 $0.authenticator = authenticator
                 $0.onUnauthorized = { _ in Issue.record("nobody's credentials were refused") }
             }
@@ -103,8 +99,7 @@ import Testing
         try await Origins.serving { origins in
             let request = origins.a.request(to: "/end?status=401")
             let error = await #expect(throws: RequestError.self) {
-                try await origins.a.session.response(for: request) {
-                    $0.logger = nil
+                try await origins.a.response(for: request) {
                     $0.authenticator = authenticator
                     $0.onUnauthorized = { _ in await journal.note("refused") }
                 }
@@ -124,9 +119,7 @@ import Testing
             ]
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
-            try await session.response(for: origins.a.request(to: origins.b.hop(to: origins.b.host))) {
-                $0.logger = nil
-            }
+            try await session.response(for: origins.a.request(to: origins.b.hop(to: origins.b.host)), config: .silent)
             #expect(origins.seen.map { $0.field("X-Other") } == ["other", "other", "other"])
             // On Apple platforms the system adds them: a blank one keeps it from that.
             #if canImport(FoundationNetworking)

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Who may decide on a redirect: the policy's function, then the caller's delegate.
-@Suite(.serialized) struct RedirectDecisionTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct RedirectDecisionTests {
     private struct NotThere: Error {}
 
     @Test func `a function is shown the redirect and what would follow, without the credentials of another origin`()
@@ -12,7 +12,7 @@ import Testing
     {
         try await Origins.serving { origins in
             let request = origins.a.request(to: origins.b.host, 307) { $0.authorization = .bearer("secret") }
-            try await origins.a.session.response(for: request) {
+            try await origins.a.response(for: request) {
                 $0.redirects = RedirectPolicy { response, next in
                     #expect(response.status == .temporaryRedirect)
                     #expect(response.data == Data("307 of a".utf8))
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `a function may change what follows`() async throws {
         try await Origins.serving { origins in
-            let response = try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+            let response = try await origins.a.response(for: origins.a.request(to: "/end")) {
                 $0.redirects = RedirectPolicy { _, next in
                     var next = next
                     next.url = URL(string: origins.b.host)
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `a function that returns nothing makes the redirect the answer`() async throws {
         try await Origins.serving { origins in
-            let response = try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+            let response = try await origins.a.response(for: origins.a.request(to: "/end")) {
                 $0.redirects = RedirectPolicy { _, _ in nil }
             }
             #expect(response.status == .found)
@@ -56,8 +56,7 @@ import Testing
     @Test func `what a function throws passes as it is`() async throws {
         try await Origins.serving { origins in
             await #expect(throws: NotThere.self) {
-                try await origins.a.session.response(for: origins.a.request(to: "/end")) {
-                    $0.logger = nil
+                try await origins.a.response(for: origins.a.request(to: "/end")) {
                     $0.redirects = RedirectPolicy { _, _ in throw NotThere() }
                 }
             }
@@ -69,8 +68,7 @@ import Testing
     func `a function cannot lead away from HTTP`(location: String) async throws {
         try await Origins.serving { origins in
             let error = await #expect(throws: RequestError.self) {
-                try await origins.a.session.response(for: origins.a.request(to: "/end")) {
-                    $0.logger = nil
+                try await origins.a.response(for: origins.a.request(to: "/end")) {
                     $0.redirects = RedirectPolicy { _, next in
                         var next = next
                         next.url = URL(string: location)
@@ -102,8 +100,7 @@ import Testing
         let session = URLSession(
             configuration: .ephemeral, delegate: owner == .session ? delegate : other, delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
-        return try await session.response(for: origins.a.request(to: "/end", 307)) {
-            $0.logger = nil
+        return try await session.response(for: origins.a.request(to: "/end", 307), config: .silent) {
             if owner == .task { $0.taskDelegate = delegate }
         }
     }
@@ -126,7 +123,7 @@ import Testing
     func `a delegate may have another request sent`(owner: Owner) async throws {
         try await Origins.serving { origins in
             let response = try await response(origins, owner) { _, _, answer in
-                answer(URLRequest.with(origins.b.config) { $0.path = "/other" })
+                answer(origins.b.request("/other"))
             }
             #expect(response.data == Data("200 of b".utf8))
             #expect(origins.seen.last?.target == "/other")
@@ -139,7 +136,7 @@ import Testing
             let response = try await response(origins, owner) { _, next, answer in
                 answer(next)
                 answer(nil)
-                answer(URLRequest.with(origins.b.config) { _ in })
+                answer(origins.b.request())
             }
             #expect(response.data == Data("200 of a".utf8))
             #expect(origins.seen.map(\.origin) == ["a", "a"])
@@ -148,7 +145,7 @@ import Testing
 
     @Test func `a delegate is not asked about what the policy has decided`() async throws {
         try await Origins.serving { origins in
-            let response = try await origins.a.session.response(for: origins.a.request(to: "/end")) {
+            let response = try await origins.a.response(for: origins.a.request(to: "/end")) {
                 $0.redirects = .none
                 $0.taskDelegate = TaskDelegate { _, next, answer in
                     Issue.record("there is nothing to decide")

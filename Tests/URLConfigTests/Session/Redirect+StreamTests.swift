@@ -15,8 +15,7 @@ import Testing
     @Test(arguments: [307, 308])
     func `a delegate gives another stream`(status: Int) async throws {
         try await Origins.serving { origins in
-            let response = try await origins.a.session.response(for: request(origins, status)) {
-                $0.logger = nil
+            let response = try await origins.a.response(for: request(origins, status)) {
                 $0.taskDelegate = TaskDelegate(stream: { InputStream(data: Data("content again".utf8)) })
             }
             #expect(response.status == .ok)
@@ -28,8 +27,7 @@ import Testing
     func `without another stream the call ends`(hasDelegate: Bool) async throws {
         try await Origins.serving { origins in
             let error = await #expect(throws: URLError.self) {
-                try await origins.a.session.response(for: request(origins, 307)) {
-                    $0.logger = nil
+                try await origins.a.response(for: request(origins, 307)) {
                     if hasDelegate { $0.taskDelegate = TaskDelegate() }
                 }
             }
@@ -42,8 +40,7 @@ import Testing
     @Test(arguments: [301, 302, 303])
     func `a request without a body needs no stream`(status: Int) async throws {
         try await Origins.serving { origins in
-            let response = try await origins.a.session.response(for: request(origins, status)) {
-                $0.logger = nil
+            let response = try await origins.a.response(for: request(origins, status)) {
                 $0.taskDelegate = TaskDelegate(stream: {
                     Issue.record("there is no body")
                     return nil

@@ -13,7 +13,7 @@ import Testing
                 $0.method = .init(method) ?? .get
                 $0.body = .text("content")
             }
-            let response = try await origins.a.session.response(for: request) { $0.logger = nil }
+            let response = try await origins.a.response(for: request)
             #expect(response.data == Data("200 of b".utf8))
             #expect(
                 origins.seen.map(\.summary) == ["a \(method) content", asksAnew ? "b GET" : "b \(method) content"])
@@ -29,7 +29,7 @@ import Testing
     func `GET and HEAD stay as they are`(status: Int, method: String) async throws {
         try await Origins.serving { origins in
             let request = origins.a.request(to: "/end", status) { $0.method = .init(method) ?? .post }
-            let response = try await origins.a.session.response(for: request) { $0.logger = nil }
+            let response = try await origins.a.response(for: request)
             #expect(response.status == .ok)
             #expect(origins.seen.map(\.summary) == ["a \(method)", "a \(method)"])
         }
@@ -43,7 +43,7 @@ import Testing
     func `a relative Location leads where RFC 3986 has it`(location: String, target: String) async throws {
         try await Origins.serving { origins in
             let request = origins.a.request(to: location) { $0.modify = { $0.url = $0.url?.movedBelow("b") } }
-            try await origins.a.session.response(for: request) { $0.logger = nil }
+            try await origins.a.response(for: request)
             #expect(origins.seen.last?.target == target)
         }
     }
@@ -56,7 +56,7 @@ import Testing
     func `a target that is not to be requested ends the call with the redirect`(location: String) async throws {
         try await Origins.serving { origins in
             let error = await #expect(throws: RequestError.self) {
-                try await origins.a.session.response(for: origins.a.request(to: location)) { $0.logger = nil }
+                try await origins.a.response(for: origins.a.request(to: location))
             }
             #expect(error?.code == .refusedRedirect)
             #expect(error?.response?.status == .found)
@@ -71,11 +71,10 @@ import Testing
         try await Loopback.serving { request in
             let rest = Int(request.path.dropFirst()) ?? 0
             guard rest > 0 else { return .status(.ok, "end") }
-            return .init(statusCode: .found, headers: HTTPHeaders([.location: "/\(rest - 1)"]))
+            return .redirect(to: "/\(rest - 1)")
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.path = "/\(count)" }
             do {
-                let response = try await server.session.response(for: request) { $0.logger = nil }
+                let response = try await server.get("/\(count)")
                 #expect(count <= 20)
                 #expect(response.data == Data("end".utf8))
                 #expect(response.attempts.count == count + 1)
@@ -91,7 +90,7 @@ import Testing
     @Test(arguments: [300, 301, 302, 303, 304, 305, 306, 307, 308])
     func `where none is followed, the redirect is the answer, body included`(status: Int) async throws {
         try await Origins.serving { origins in
-            let response = try await origins.a.session.response(for: origins.a.request(to: "/end", status)) {
+            let response = try await origins.a.response(for: origins.a.request(to: "/end", status)) {
                 $0.redirects = .none
             }
             #expect(response.status.code == status)
@@ -110,8 +109,8 @@ import Testing
         let isBodyLost = status == 304
         #endif
         try await Origins.serving { origins in
-            let request = URLRequest.with(origins.a.config) { $0.query["status"] = status }
-            let response = try await origins.a.session.response(for: request)
+            let request = origins.a.request { $0.query["status"] = status }
+            let response = try await origins.a.response(for: request)
             #expect(response.status.code == status)
             #expect(response.data == (isBodyLost ? Data() : Data("\(status) of a".utf8)))
             #expect(origins.seen.count == 1)
@@ -124,8 +123,7 @@ import Testing
         try await Loopback.serving { _ in
             .init(statusCode: .init(status, phrase: "Some"), headers: HTTPHeaders([.location: "/end"]), body: body)
         } _: { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                $0.logger = nil
+            let response = try await server.get {
                 $0.redirects = .none
             }
             #expect(response.data == body)
@@ -135,7 +133,7 @@ import Testing
     @Test(arguments: [300, 304, 305, 306])
     func `other statuses do not redirect, though they have a Location`(status: Int) async throws {
         try await Origins.serving { origins in
-            let response = try await origins.a.session.response(for: origins.a.request(to: "/end", status))
+            let response = try await origins.a.response(for: origins.a.request(to: "/end", status))
             #expect(response.status.code == status)
             #expect(origins.seen.count == 1)
         }
@@ -144,7 +142,7 @@ import Testing
     @Test func `the attempts tell the way, without secrets`() async throws {
         try await Origins.serving { origins in
             let request = origins.a.request(to: origins.b.host + "/end?token=s3cret", 307)
-            let response = try await origins.a.session.response(for: request)
+            let response = try await origins.a.response(for: request)
             #expect(response.attempts.map(\.status?.code) == [307, 200])
             #expect(response.attempts.map(\.reason) == ["to \(origins.b.host)/end?token=***", nil])
         }

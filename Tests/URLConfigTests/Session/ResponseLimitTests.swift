@@ -7,8 +7,7 @@ import Testing
     func `a body that is longer ends at the limit, with what came until then`(limit: Int) async throws {
         try await FaultServer.serving(.endless) { server in
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.responseLimit = limit
                 }
             }
@@ -23,8 +22,7 @@ import Testing
     @Test(arguments: [(2, true), (1, false), (nil, true), (.max, true), (-1, false)] as [(Int?, Bool)])
     func `a body of just that length is taken`(limit: Int?, isTaken: Bool) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let response = try? await server.session.response(for: .with(server.config) { _ in }) {
-                $0.logger = nil
+            let response = try? await server.get {
                 $0.responseLimit = limit
             }
             #expect((response != nil) == isTaken)
@@ -34,8 +32,7 @@ import Testing
     @Test func `what counts is the length when unpacked`() async throws {
         try await FaultServer.serving(.gzipBomb) { server in
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.responseLimit = 1_000_000
                 }
             }
@@ -51,8 +48,7 @@ import Testing
             for fault in [FaultServer.Fault.endless, .gzipBomb] {
                 try await FaultServer.serving(fault) { server in
                     let before = try Memory.peak()
-                    let response = try? await server.session.response(for: .with(server.config) { _ in }) {
-                        $0.logger = nil
+                    let response = try? await server.get {
                         $0.responseLimit = 1_000_000
                     }
                     #expect(response == nil)
@@ -68,7 +64,7 @@ import Testing
         try await FaultServer.serving(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n{}")) {
             server in
             let error = await #expect(throws: URLError.self) {
-                try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+                try await server.get()
             }
             #expect(error?.code == .networkConnectionLost)
         }

@@ -11,14 +11,12 @@ import URLConfig
             .status(.notFound)
         } _: { server in
             for _ in 0..<2 {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.validators = [validator]
                 }
             }
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: .with(server.config) { _ in }) {
-                    $0.logger = nil
+                try await server.get {
                     $0.validators = [refusing]
                 }
             }
@@ -45,8 +43,7 @@ import URLConfig
                 let token = center.addObserver(forName: .blockedByCloudflare, object: nil, queue: nil) { _ in posted() }
                 defer { center.removeObserver(token) }
                 func send() async throws {
-                    try await server.session.response(for: .with(server.config) { _ in }) {
-                        $0.logger = nil
+                    try await server.get {
                         $0.validators = [.notBlockedByCloudflare(center)]
                     }
                 }

@@ -12,10 +12,8 @@ import URLConfig
         try await Loopback.serving { request in
             request.path == "/missing" ? .status(.notFound, "nothing here") : .json(#"{"a":1}"#)
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.path = path }
             await result.set {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.get(path) {
                     configure(&$0)
                 }
             }

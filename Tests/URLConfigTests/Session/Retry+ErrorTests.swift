@@ -14,8 +14,7 @@ import Testing
         let session = session()
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
-            try await session.response(for: refused) {
-                $0.logger = nil
+            try await session.response(for: refused, config: .silent) {
                 $0.retry = .atOnce()
             }
         }
@@ -29,7 +28,7 @@ import Testing
         let session = session()
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
-            try await session.response(for: refused) { $0.logger = nil }
+            try await session.response(for: refused, config: .silent)
         }
         #expect(error?.attempts.count == 1)
         #expect(URLError(.badURL).attempts.isEmpty)
@@ -40,8 +39,7 @@ import Testing
         defer { session.finishTasksAndInvalidate() }
         let error = try #require(
             await #expect(throws: URLError.self) {
-                try await session.response(for: refused) {
-                    $0.logger = nil
+                try await session.response(for: refused, config: .silent) {
                     $0.retry = .atOnce()
                 }
             })
@@ -56,11 +54,9 @@ import Testing
         try await Loopback.serving { _ in
             .status(.serviceUnavailable)
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.path = "/x" }
             let error = try #require(
                 await #expect(throws: RequestError.self) {
-                    try await server.session.response(for: request) {
-                        $0.logger = nil
+                    try await server.get("/x") {
                         $0.clock = TestClock()
                         $0.retry = .atOnce()
                         $0.validators = [.success]
@@ -84,14 +80,11 @@ import Testing
         try await Loopback.serving { _ in
             .status(.notFound)
         } _: { server in
-            let request = URLRequest.with(server.config) { _ in }
             let transport = await #expect(throws: URLError.self) {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.get {
                     $0.validators = [.success]
                     $0.fallback = { _, _ in
-                        try await session.response(for: refused) {
-                            $0.logger = nil
+                        try await session.response(for: refused, config: .silent) {
                             $0.retry = .atOnce()
                         }
                     }
@@ -99,11 +92,10 @@ import Testing
             }
             #expect(transport?.attempts.count == 3)
             let status = await #expect(throws: RequestError.self) {
-                try await session.response(for: refused) {
-                    $0.logger = nil
+                try await session.response(for: refused, config: .silent) {
                     $0.retry = .atOnce()
                     $0.fallback = { _, _ in
-                        try await server.session.response(for: request) { $0.logger = nil }.validated()
+                        try await server.get().validated()
                     }
                 }
             }

@@ -90,16 +90,12 @@ import Testing
             requests.withLock { $0 += 1 }
             return .status(.serviceUnavailable)
         } _: { server in
-            let config = URLSession.Config().with {
-                $0.logger = nil
-                $0.retry = .atOnce()
-            }
+            let config = URLSession.Config.silent.with { $0.retry = .atOnce() }
             for _ in 0..<10 {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for id in 0..<100 {
                         group.addTask {
-                            let request = URLRequest.with(server.config) { $0.path = "/\(id)" }
-                            let response = try await server.session.response(for: request, config: config)
+                            let response = try await server.get("/\(id)", config: config)
                             #expect(response.status == .serviceUnavailable)
                         }
                     }
@@ -113,12 +109,13 @@ import Testing
 
     @Test func `an attempt that the budget does not pay for says so, and so does the log`() async throws {
         let budget = RetryBudget()
-        _ = drain(budget, "127.0.0.1")
+        // Ahead of time, so that it gains nothing while other tests keep this one waiting.
+        _ = drain(budget, "127.0.0.1", after: .seconds(3600))
         let (logger, log) = Logger.recording()
         try await Loopback.serving { _ in
             .status(.serviceUnavailable)
         } _: { server in
-            let response = try await server.session.response(for: .with(server.config) { _ in }) {
+            let response = try await server.get {
                 $0.logger = logger
                 $0.clock = TestClock()
                 $0.retry = .atOnce(budget: budget)
@@ -139,11 +136,9 @@ import Testing
         try await Loopback.serving { request in
             guard request.path == "/start" else { return .status(.serviceUnavailable) }
             let port = request.headers[.host]?.split(separator: ":").last ?? ""
-            return .init(statusCode: .found, headers: HTTPHeaders([.location: "http://127.0.0.2:\(port)/end"]))
+            return .redirect(to: "http://127.0.0.2:\(port)/end")
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.path = "/start" }
-            _ = try? await server.session.response(for: request) {
-                $0.logger = nil
+            _ = try? await server.get("/start") {
                 $0.retry = .atOnce(budget: budget)
             }
         }

@@ -13,10 +13,9 @@ import Testing
             await gate.pass()
             return .status(.ok)
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.timeout = .milliseconds(milliseconds) }
+            let request = server.request { $0.timeout = .milliseconds(milliseconds) }
             let call = Task {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.response(for: request) {
                     $0.clock = clock
                 }
             }
@@ -26,7 +25,7 @@ import Testing
             #expect(clock.sleepers == 1)
             // It passes through seconds in floating point.
             clock.advance(by: .microseconds(2))
-            let error = await #expect(throws: URLError.self) { try await call.value }
+            let error = await #expect(throws: URLError.self) { try await call.valueInTime }
             #expect(error?.code == .timedOut)
             #expect(error?.localizedDescription.contains("\(Duration.milliseconds(milliseconds).shown)") == true)
             #expect(error?.failingURL?.absoluteString == server.host)
@@ -36,10 +35,10 @@ import Testing
 
     @Test func `it may be over before the request is sent`() async throws {
         try await FaultServer.serving(.hangBeforeHead) { server in
-            let request = URLRequest.with(server.config) { $0.timeout = .nanoseconds(1) }
+            let request = server.request { $0.timeout = .nanoseconds(1) }
             for _ in 0..<300 {
                 let error = await #expect(throws: URLError.self) {
-                    try await server.session.response(for: request) { $0.logger = nil }
+                    try await server.response(for: request)
                 }
                 #expect(error?.code == .timedOut)
             }
@@ -53,10 +52,9 @@ import Testing
             await gate.pass()
             return .status(.ok)
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.timeout = .seconds(200) }
+            let request = server.request { $0.timeout = .seconds(200) }
             let call = Task {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.response(for: request) {
                     $0.clock = clock
                     $0.retry = .atOnce(2)
                 }
@@ -66,7 +64,7 @@ import Testing
                 await clock.waitForSleepers()
                 clock.advance(by: .seconds(200))
             }
-            let error = await #expect(throws: URLError.self) { try await call.value }
+            let error = await #expect(throws: URLError.self) { try await call.valueInTime }
             #expect(error?.code == .timedOut)
             #expect(error?.attempts.map(\.duration) == [.seconds(200), .seconds(200)])
             #expect(error?.attempts.map { ($0.error as? URLError)?.code } == [.timedOut, .timedOut])
@@ -78,9 +76,8 @@ import Testing
         try await Loopback.serving { _ in
             .status(.ok)
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.timeout = .seconds(200) }
-            let response = try await server.session.response(for: request) {
-                $0.logger = nil
+            let request = server.request { $0.timeout = .seconds(200) }
+            let response = try await server.response(for: request) {
                 $0.clock = clock
                 $0.validators = [ResponseValidator { _ in clock.advance(by: .seconds(1000)) }]
             }
@@ -96,10 +93,9 @@ import Testing
             await gate.pass()
             return .status(.ok)
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.timeout = .seconds(200) }
+            let request = server.request { $0.timeout = .seconds(200) }
             let call = Task {
-                try await server.session.response(for: request) {
-                    $0.logger = nil
+                try await server.response(for: request) {
                     $0.clock = clock
                     $0.deadline = .seconds(300)
                     $0.retry = .atOnce()
@@ -110,7 +106,7 @@ import Testing
                 await clock.waitForSleepers(2)
                 clock.advance(by: attempt == 1 ? .seconds(200) : .seconds(100))
             }
-            let error = await #expect(throws: RequestError.self) { try await call.value }
+            let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
             #expect(error?.code == .deadlineExceeded)
             #expect(error?.attempts.map(\.duration) == [.seconds(200), .seconds(100)])
             #expect(error?.attempts.last?.description == "unfinished after 100.0 s")
@@ -124,7 +120,7 @@ import Testing
         let session = URLSession(configuration: configuration)
         try await FaultServer.serving(.hangBeforeHead) { server in
             let error = await #expect(throws: URLError.self) {
-                try await session.response(for: .with(server.config)) { $0.logger = nil }
+                try await session.response(for: server.request(), config: .silent)
             }
             #expect(error?.code == .timedOut)
             // Foundation's own, after a second, says nothing of a time.
@@ -139,14 +135,12 @@ import Testing
         let session = URLSession(configuration: configuration)
         try await FaultServer.serving(.ok("{}")) { server in
             for _ in 0..<20 {
-                try await session.response(for: .with(server.config)) {
-                    $0.logger = nil
+                try await session.response(for: server.request(), config: .silent) {
                     $0.clock = clock
                 }
             }
         }
-        while clock.sleepers > 0, !Task.isCancelled { await Task.yield() }
-        #expect(clock.sleepers == 0)
+        try await waitUntil { clock.sleepers == 0 }
     }
 
     @Test func `a request that waits for its turn has a limit on silence, too`() async throws {
@@ -154,8 +148,7 @@ import Testing
         try await FaultServer.serving(.hangBeforeHead) { server in
             let calls = (0..<9).map { _ in
                 Task {
-                    try await server.session.response(for: .with(server.config) { $0.method = .post }) {
-                        $0.logger = nil
+                    try await server.response(for: server.request { $0.method = .post }) {
                         $0.clock = clock
                     }
                 }
@@ -163,7 +156,7 @@ import Testing
             await clock.waitForSleepers(9)
             clock.advance(by: .seconds(60))
             for call in calls {
-                let error = await #expect(throws: URLError.self) { try await call.value }
+                let error = await #expect(throws: URLError.self) { try await call.valueInTime }
                 #expect(error?.code == .timedOut)
             }
         }
@@ -176,8 +169,7 @@ import Testing
         let session = URLSession(configuration: configuration)
         try await FaultServer.serving(.hangBeforeHead) { server in
             let call = Task {
-                try await session.response(for: .with(server.config)) {
-                    $0.logger = nil
+                try await session.response(for: server.request(), config: .silent) {
                     $0.clock = clock
                 }
             }
@@ -186,7 +178,7 @@ import Testing
             clock.advance(by: .milliseconds(1499))
             #expect(clock.sleepers == 1)
             clock.advance(by: .milliseconds(1))
-            let error = await #expect(throws: URLError.self) { try await call.value }
+            let error = await #expect(throws: URLError.self) { try await call.valueInTime }
             #expect(error?.code == .timedOut)
             #expect(error?.localizedDescription.contains("1.5 s") == true)
         }

@@ -242,6 +242,7 @@ import Testing
     }
 
     @Test(
+        .silentByDefault,
         arguments: [
             ("localhost:8080", "http://localhost:8080", true), ("localhost:8080", "http://localhost:8081", false),
             ("localhost", "http://localhost:8081", true),

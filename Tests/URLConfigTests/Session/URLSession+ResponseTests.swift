@@ -41,7 +41,7 @@ import Testing
         try await Loopback.serving { _ in
             .init(statusCode: .init(code, phrase: "Some"), body: Data("text".utf8))
         } _: { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in })
+            let response = try await server.get()
             #expect(response.status.code == code)
             #expect(response.status == HTTPResponse.Status(integerLiteral: code))
             #expect(response.isSuccess == (200..<300 ~= code))
@@ -53,11 +53,11 @@ import Testing
         try await Loopback.serving { request in
             .init(statusCode: .ok, body: try await request.bodyData)
         } _: { server in
-            let request = URLRequest.with(server.config) {
+            let request = server.request {
                 $0.method = .put
                 $0.body = .data(body)
             }
-            let response = try await server.session.response(for: request)
+            let response = try await server.response(for: request)
             #expect(response.data == body)
         }
     }
@@ -69,7 +69,7 @@ import Testing
             await journal.note("served \(request.headers[.authorization] ?? "-")")
             return request.headers[.authorization] == "second" ? .json("{}") : .status(.forbidden)
         } _: { server in
-            let response = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+            let response = try await server.get {
                 $0.logger = logger
                 $0.authenticator = Steps(journal: journal, credentials: ["first", "second"])
                 $0.isUnauthorized = { $0.status == .forbidden }
@@ -90,11 +90,11 @@ import Testing
     }
 
     @Test func `a transport failure stays a URLError`() async throws {
-        let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { _ in }
+        let request = URLRequest.with(.init(host: "http://127.0.0.1:1"))
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
-            try await session.response(for: request) { $0.logger = nil }
+            try await session.response(for: request, config: .silent)
         }
         #expect(error?.code == .cannotConnectToHost)
     }
@@ -105,10 +105,10 @@ import Testing
             try await Task.sleep(for: .seconds(60))
             return .json("{}")
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.timeout = limit }
+            let request = server.request { $0.timeout = limit }
             let start = ContinuousClock.now
             let error = await #expect(throws: URLError.self) {
-                try await server.session.response(for: request) { $0.logger = nil }
+                try await server.response(for: request)
             }
             #expect(error?.code == .timedOut)
             #expect(start.duration(to: .now) < .seconds(30))
@@ -120,8 +120,8 @@ import Testing
         try await Loopback.serving { _ in
             .json("{}")
         } _: { server in
-            let request = URLRequest.with(server.config) { $0.timeoutInterval = limit }
-            let response = try await server.session.response(for: request)
+            let request = server.request { $0.timeoutInterval = limit }
+            let response = try await server.response(for: request)
             #expect(response.isSuccess)
         }
     }
@@ -131,7 +131,7 @@ import Testing
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
-            try await session.response(for: request) { $0.logger = nil }
+            try await session.response(for: request, config: .silent)
         }
         #expect(error?.code == .cannotConnectToHost)
         #expect(error?.failingURL?.absoluteString == "http://127.0.0.1:1?token=***")
@@ -142,7 +142,7 @@ import Testing
         @MainActor final class Model {
             var authorize = false
             func load(_ server: Loopback) async throws -> DataResponse {
-                try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
+                try await server.session.response(for: server.request()) {
                     $0.authorize = authorize
                 }
             }
@@ -155,32 +155,32 @@ import Testing
         }
     }
 
-    @Test func `a task delegate of the caller's is called`() async throws {
-        // Which callbacks there are is the platform's: on Linux those of the data, on Apple platforms those of the task.
+    @Test func `a task delegate of the caller's is asked about a redirect, and receives no data`() async throws {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
-            let calls = Locked(0)
+            let calls = Locked<[String]>([])
             func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-                calls.withLock { $0 += 1 }
+                calls.withLock { $0.append("data") }
+            }
+            func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+                calls.withLock { $0.append("completion") }
             }
             func urlSession(
                 _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
                 newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
             ) {
-                calls.withLock { $0 += 1 }
+                calls.withLock { $0.append("\(response.statusCode) to \(request.url?.path() ?? "")") }
                 completionHandler(request)
             }
         }
         let delegate = Delegate()
         try await Loopback.serving { request in
             guard request.path == "/" else { return .json("{}") }
-            let location = "http://\(request.headers[.host] ?? "")/elsewhere"
-            return .init(statusCode: .found, headers: HTTPHeaders([.location: location]))
+            return .redirect(to: "http://\(request.headers[.host] ?? "")/elsewhere")
         } _: { server in
-            _ = try await server.session.response(for: URLRequest.with(server.config) { _ in }) {
-                $0.taskDelegate = delegate
-            }
+            let response = try await server.get { $0.taskDelegate = delegate }
+            #expect(response.isSuccess)
         }
-        #expect(delegate.calls.withLock { $0 } > 0)
+        #expect(delegate.calls.withLock { $0 } == ["302 to /elsewhere"])
     }
 }
 

@@ -98,7 +98,8 @@ extension FaultServer.Fault {
     /// Answers the first request of a connection and then closes it, without having said so.
     static func closingAfterAnswer(_ text: String) -> Self { raw(answer(text)) }
 
-    /// Responds to the first request of a connection, reads all of the second, and then ends the connection without a response.
+    /// Responds to the first request of a connection, reads all of the second, and then ends the connection without a
+    /// response.
     static func losingSecond(_ end: End = .close) -> Self {
         Self { connection in
             try connection.read()

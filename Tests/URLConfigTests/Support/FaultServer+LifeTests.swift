@@ -13,7 +13,7 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             // Two at once: the second must begin where the first ends.
             let client = try server.client(request + request)
-            while server.requests.count < 2 { await Task.yield() }
+            try await waitUntil { server.requests.count == 2 }
             client.end()
             #expect(server.requests.map(\.bodyText) == ["a=1", "a=1"])
             #expect(server.requests.allSatisfy { request.hasPrefix($0.head) && $0.head.hasSuffix("\r\n\r\n") })
@@ -22,8 +22,7 @@ import Testing
 
     @Test func `the server's own preset and session`() async throws {
         try await FaultServer.serving(.ok(#"{"a":1}"#)) { server in
-            let request = URLRequest.with(server.config) { $0.path = "/a" }
-            let response = try await server.session.response(for: request) { $0.logger = nil }
+            let response = try await server.get("/a")
             #expect(response.data == Data(#"{"a":1}"#.utf8))
             #expect(server.requests.first?.head.hasPrefix("GET /a HTTP/1.1\r\n") == true)
             #expect(server.connections == 1)
@@ -70,7 +69,7 @@ import Testing
         var clients: [TCPSocket] = []
         try await FaultServer.serving(fault) { server in
             for _ in 0..<10 { clients.append(try server.client()) }
-            while running.withLock({ $0 }) < 10 { await Task.yield() }
+            try await waitUntil { running.withLock { $0 } == 10 }
         }
         #expect(running.withLock { $0 } == 0)
         for client in clients { #expect(try client.answer().text == "") }

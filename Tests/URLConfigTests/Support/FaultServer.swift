@@ -4,7 +4,7 @@
 ///
 /// It speaks raw TCP, so that it can say what no HTTP library would. Each connection has a thread; when `serving` ends,
 /// all of them have.
-struct FaultServer: Sendable {
+struct FaultServer: TestServer {
     /// What is done to a connection, which is closed afterwards.
     struct Fault: Sendable {
         let run: @Sendable (Connection) throws -> Void
@@ -29,9 +29,6 @@ struct FaultServer: Sendable {
     private let state = Locked(State())
 
     var host: String { "http://127.0.0.1:\(port)" }
-
-    /// The preset for the server's host.
-    var config: URLRequest.Config { .init(host: host) }
 
     /// How many connections were accepted so far.
     var connections: Int { state.withLock { $0.accepted } }

@@ -64,7 +64,7 @@ import Testing
         var client: TCPSocket?
         try await FaultServer.serving(fault) { server in
             client = try server.client()
-            while server.requests.isEmpty { await Task.yield() }
+            try await waitUntil { !server.requests.isEmpty }
             var text = ""
             while !text.hasSuffix(last) { text += String(decoding: try client?.read(upTo: 1) ?? [], as: UTF8.self) }
         }

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import URLConfig
 
 /// A place where whoever comes waits, cancelled or not, until it is opened.
@@ -41,8 +43,10 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until so many have come, or the test's time is up.
-    func waitForArrivals(_ count: Int = 1) async {
-        while arrivals < count, !Task.isCancelled { await Task.yield() }
+    /// Waits until so many have come; if they do not, the test fails.
+    func waitForArrivals(_ count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
+        await #expect(throws: Never.self, sourceLocation: sourceLocation) {
+            try await waitUntil { arrivals >= count }
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How many times as long a work takes for eight times as much: 8 where the time is linear, 64 where it grows with the square.
+/// How many times as long a work takes for eight times as much: 8 where the time is linear, 64 where it grows with the
+/// square.
 ///
 /// Time of the processor, the least of three, so that what else runs hardly counts. A test asks for less than 24, to be
 /// far from both.

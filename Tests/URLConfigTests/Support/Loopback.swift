@@ -3,15 +3,12 @@ import FlyingSocks
 import URLConfig
 
 /// A real HTTP server on a free loopback port, with a session of its own: one for each test.
-struct Loopback: Sendable {
+struct Loopback: TestServer {
     typealias Request = FlyingFox.HTTPRequest
     typealias Response = FlyingFox.HTTPResponse
 
     let host: String
     let session: URLSession
-
-    /// The preset for the server's host.
-    var config: URLRequest.Config { .init(host: host) }
 
     /// Serves requests with `handler` while `body` runs.
     static func serving(
@@ -19,15 +16,30 @@ struct Loopback: Sendable {
         _ body: (Loopback) async throws -> Void
     ) async throws {
         let server = try HTTPServer(
-            address: .inet(ip4: "127.0.0.1", port: 0), logger: .disabled, handler: ClosureHTTPHandler(handler))
+            address: .inet(ip4: "127.0.0.1", port: 0), pool: PromptPool(), logger: .disabled,
+            handler: ClosureHTTPHandler(handler))
         let running = Task { try await server.run() }
         defer { running.cancel() }
         // All tests begin at once: on a busy machine it takes its time.
-        try await server.waitUntilListening(timeout: 60)
+        try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         try await body(Loopback(host: "http://127.0.0.1:\(port)", session: session))
+    }
+}
+
+/// Sends a body at once, and not when the head before it has been acknowledged, which takes a client 40 ms.
+private struct PromptPool: AsyncSocketPool {
+    private let pool: any AsyncSocketPool = HTTPServer.defaultPool()
+
+    func prepare() async throws { try await pool.prepare() }
+
+    func run() async throws { try await pool.run() }
+
+    func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
+        try socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
+        try await pool.suspendSocket(socket, untilReadyFor: events)
     }
 }
 
@@ -38,6 +50,17 @@ extension FlyingFox.HTTPResponse {
 
     static func status(_ status: HTTPStatusCode, _ text: String = "") -> Self {
         Self(statusCode: status, headers: HTTPHeaders([.contentType: "text/plain"]), body: Data(text.utf8))
+    }
+
+    static func redirect(_ status: HTTPStatusCode = .found, to location: String) -> Self {
+        Self(statusCode: status, headers: HTTPHeaders([.location: location]))
+    }
+
+    /// A 401 that asks for credentials.
+    static func challenge(_ challenge: String = "Basic realm=\"r\"", text: String = "") -> Self {
+        Self(
+            statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): challenge]),
+            body: Data(text.utf8))
     }
 }
 

@@ -2,7 +2,8 @@ import FlyingFox
 
 @testable import URLConfig
 
-/// Two servers, and so two origins, which redirect and answer as the query of a request says, and keep what they are asked.
+/// Two servers, and so two origins, which redirect and answer as the query of a request says, and keep what they are
+/// asked.
 struct Origins: Sendable {
     /// A request as it arrived.
     struct Seen: Sendable {

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import URLConfig
 
 /// A clock that a test moves: who sleeps wakes up when it has been moved far enough, and not before.
@@ -57,8 +59,10 @@ final class TestClock: Clock {
         for promise in woken { promise.resolve(.success(())) }
     }
 
-    /// Waits until so many sleep, or the test's time is up.
-    func waitForSleepers(_ count: Int = 1) async {
-        while sleepers < count, !Task.isCancelled { await Task.yield() }
+    /// Waits until so many sleep; if they do not, the test fails.
+    func waitForSleepers(_ count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
+        await #expect(throws: Never.self, sourceLocation: sourceLocation) {
+            try await waitUntil { sleepers >= count }
+        }
     }
 }

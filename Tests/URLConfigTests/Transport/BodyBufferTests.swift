@@ -5,38 +5,60 @@ import Testing
 
 /// How the bytes of a body are collected.
 @Suite struct BodyBufferTests {
-    private func address(_ sink: BodyBuffer) -> UnsafeRawPointer? {
-        sink.data.withUnsafeBytes { $0.baseAddress }
+    private static let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+
+    @Test(arguments: [-1, 0, 1, 100_000, 1_000_000, 2_000_000] as [Int64], [1_000, 300_000])
+    func `the bytes arrive in order, whatever length was announced`(length: Int64, size: Int) throws {
+        let body = Self.body
+        var buffer = BodyBuffer()
+        buffer.begin(length: length)
+        for start in stride(from: 0, to: body.count, by: size) {
+            try buffer.receive(Data(body[start..<min(start + size, body.count)]))
+        }
+        #expect(buffer.data == body)
     }
 
-    @Test func `the room for an announced length is made once, and filled`() throws {
-        var sink = BodyBuffer()
-        sink.begin(length: 8 << 20)
-        try sink.receive(Data(count: 1 << 14))
-        let first = address(sink)
-        for _ in 1..<512 {
-            try sink.receive(Data(count: 1 << 14))
-            #expect(address(sink) == first)
-        }
-        #expect(sink.data.count == 8 << 20)
+    @Test(arguments: [-1, 4, 1 << 20] as [Int64])
+    func `what exceeds the limit is refused, and what fits is kept`(length: Int64) throws {
+        var buffer = BodyBuffer(limit: 4)
+        buffer.begin(length: length)
+        try buffer.receive(Data("12".utf8))
+        try buffer.receive(Data("34".utf8))
+        #expect(throws: BodyTooLong.self) { try buffer.receive(Data("5".utf8)) }
+        #expect(buffer.data == Data("1234".utf8))
     }
 
     @Test func `a slice is no slice to the caller`() throws {
-        var sink = BodyBuffer()
-        sink.begin(length: -1)
-        try sink.receive(Data("not this".utf8).dropFirst(4))
-        #expect(sink.data.startIndex == 0)
-        #expect(sink.data == Data("this".utf8))
+        var buffer = BodyBuffer()
+        buffer.begin(length: -1)
+        try buffer.receive(Data("not this".utf8).dropFirst(4))
+        #expect(buffer.data.startIndex == 0)
+        #expect(buffer.data == Data("this".utf8))
     }
 
-    @Test func `an answer that begins anew has a room of its own`() throws {
-        var sink = BodyBuffer(limit: 4)
-        sink.begin(length: 1 << 20)
-        try sink.receive(Data("1234".utf8))
-        sink.begin(length: 2)
-        try sink.receive(Data("12".utf8))
-        #expect(sink.data == Data("12".utf8))
-        #expect(throws: BodyTooLong.self) { try sink.receive(Data("345".utf8)) }
-        #expect(sink.data == Data("1234".utf8))
+    @Test func `a response that begins anew replaces the one before, limit and all`() throws {
+        var buffer = BodyBuffer(limit: 4)
+        buffer.begin(length: 1 << 20)
+        try buffer.receive(Data("1234".utf8))
+        buffer.begin(length: 2)
+        try buffer.receive(Data("12".utf8))
+        #expect(buffer.data == Data("12".utf8))
+        #expect(throws: BodyTooLong.self) { try buffer.receive(Data("345".utf8)) }
+        #expect(buffer.data == Data("1234".utf8))
     }
+
+    #if os(Linux)
+    @Test func `a length that is only announced takes no more than 16 MB`() async {
+        await #expect(processExitsWith: .success) {
+            for length in [1 << 34, .max] as [Int64] {
+                let before = try Memory.addressSpace()
+                var buffer = BodyBuffer()
+                buffer.begin(length: length)
+                try buffer.receive(Data("{}".utf8))
+                #expect(buffer.data == Data("{}".utf8))
+                #expect(try Memory.addressSpace() - before < 32 << 20)
+            }
+        }
+    }
+    #endif
 }

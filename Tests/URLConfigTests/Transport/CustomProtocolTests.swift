@@ -14,7 +14,7 @@ import Testing
         var config = URLRequest.Config(host: "https://stub.invalid")
         config.path = .init(path)
         configure(&config)
-        return try await session.response(for: .with(config) { _ in }) { $0.logger = nil }
+        return try await session.response(for: .with(config), config: .silent)
     }
 
     @Test func `all pieces of a body arrive`() async throws {

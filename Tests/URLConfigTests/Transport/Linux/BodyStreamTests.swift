@@ -27,7 +27,7 @@ import Testing
     }
 
     private func request(_ stream: InputStream, length: Int?, to server: FaultServer) -> URLRequest {
-        var request = URLRequest.with(server.config) { $0.method = .post }
+        var request = server.request { $0.method = .post }
         request.httpBodyStream = stream
         request.setValue(length.map { "\($0)" }, forHTTPHeaderField: "Content-Length")
         return request
@@ -40,7 +40,7 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             for length in [bytes.count, nil] {
                 let request = request(Pieces(bytes, size: size), length: length, to: server)
-                let response = try await server.session.response(for: request) { $0.logger = nil }
+                let response = try await server.response(for: request)
                 #expect(response.isSuccess)
                 #expect(server.requests.last?.body == Data(bytes))
                 #expect(server.requests.last?.field("Content-Length") == length.map { "\($0)" })
@@ -54,11 +54,11 @@ import Testing
             let bytes = Array("abcGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
             let request = request(Pieces(bytes, size: size), length: 3, to: server)
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: request) { $0.logger = nil }
+                try await server.response(for: request)
             }
             #expect(error?.code == .invalidBody)
             #expect(error?.reason == "body: the stream is longer than its Content-Length, 3 bytes")
-            try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+            try await server.get()
             #expect(server.requests.map { $0.head.prefix(4) } == ["GET "])
         }
     }
@@ -68,7 +68,7 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             let request = request(Pieces(Array("abcd".utf8.prefix(length)), size: size), length: 5, to: server)
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: request) { $0.logger = nil }
+                try await server.response(for: request)
             }
             #expect(error?.code == .invalidBody)
             #expect(error?.reason == "body: the stream ends after \(length) of its Content-Length, 5 bytes")
@@ -83,9 +83,7 @@ import Testing
         }
         try await FaultServer.serving(.ok("{}")) { server in
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: request(Failing(data: Data()), length: 5, to: server)) {
-                    $0.logger = nil
-                }
+                try await server.response(for: request(Failing(data: Data()), length: 5, to: server))
             }
             #expect(error?.reason == "body: the stream cannot be read")
             #expect(server.requests.isEmpty)
@@ -96,7 +94,7 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             let stream = try #require(InputStream(fileAtPath: "/nowhere/at/all"))
             let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: request(stream, length: nil, to: server)) { $0.logger = nil }
+                try await server.response(for: request(stream, length: nil, to: server))
             }
             #expect(error?.code == .invalidBody)
             #expect(error?.reason.hasPrefix("body: the stream cannot be read: ") == true)

@@ -16,7 +16,7 @@ import Testing
         } _: { server in
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
-            try await session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            try await session.response(for: server.request(), config: .silent)
             let cookies = configuration.httpCookieStorage?.cookies ?? []
             stored.withLock { $0 = cookies.map { "\($0.name)=\($0.value)" }.sorted() }
         }
@@ -56,9 +56,7 @@ import Testing
                     body: Data())
                 : .json(request.headers[.init("Cookie")] ?? "none")
         } _: { server in
-            let response = try await server.session.response(for: .with(server.config) { $0.path = "/in" }) {
-                $0.logger = nil
-            }
+            let response = try await server.get("/in")
             #expect(try response.text() == "sid=7")
         }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// The `httpAdditionalHeaders` of a session's configuration.
-@Suite(.timeLimit(.minutes(1))) struct SessionFieldsTests {
+@Suite(.silentByDefault, .timeLimit(.minutes(1))) struct SessionFieldsTests {
     private func head(_ fields: [AnyHashable: Any], _ change: (inout URLRequest) -> Void = { _ in }) async throws
         -> String
     {
@@ -13,9 +13,9 @@ import Testing
         let session = URLSession(configuration: configuration)
         var head = ""
         try await FaultServer.serving(.ok("{}")) { server in
-            var request = URLRequest.with(server.config)
+            var request = server.request()
             change(&request)
-            let response = try await session.response(for: request) { $0.logger = nil }
+            let response = try await session.response(for: request, config: .silent)
             #expect(response.isSuccess)
             #expect(server.requests.count == 1)
             head = server.requests.first?.head ?? ""

@@ -5,14 +5,14 @@ import Testing
 
 #if canImport(FoundationNetworking)
 
-/// What stock Foundation on Linux does wrong, and what it does beneath us: both in one test where that does no harm, so that we
-/// notice when it is mended.
-@Suite struct ShadowSessionTests {
+/// What stock Foundation on Linux does wrong, and what it does beneath us: both in one test where that does no harm, so
+/// that we notice when it is mended.
+@Suite(.timeLimit(.minutes(2))) struct ShadowSessionTests {
     @Test func `a session has one shadow for all its calls`() async throws {
         try await Loopback.serving { _ in
             .json("{}")
         } _: { server in
-            for _ in 0..<3 { try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil } }
+            for _ in 0..<3 { try await server.get() }
             let shadow = ShadowSession.of(server.session)
             #expect(shadow === ShadowSession.of(server.session))
             #expect(shadow.session.configuration.urlCache == nil)
@@ -26,35 +26,40 @@ import Testing
         } _: { server in
             for index in 0..<100 {
                 let session = URLSession(configuration: .ephemeral)
-                let response = try await session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+                let response = try await session.response(for: server.request(), config: .silent)
                 #expect(response.isSuccess)
                 if index.isMultiple(of: 2) { session.finishTasksAndInvalidate() }
             }
             weak var shadow: ShadowSession?
             do {
                 let session = URLSession(configuration: .ephemeral)
-                try await session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+                try await session.response(for: server.request(), config: .silent)
                 shadow = ShadowSession.of(session)
             }
             // The next session's shadow is the occasion to let go of it.
-            while shadow != nil {
+            try await waitUntil {
                 _ = ShadowSession.of(URLSession(configuration: .ephemeral))
-                await Task.yield()
+                return shadow == nil
             }
         }
     }
 
+    /// In a process of its own: each of these sessions waits for Foundation's queue, on all threads of Swift's pool.
     @Test func `a session may go on one thread while another looks for those that are gone`() async {
-        /// Comes back as it goes: were that under the lock, it would wait for itself.
-        final class Returning: NSObject, URLSessionTaskDelegate {
-            deinit { _ = ShadowSession.count }
-        }
-        await withTaskGroup { group in
-            for _ in 0..<4 {
-                group.addTask {
-                    for _ in 0..<3000 {
-                        _ = ShadowSession.of(
-                            URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
+        await #expect(processExitsWith: .success) {
+            /// Comes back as it goes: were that under the lock, it would wait for itself.
+            final class Returning: NSObject, URLSessionTaskDelegate {
+                deinit { _ = ShadowSession.count }
+            }
+            // Ends a process that waits for itself.
+            alarm(60)
+            await withTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<3000 {
+                            _ = ShadowSession.of(
+                                URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
+                        }
                     }
                 }
             }
@@ -67,27 +72,28 @@ import Testing
     ])
     func `a 401 with a challenge is an answer`(challenge: String) async throws {
         try await Loopback.serving { _ in
-            .init(
-                statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): challenge]),
-                body: Data("who are you?".utf8))
+            .challenge(challenge, text: "who are you?")
         } _: { server in
-            let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            let response = try await server.get()
             #expect(response.status == .unauthorized)
             #expect(try response.text() == "who are you?")
         }
     }
 
     @Test func `stock Foundation does not answer a 401 with a Basic challenge`() async throws {
+        let served = Locked(0)
         try await Loopback.serving { _ in
-            .init(
-                statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): "Basic realm=\"r\""]),
-                body: Data())
+            served.withLock { $0 += 1 }
+            return .challenge()
         } _: { server in
-            let task = Task { try await server.session.data(for: .with(server.config) { $0.timeout = .seconds(1) }) }
-            let ours = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            let task = Task { try await server.session.data(for: server.request()) }
+            let ours = try await server.get()
             #expect(ours.status == .unauthorized)
+            try await waitUntil { served.withLock { $0 } == 2 }
+            // Nothing else ends it: not the response.
             task.cancel()
-            await #expect(throws: (any Error).self) { try await task.value }
+            let error = await #expect(throws: URLError.self) { try await task.valueInTime }
+            #expect(error?.code == .cancelled)
         }
     }
 
@@ -98,13 +104,13 @@ import Testing
                 statusCode: .ok, headers: HTTPHeaders([.init("Set-Cookie"): "a=1; Path=/"]), body: Data(cookie.utf8))
         } _: { server in
             let requests = [
-                URLRequest.with(server.config) { _ in }, .with(server.config) { _ in },
-                .with(server.config) { $0.headers[.cookie] = "b=2" },
-                .with(server.config) { $0.handlesCookies = false },
+                server.request(), server.request(),
+                server.request { $0.headers[.cookie] = "b=2" },
+                server.request { $0.handlesCookies = false },
             ]
             var cookies: [String] = []
             for request in requests {
-                cookies.append(try await server.session.response(for: request) { $0.logger = nil }.text())
+                cookies.append(try await server.response(for: request).text())
             }
             #expect(cookies == ["none", "a=1", "b=2", "none"])
             let stock = try await server.session.data(for: requests[2]).0
@@ -116,10 +122,10 @@ import Testing
     @Test(arguments: [true, false])
     func `a stream has one framing, by its length if that is given`(hasLength: Bool) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            var request = URLRequest.with(server.config) { $0.method = .post }
+            var request = server.request { $0.method = .post }
             request.httpBodyStream = InputStream(data: Data("streamed".utf8))
             if hasLength { request.setValue("8", forHTTPHeaderField: "Content-Length") }
-            let response = try await server.session.response(for: request) { $0.logger = nil }
+            let response = try await server.response(for: request)
             #expect(response.isSuccess)
             let sent = try #require(server.requests.first)
             #expect(sent.bodyText == "streamed")
@@ -136,13 +142,10 @@ import Testing
 
     @Test func `half a second is half a second, and not over at once`() async throws {
         try await FaultServer.serving(.drip("{}", every: .milliseconds(2))) { server in
-            let request = URLRequest.with(server.config) { $0.timeout = .milliseconds(500) }
+            let request = server.request { $0.timeout = .milliseconds(500) }
             let stock = await #expect(throws: URLError.self) { try await server.session.data(for: request) }
             #expect(stock?.code == .timedOut, "Foundation has changed")
-            let response = try await server.session.response(for: .with(server.config) { $0.timeout = .seconds(59.5) })
-            {
-                $0.logger = nil
-            }
+            let response = try await server.response(for: server.request { $0.timeout = .seconds(59.5) })
             #expect(try response.text() == "{}")
         }
     }

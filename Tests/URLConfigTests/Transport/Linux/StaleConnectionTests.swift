@@ -2,7 +2,8 @@ import Testing
 
 @testable import URLConfig
 
-/// A server that reads a whole request on a kept connection, may well process it, and closes the connection without a response.
+/// A server that reads a whole request on a kept connection, may well process it, and closes the connection without a
+/// response.
 @Suite(.timeLimit(.minutes(3))) struct StaleConnectionTests {
     private typealias Method = HTTPTypes.HTTPRequest.Method
 
@@ -30,7 +31,7 @@ import Testing
     private func request(
         _ method: String, _ body: Body, to server: FaultServer, _ change: (inout URLRequest.Config) -> Void = { _ in }
     ) -> URLRequest {
-        .with(server.config) {
+        server.request {
             $0.method = .init(rawValue: method) ?? .get
             $0.modify = { body.add(to: &$0) }
             change(&$0)
@@ -54,11 +55,10 @@ import Testing
             try await FaultServer.serving(.losingSecond(end)) { server in
                 var failures = 0
                 for index in 0..<6 {
-                    try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+                    try await server.get()
                     let request = request(method, body, to: server) { $0.query["id"] = index }
                     let failure = try await failure {
-                        try await server.session.response(for: request) {
-                            $0.logger = nil
+                        try await server.response(for: request) {
                             $0.taskDelegate = TaskDelegate(stream: { InputStream(data: body.bytes) })
                         }
                     }
@@ -97,7 +97,7 @@ import Testing
         try await FaultServer.serving(fault) { server in
             let request = request("POST", .none, to: server)
             let calls = (0..<300).map { _ in
-                Task { try await server.session.response(for: request) { $0.logger = nil } }
+                Task { try await server.response(for: request) }
             }
             for index in calls.indices where index.isMultiple(of: 2) { calls[index].cancel() }
             for (index, call) in calls.enumerated() {
@@ -116,14 +116,13 @@ import Testing
         try await FaultServer.serving(.hangBeforeHead) { server in
             let request = request("POST", .none, to: server)
             let stuck = (0..<6).map { _ in
-                Task { try await server.session.response(for: request) { $0.logger = nil } }
+                Task { try await server.response(for: request) }
             }
-            while server.requests.count < 6, !Task.isCancelled { await Task.yield() }
+            try await waitUntil { server.requests.count == 6 }
             for _ in 0..<20 {
                 let calls = (0..<100).map { _ in
                     Task {
-                        try await server.session.response(for: request) {
-                            $0.logger = nil
+                        try await server.response(for: request) {
                             $0.deadline = .milliseconds(10)
                         }
                     }
@@ -140,10 +139,8 @@ import Testing
     func `what is idempotent is sent once more, and seen where that can be known`(body: Body) async throws {
         try await FaultServer.serving(.losingSecond()) { server in
             for _ in 0..<4 {
-                try await server.session.response(for: .with(server.config)) { $0.logger = nil }
-                let response = try await server.session.response(for: request("PUT", body, to: server)) {
-                    $0.logger = nil
-                }
+                try await server.get()
+                let response = try await server.response(for: request("PUT", body, to: server))
                 let outcomes = response.attempts.map { ($0.error as? URLError)?.code }
                 // libcurl says nothing of a request without a body.
                 #expect(outcomes == (body == .none ? [nil] : [.networkConnectionLost, nil]))
@@ -163,9 +160,9 @@ import Testing
         defer { session.finishTasksAndInvalidate() }
         try await FaultServer.serving(.losingSecond()) { server in
             for _ in 0..<3 {
-                try await session.response(for: .with(server.config)) { $0.logger = nil }
+                try await session.response(for: server.request(), config: .silent)
                 let failure = try await failure {
-                    try await session.response(for: request("PUT", .stream, to: server)) { $0.logger = nil }
+                    try await session.response(for: request("PUT", .stream, to: server), config: .silent)
                 }
                 #expect(failure?.code == (hasStream ? nil : .networkConnectionLost))
             }
@@ -180,11 +177,10 @@ import Testing
     @Test(arguments: [true, false])
     func `a retry policy sends it again if it has an idempotency key`(hasKey: Bool) async throws {
         try await FaultServer.serving(.losingSecond()) { server in
-            try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+            try await server.get()
             let request = request("POST", .data, to: server) { $0.idempotencyKey = hasKey ? .automatic : nil }
             let failure = try await failure {
-                let response = try await server.session.response(for: request) {
-                    $0.logger = nil
+                let response = try await server.response(for: request) {
                     $0.retry = .atOnce()
                 }
                 #expect(response.attempts.count == 2)

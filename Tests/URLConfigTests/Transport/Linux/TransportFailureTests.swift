@@ -9,9 +9,9 @@ import Testing
         let ours = Locked<URLError.Code?>(nil)
         let stock = Locked<URLError.Code?>(nil)
         try await FaultServer.serving(fault) { server in
-            let request = URLRequest.with(server.config) { _ in }
+            let request = server.request()
             do {
-                try await server.session.response(for: request) { $0.logger = nil }
+                try await server.response(for: request)
             } catch let error as URLError {
                 ours.set(\.self, error.code)
                 #expect(error.attempts.count == 1)
@@ -77,12 +77,12 @@ import Testing
             connection.close()
         }
         try await FaultServer.serving(refusing) { server in
-            let request = URLRequest.with(server.config) {
+            let request = server.request {
                 $0.method = .post
                 $0.body = .text(String(repeating: "0123456789", count: 2_000_000))
             }
             let error = await #expect(throws: URLError.self) {
-                try await server.session.response(for: request) { $0.logger = nil }
+                try await server.response(for: request)
             }
             #expect(error?.code == .networkConnectionLost)
         }
@@ -92,7 +92,7 @@ import Testing
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
-            try await session.response(for: .with(.init(host: "http://255.255.255.255")) { _ in }) { $0.logger = nil }
+            try await session.response(for: .with(.init(host: "http://255.255.255.255")), config: .silent)
         }
         #expect(error?.code == .cannotConnectToHost)
     }
@@ -126,7 +126,7 @@ import Testing
 
     @Test func `ten thousand fields arrive`() async throws {
         try await FaultServer.serving(.manyFields) { server in
-            let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+            let response = try await server.get()
             #expect(response.headerFields.count > 10_000)
         }
     }
@@ -134,7 +134,7 @@ import Testing
     @Test func `a connection that was closed meanwhile is replaced`() async throws {
         try await FaultServer.serving(.closingAfterAnswer("{}")) { server in
             for _ in 0..<20 {
-                let response = try await server.session.response(for: .with(server.config) { _ in }) { $0.logger = nil }
+                let response = try await server.get()
                 #expect(response.isSuccess)
             }
         }
@@ -144,11 +144,7 @@ import Testing
     func `a redirect to nowhere is refused, or fails`(location: String) async throws {
         try await FaultServer.serving(.redirect(to: location)) { server in
             do {
-                let response = try await server.session.response(
-                    for: .with(server.config) { $0.timeout = .seconds(20) }
-                ) {
-                    $0.logger = nil
-                }
+                let response = try await server.response(for: server.request { $0.timeout = .seconds(20) })
                 #expect(response.status == .found, "no Location that counts")
             } catch let error as RequestError {
                 #expect([.refusedRedirect, .tooManyRedirects].contains(error.code))

@@ -20,11 +20,11 @@ import Testing
             return FlyingFox.HTTPResponse(statusCode: .found, headers: HTTPHeaders([.location: target]))
         } _: { server in
             let host = server.host.replacing("http", with: "HTTP")
-            let response = try await server.session.response(for: .with(.init(host: host)) { $0.path = "a" })
+            let response = try await server.response(for: .with(.init(host: host)) { $0.path = "a" })
             #expect(response.isSuccess)
             #expect(response.url?.absoluteString == server.host + "/b")
             let byHand = URLRequest(url: try #require(URL(string: host + "/c")))
-            #expect(try await server.session.response(for: byHand).isSuccess)
+            #expect(try await server.response(for: byHand).isSuccess)
         }
     }
 }

@@ -1,0 +1,150 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// Where a call is when its time is up.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct DeadlineStepTests {
+    enum Step: String, CaseIterable {
+        case authorize
+        case server
+        case refresh
+        case onUnauthorized
+        case validator
+        case redirectDelegate
+    }
+
+    @Test(arguments: Step.allCases)
+    func `it ends the call in every step, even one that goes on regardless`(step: Step) async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        defer { gate.open() }
+        let steps = Steps { if $0 == step { await gate.pass() } }
+        try await Loopback.serving { _ in
+            await steps.pass(.server)
+            switch step {
+            case .refresh, .onUnauthorized: return .status(.unauthorized)
+            case .redirectDelegate: return .redirect(to: "/end")
+            default: return .status(.ok)
+            }
+        } _: { server in
+            let call = Task {
+                try await server.get {
+                    $0.clock = clock
+                    $0.deadline = .seconds(5)
+                    $0.authenticator = steps
+                    $0.onUnauthorized = { _ in await steps.pass(.onUnauthorized) }
+                    $0.validators = [ResponseValidator { _ in await steps.pass(.validator) }]
+                    if step == .redirectDelegate {
+                        $0.taskDelegate = TaskDelegate { _, _, _ in Task { await gate.pass() } }
+                    }
+                }
+            }
+            await gate.waitForArrivals()
+            // A delegate has a limit of its own besides.
+            let sleepers = step == .redirectDelegate ? 2 : 1
+            await clock.waitForSleepers(sleepers)
+            clock.advance(by: .milliseconds(4999))
+            #expect(clock.sleepers == sleepers)
+            clock.advance(by: .milliseconds(1))
+            let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.stage == .executing)
+            #expect(error?.request?.urlText == server.host)
+            #expect(error?.reason.contains("5.0 s") == true)
+            let attempts: [String] =
+                switch step {
+                case .authorize: []
+                case .server: ["unfinished after 5.0 s"]
+                case .refresh, .onUnauthorized: ["401 after 0 ms"]
+                case .validator: ["200 after 0 ms"]
+                case .redirectDelegate: ["302 after 0 ms"]
+                }
+            #expect(error?.attempts.map(\.description) == attempts)
+            // The server's own task and the delegate's are not the call's.
+            if step != .server && step != .redirectDelegate { try await waitUntil { gate.cancelled == 1 } }
+        }
+    }
+
+    @Test func `what was cut off goes no further`() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        let journal = Journal()
+        let steps = Steps { if $0 == .authorize { await gate.pass() } }
+        try await Loopback.serving { _ in
+            await journal.note("served")
+            return .status(.ok)
+        } _: { server in
+            let call = Task {
+                try await server.get {
+                    $0.clock = clock
+                    $0.deadline = .seconds(5)
+                    $0.authenticator = steps
+                    $0.fallback = { error, request in
+                        #expect((error as? RequestError)?.code == .deadlineExceeded)
+                        gate.open()
+                        return DataResponse(request: request, data: Data("stored".utf8))
+                    }
+                }
+            }
+            await gate.waitForArrivals()
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(5))
+            let response = try await call.valueInTime
+            #expect(response.data == Data("stored".utf8))
+            try await server.get()
+        }
+        #expect(await journal.entries == ["served"])
+    }
+
+    @Test func `a fallback has what is left of it, and a second at least`() async throws {
+        struct Refused: Error {}
+        for (spent, left) in [(Duration.seconds(2), Duration.seconds(3)), (.milliseconds(4500), .seconds(1))] {
+            let (clock, gate) = (TestClock(), Gate())
+            defer { gate.open() }
+            try await Loopback.serving { _ in
+                clock.advance(by: spent)
+                return .status(.ok)
+            } _: { server in
+                let call = Task {
+                    try await server.get {
+                        $0.clock = clock
+                        $0.deadline = .seconds(5)
+                        $0.validators = [ResponseValidator { _ in throw Refused() }]
+                        $0.fallback = { _, request in
+                            await gate.pass()
+                            return DataResponse(request: request)
+                        }
+                    }
+                }
+                await gate.waitForArrivals()
+                // The deadline's own sleeper has gone, and that of the fallback has come.
+                try await waitUntil { clock.asked.count == 2 && clock.sleepers == 1 }
+                #expect(clock.asked == [.seconds(5), left])
+                clock.advance(by: left - .milliseconds(1))
+                #expect(clock.sleepers == 1)
+                clock.advance(by: .milliseconds(1))
+                let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
+                #expect(error?.code == .deadlineExceeded)
+                #expect(error?.underlyingError is Refused)
+                #expect(error?.reason.contains("fallback") == true)
+            }
+        }
+    }
+}
+
+/// An authenticator that tells which step a call is in.
+private struct Steps: Authenticator {
+    let pass: @Sendable (DeadlineStepTests.Step) async -> Void
+
+    init(_ pass: @escaping @Sendable (DeadlineStepTests.Step) async -> Void) {
+        self.pass = pass
+    }
+
+    func pass(_ step: DeadlineStepTests.Step) async { await pass(step) }
+
+    func authorize(_ request: inout URLRequest) async throws { await pass(.authorize) }
+
+    func reauthorize(after response: DataResponse) async throws -> Bool {
+        await pass(.refresh)
+        return false
+    }
+}

@@ -1,0 +1,54 @@
+import FlyingFox
+
+@testable import URLConfig
+
+/// A caller's delegate that answers challenges as a test wants, and keeps what it is told.
+final class ChallengeDelegate: NSObject, URLSessionDataDelegate {
+    typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
+
+    let challenges = Locked<[Int]>([])
+    /// The bytes in all that were announced with each report.
+    let sent = Locked<[Int64]>([])
+    private let answer: Answer
+
+    init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
+        answer = (disposition, credential)
+    }
+
+    /// Answers with the credential of `ada`.
+    convenience init(password: String) {
+        self.init(.useCredential, URLCredential(user: "ada", password: password, persistence: .none))
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        challenges.withLock { $0.append(challenge.previousFailureCount) }
+        completionHandler(answer.0, answer.1)
+        // Twice is once too often, and must do no harm.
+        #if canImport(FoundationNetworking)
+        completionHandler(answer.0, answer.1)
+        #endif
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        sent.withLock { $0.append(totalBytesExpectedToSend) }
+    }
+}
+
+extension Loopback {
+    /// Serves those who know the password of `ada`, which is `secret`, and says what came.
+    static func guarded(_ body: (Loopback) async throws -> Void) async throws {
+        try await serving(
+            { request in
+                let sent = String(decoding: try await request.bodyData, as: UTF8.self)
+                let password = "Basic \(Data("ada:secret".utf8).base64EncodedString())"
+                guard request.headers[.authorization] == password else { return .challenge(text: "who are you?") }
+                return .json("welcome \(sent)")
+            }, body)
+    }
+}
