@@ -30,9 +30,14 @@ struct SendLoop: Sendable {
     private let transport: URLSessionTransport
     private let log: RequestLog
     private let elapsed: @Sendable () -> Duration
-    private let timeline = Timeline()
+    private let timeline: Timeline
+    private let known: KnownSecrets
 
     init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
+        var config = config
+        known = KnownSecrets(session: session)
+        config.redaction = config.redaction.knowing(known)
+        timeline = Timeline(redaction: config.redaction)
         self.config = config
         transport = URLSessionTransport(session: session, config: config)
         log = RequestLog(
@@ -44,6 +49,7 @@ struct SendLoop: Sendable {
     }
 
     func response(for request: URLRequest) async throws -> DataResponse {
+        known.add(request)
         do {
             try Task.checkCancellation()
             try request.checkSendable()
@@ -61,7 +67,9 @@ struct SendLoop: Sendable {
                 return try await withDeadline(limit, config.clock) {
                     deadlineExceeded(request, error)
                 } operation: {
-                    try await fallback(error, request)
+                    var response = try await fallback(error, request)
+                    response.redaction = response.redaction ?? config.redaction
+                    return response
                 }
             } catch {
                 throw final(error)
@@ -124,6 +132,7 @@ struct SendLoop: Sendable {
 
     /// What became of a request; the task, if it may be sent again because a kept connection was lost.
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, lostTask: URLSessionTask?) {
+        known.add(request)
         log.sent(request)
         let duration = config.clock.stopwatch()
         timeline.begin(duration)
@@ -169,6 +178,7 @@ struct SendLoop: Sendable {
         var again = hop
         again.request = request
         again.credential = (credential, Origin(answer.response.request.url))
+        known.add(user: credential.user, password: credential.password)
         again.challenges += 1
         note(hop, "with credentials for the server's challenge")
         return again

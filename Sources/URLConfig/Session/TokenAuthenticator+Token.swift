@@ -1,8 +1,13 @@
 import Logging
 
+extension TokenAuthenticator: CustomReflectable {
+    /// What `dump` and debuggers see: the hosts, and no token.
+    public nonisolated var customMirror: Mirror { .shown(self, ("hosts", hostNames)) }
+}
+
 extension TokenAuthenticator {
     /// A token and, if it is known, the end of its life.
-    public struct Token: Sendable, Hashable, CustomStringConvertible {
+    public struct Token: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         /// The token.
         public var value: String
         /// When it expires; `nil` if only the server knows.
@@ -20,6 +25,9 @@ extension TokenAuthenticator {
 
         /// The expiry, without the token.
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
+
+        /// What `dump` and debuggers see: the description.
+        public var customMirror: Mirror { .shown(self) }
     }
 
     /// A host that the token is for; any port and any scheme, if none is named.

@@ -299,7 +299,7 @@ extension TokenAuthenticator {
         }
     }
 
-    private var hostNames: String {
+    nonisolated var hostNames: String {
         hosts.isEmpty ? "no host" : hosts.map(\.text).sorted().joined(separator: ", ").shortened(to: 120)
     }
 
