@@ -19,7 +19,9 @@ extension Redaction {
     }
 
     /// The same error without secrets: `print` shows all that it contains, the errors that caused it included.
-    fileprivate func masked(_ error: URLError) -> URLError { URLError(error.code, userInfo: masked(error.errorUserInfo)) }
+    fileprivate func masked(_ error: URLError) -> URLError {
+        URLError(error.code, userInfo: masked(error.errorUserInfo))
+    }
 
     private func masked(_ userInfo: [String: Any]) -> [String: Any] {
         guard isActive else { return userInfo }

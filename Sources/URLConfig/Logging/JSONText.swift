@@ -63,7 +63,7 @@ struct JSONText {
     /// A string, in which there may be something that is hidden.
     private func string(_ source: ArraySlice<UInt8>) -> [UInt8] {
         let isClosed = source.count > 1 && source.last == UInt8(ascii: "\"")
-        let text = redaction.masked(Array(source.dropFirst().dropLast(isClosed ? 1 : 0)))
+        let text = redaction.masked(Array(source.dropFirst().dropLast(isClosed ? 1 : 0)), .text)
         return source.prefix(1) + text + (isClosed ? source.suffix(1) : [])
     }
 

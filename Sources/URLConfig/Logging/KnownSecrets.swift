@@ -72,7 +72,8 @@ final class KnownSecrets: Sendable, CustomReflectable {
         }
 
         private mutating func add(secretsOf body: Data, _ type: MediaType?) {
-            let text = type?.parameters["charset"].flatMap { body.text(charset: $0) }.map { Array($0.utf8) } ?? Array(body)
+            let text =
+                type?.parameters["charset"].flatMap { body.text(charset: $0) }.map { Array($0.utf8) } ?? Array(body)
             for (_, value) in redaction.secrets(in: text, .init(type)) {
                 guard value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[") else {
                     add(value)
@@ -91,27 +92,25 @@ final class KnownSecrets: Sendable, CustomReflectable {
         private mutating func add(field name: String, _ value: String) {
             guard redaction.hides(name) else { return add(secretsOf: Data(value.utf8), .text) }
             add(value.utf8)
-            // A scheme and its credentials: `Bearer …`, `Basic …`, `Digest username="…", response="…"`.
-            let words = value.split(separator: " ", maxSplits: 1)
-            if words.count == 2, name.lowercased().hasSuffix("authorization") {
-                add(words[1].utf8)
-                if let pair = Data(base64Encoded: String(words[1]))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) {
-                    // A user name that is short and has no digits is a name, and not a key.
-                    let isKey = pair.count < 2 || pair[0].count >= 16 || pair[0].contains(where: \.isDigit)
-                    for part in isKey ? pair[...] : pair[1...] { add(part) }
-                }
-            }
-            for part in value.split(whereSeparator: { ",;".contains($0) }) {
-                let pair = part.split(separator: "=", maxSplits: 1)
-                let parameter = pair[0].split(separator: " ").last ?? ""
-                let isSecret = redaction.hides(String(parameter)) || parameter == "response" || name.lowercased() == "cookie"
-                if pair.count == 2, isSecret { add(pair[1].utf8) }
+            // Credentials after their scheme, parameters, cookies.
+            for part in value.split(whereSeparator: { " ,;".contains($0) })
+            where !Self.schemes.contains(part.lowercased()) {
+                let mark = part.dropLast(2).firstIndex(of: "=")
+                let value = mark.map { part[part.index(after: $0)...] } ?? part
+                add(value.utf8)
+                // Basic: a user name that is short and has no digits is a name, and not a key.
+                let pair = Data(base64Encoded: String(value))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
+                let isKey = pair.count == 2 && (pair[0].count >= 16 || pair[0].contains(where: \.isDigit))
+                for part in pair.dropFirst(isKey ? 0 : 1) { add(part) }
             }
         }
 
+        private static let schemes: Set = ["basic", "bearer", "digest", "token", "apikey"]
+
         private mutating func add(_ value: some Sequence<UInt8>) {
             let delimiters = " \t\r\n\"'&;?#".utf8
-            let value = Array(Array(value.drop(while: delimiters.contains)).reversed().drop(while: delimiters.contains).reversed())
+            let value = Array(
+                Array(value.drop(while: delimiters.contains)).reversed().drop(while: delimiters.contains).reversed())
             guard value.count >= SecretMatcher.shortest, values.count < KnownSecrets.most, !values.contains(value),
                 !["true", "false", "null", Redaction.mask].contains(where: { $0.utf8.elementsEqual(value) })
             else { return }

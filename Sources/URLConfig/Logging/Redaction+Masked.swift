@@ -1,12 +1,14 @@
 /// What is shown, masked: by value, as far as the call knows its secrets, by name and by shape.
 extension Redaction {
     /// Text of any kind.
-    func masked(_ text: String) -> String { String(decoding: masked(Array(text.utf8)), as: UTF8.self) }
+    func masked(_ text: String) -> String {
+        String(decoding: masked(Array(text.utf8), .text, isPretty: false), as: UTF8.self)
+    }
 
     /// Text of ours, in which only the values that the call knows are masked.
     func maskedByValue(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .bytes), as: UTF8.self) }
 
-    func masked(_ text: [UInt8], _ format: SecretFinder.Format = .text) -> [UInt8] {
+    func masked(_ text: [UInt8], _ format: SecretFinder.Format) -> [UInt8] {
         guard isActive else { return text }
         var (output, end) = ([UInt8](), -1)
         for (range, _) in secrets(in: text, format).sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
@@ -86,11 +88,12 @@ extension Redaction {
             let masked = masked(Array(text.utf8), contentType, isPretty: false)
             return masked.elementsEqual(text.utf8) ? data : Data(masked)
         }
-        let isText = contentType.map { $0.isText || $0.isMultipart } ?? true || String(data: data, encoding: .utf8) != nil
+        let isText =
+            contentType.map { $0.isText || $0.isMultipart } ?? true || String(data: data, encoding: .utf8) != nil
         return Data(isText ? masked(Array(data), contentType, isPretty: false) : masked(Array(data), .bytes))
     }
 
-    private func masked(_ text: [UInt8], _ contentType: MediaType?, isPretty: Bool) -> [UInt8] {
+    func masked(_ text: [UInt8], _ contentType: MediaType?, isPretty: Bool) -> [UInt8] {
         let start = text.first { !$0.isJSONSpace }
         let isStructure = start == UInt8(ascii: "{") || start == UInt8(ascii: "[")
         let format = SecretFinder.Format(contentType)
@@ -102,7 +105,7 @@ extension Redaction {
         // Of what is cut, all that there is may be JSON.
         let isJSON = json.fault.map { $0.offset == json.end } ?? true
         let isPretty = isPretty && isStructure && contentType?.isJSON ?? true
-        let text = isJSON ? text : masked(text)
+        let text = isJSON ? text : masked(text, .text)
         return isJSON || isPretty ? JSONText.masked(text, self, isPretty: isPretty) : text
     }
 }

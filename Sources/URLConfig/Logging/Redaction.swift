@@ -27,7 +27,8 @@ public struct Redaction: Sendable, Hashable {
     public static let standard = Self(names: [
         "authorization", "auth", "xauth", "bearer", "credential", "cookie", "dpop", "jwt", "token", "tokenhint",
         "tokenvalue", "assertion", "samlresponse", "codeverifier", "authenticationinfo", "password", "passwordhash",
-        "passwordconfirmation", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "pin", "secret", "secretkey", "privatekey", "accesskey", "apikey",
+        "passwordconfirmation", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "pin", "secret",
+        "secretkey", "privatekey", "accesskey", "apikey",
         "appkey", "applicationkey", "authkey", "signingkey", "masterkey", "encryptionkey", "subscriptionkey",
         "functionskey", "session", "sessionid", "sessid", "sid", "signature", "sig", "devicecode", "usercode",
         "verificationcode", "authorizationcode", "authcode", "mfacode", "otpcode", "ssn", "cardnumber", "iban", "cvv",
@@ -101,8 +102,9 @@ public struct Redaction: Sendable, Hashable {
         }
     }
 
-    /// The words of a name, their letters in lower case and with their marks. Digits at the end, as in `password[0]`,
-    /// count only where there is nothing else.
+    /// The words of a name, their letters in lower case and with their marks.
+    ///
+    /// Digits at the end, as in `password[0]`, count only where there is nothing else.
     private static func words(of name: String) -> [ArraySlice<Unicode.Scalar>] {
         let scalars = name.unicodeScalars
         var (words, isNew, wasLower) = ([ArraySlice<Unicode.Scalar>](), true, false)

@@ -4,7 +4,7 @@
 /// One pass over the bytes: at most 64 before a mark are looked at, and 256 after it unless they are secret. Where a
 /// value without quotes ends is not known, so that more is found than need be.
 struct SecretFinder {
-    /// What delimits a value, and whether it is looked at for names at all.
+    /// What the text is; in bytes there are no names.
     enum Format: Equatable {
         case text, form, bytes
         case multipart(boundary: String)
@@ -20,14 +20,10 @@ struct SecretFinder {
 
     init(_ text: [UInt8], _ format: Format, _ redaction: Redaction) {
         (self.text, self.format, self.redaction) = (text, format, redaction)
-        if format != .bytes { find() }
-    }
-
-    private mutating func find() {
-        while position < text.count {
+        while format != .bytes, position < text.count {
             switch text[position] {
-            case UInt8(ascii: "="): assignment()
-            case UInt8(ascii: ":"): if isAt("://", position) { userinfo() } else { assignment() }
+            case UInt8(ascii: ":") where isAt("://", position): userinfo()
+            case UInt8(ascii: "="), UInt8(ascii: ":"): assignment()
             case UInt8(ascii: "<"): element()
             case UInt8(ascii: "e") where isAt("eyJ", position): webToken()
             case UInt8(ascii: "B"), UInt8(ascii: "b"): credentials()
@@ -37,12 +33,16 @@ struct SecretFinder {
     }
 
     private mutating func found(_ start: Int, _ end: Int) {
-        ranges.append(start..<max(start, end))
         position = max(start, end)
+        ranges.append(start..<position)
     }
 
     private func isAt(_ word: StaticString, _ index: Int) -> Bool {
         word.withUTF8Buffer { text[min(index, text.count)...].starts(with: $0) }
+    }
+
+    private func isAt(_ index: Int, oneOf bytes: String) -> Bool {
+        index < text.count && bytes.utf8.contains(text[index])
     }
 
     /// The end of the bytes for which a condition is true.
@@ -51,9 +51,12 @@ struct SecretFinder {
         return rest.firstIndex { !condition($0) } ?? rest.endIndex
     }
 
-    /// Where a text that ends a value begins, or the end of all.
-    private func end(from start: Int, before mark: some Collection<UInt8>) -> Int {
-        text[min(start, text.count)...].firstRange(of: Array(mark))?.lowerBound ?? text.count
+    private func end(from start: Int, to delimiters: String) -> Int {
+        end(from: start) { !delimiters.utf8.contains($0) }
+    }
+
+    private func end(from start: Int, before mark: String) -> Int {
+        text[min(start, text.count)...].firstRange(of: Array(mark.utf8))?.lowerBound ?? text.count
     }
 
     private mutating func hides(_ name: ArraySlice<UInt8>) -> Bool {
@@ -64,67 +67,63 @@ struct SecretFinder {
         if hidden.count < 1000 { hidden[name] = isHidden }
         return isHidden
     }
-}
 
-/// What follows `=` or `:`.
-extension SecretFinder {
+    /// What follows `=` or `:`.
     private mutating func assignment() {
         let mark = position
         position += 1
-        var (first, last) = (max(ranges.last?.upperBound ?? 0, mark - 64), mark)
-        while last > first, last > mark - 4, " \t\"'`".utf8.contains(text[last - 1]) { last -= 1 }
-        let quote = text[last..<mark].first { "\"'`".utf8.contains($0) }
-        let start = text[first..<last].lastIndex { quote == nil ? !$0.isNameByte : $0 == quote }.map { $0 + 1 } ?? first
-        guard start < last else { return }
-        let name = text[start..<last]
-        if case .multipart(let boundary) = format, name.elementsEqual("name".utf8, by: { $0 | 0x20 == $1 }) {
+        let before = text[max(ranges.last?.upperBound ?? 0, mark - 64)..<mark]
+        let name = before.lastIndex { !" \t\"'`".utf8.contains($0) }.map { before[...$0] } ?? before.prefix(0)
+        let quote = before[name.endIndex...].first { "\"'`".utf8.contains($0) }
+        let start = name.lastIndex { quote == nil ? !$0.isNameByte && $0 != 0x20 : $0 == quote }.map { $0 + 1 }
+        let phrase = name[(start ?? name.startIndex)...].drop { " -".utf8.contains($0) }
+        guard !phrase.isEmpty else { return }
+        if case .multipart(let boundary) = format, phrase.elementsEqual("name".utf8, by: { $0 | 0x20 == $1 }) {
             return part(boundary)
         }
         let isEqual = text[mark] == UInt8(ascii: "=")
-        let isItem = isEqual && (start == 0 ? format == .form : "?&;#".utf8.contains(text[start - 1]))
-        first = text[first..<last].lastIndex { !$0.isNameByte && $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? first
+        let isItem = isEqual && start.map { isAt($0 - 1, oneOf: "?&;#") } ?? (format == .form)
         // In a query, a code buys a token (RFC 6749 §4.1.3).
-        guard hides(name) || hides(text[first..<last]) || isItem && name.elementsEqual("code".utf8) else { return }
-        let lead = text[..<start].suffix(8).last { !" \t-\"'`".utf8.contains($0) }
-        let isAlone = lead.map { "\n\r{[(,;|>".utf8.contains($0) } ?? true
-
+        guard hides(phrase) || isItem && phrase.elementsEqual("code".utf8) else { return }
         if isItem || isEqual && format == .form {
-            let delimiters = format == .form ? "&" : "&#"
-            return found(position, end(from: position) { !delimiters.utf8.contains($0) })
+            return found(position, end(from: position, to: format == .form ? "&" : "&#"))
         }
         var value = end(from: end(from: position, 2) { "=>:".utf8.contains($0) }) { " \t".utf8.contains($0) }
         let next = end(from: value) { $0.isJSONSpace }
-        if next < text.count, quote != nil || "\"'`[{".utf8.contains(text[next]) { value = next }
-        if value < text.count, "\"'`".utf8.contains(text[value]) {
+        if quote != nil || isAt(next, oneOf: "\"'`[{") { value = next }
+        let isAlone = !phrase.contains(0x20) && start.map { isAt($0 - 1, oneOf: "\n\r\t{(,;|>\"'`") } ?? true
+        if isAt(end(from: value) { $0 == UInt8(ascii: "\\") }, oneOf: "\"'`") {
             quoted(value)
-        } else if isAt("{", value) || isAt("[", value) {
-            let structure = JSONTokenizer(text).value(at: value)
-            found(value, end(from: structure.endIndex) { $0 != UInt8(ascii: "\n") })
-        } else if isEqual || quote != nil || isSecret(value, isAlone) {
-            let delimiters = isEqual ? "&\n" : "\n"
-            found(value, end(from: value) { !delimiters.utf8.contains($0) })
+        } else if isAt(value, oneOf: "[{") {
+            found(value, end(from: JSONTokenizer(text).value(at: value).endIndex, to: "\n"))
+        } else if value < text.count, isEqual || quote != nil || isSecret(value, isAlone) {
+            found(value, end(from: value, to: isEqual ? "&\n" : "\n"))
         }
     }
 
+    /// A value between quotes, which may have backslashes before them, and more within it.
     private mutating func quoted(_ start: Int) {
-        let mark = text[start]
-        let isTriple = isAt("\"\"\"", start)
-        var index = start + (isTriple ? 3 : 1)
-        let first = index
-        while index < text.count, isTriple ? !isAt("\"\"\"", index) : text[index] != mark {
-            index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+        let first = end(from: start) { $0 == UInt8(ascii: "\\") }
+        let escapes = first - start
+        if isAt("\"\"\"", first) { return found(first + 3, end(from: first + 3, before: "\"\"\"")) }
+        var (index, slashes) = (first + 1, 0)
+        while index < text.count {
+            let isEscape = slashes > escapes && !(slashes - escapes).isMultiple(of: 2 * (escapes + 1))
+            if text[index] == text[first], !isEscape { break }
+            slashes = text[index] == UInt8(ascii: "\\") ? slashes + 1 : 0
+            index += 1
         }
-        found(first, min(index, text.count))
-        position = min(position + 1, text.count)
+        found(first + 1, index - (index < text.count ? min(slashes, escapes) : 0))
+        position = min(index + 1, text.count)
     }
 
     /// Whether what follows a colon is a secret: in `Invalid token: expired` it is not.
     private func isSecret(_ start: Int, _ isAlone: Bool) -> Bool {
-        let line = text[start...].prefix(256).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "<") }
+        let line = text[start..<end(from: start, 256) { !"\n<".utf8.contains($0) }]
         let words = String(decoding: line, as: UTF8.self).split(maxSplits: 3, whereSeparator: \.isWhitespace)
-        if words.prefix(2).contains(where: \.isOpaque) { return true }
         let clause = (words.firstIndex { ",})]".contains($0.last ?? " ") } ?? words.count - 1) + 1
-        return isAlone && 1...2 ~= clause && !Self.ordinary.contains(words[0].lowercased())
+        return words.prefix(2).contains(where: \.isOpaque)
+            || isAlone && 1...2 ~= clause && !Self.ordinary.contains(words[0].lowercased())
     }
 
     /// What a sentence about a secret begins with.
@@ -138,42 +137,39 @@ extension SecretFinder {
         let start = end(from: position) { $0 == UInt8(ascii: "\"") }
         let name = text[start..<end(from: start, 256) { !"\";\r\n".utf8.contains($0) }]
         guard hides(name) else { return }
-        let end = end(from: name.endIndex, before: "\r\n--\(boundary)".utf8)
+        let end = end(from: name.endIndex, before: "\r\n--\(boundary)")
         found(text[name.endIndex..<end].firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? name.endIndex, end)
     }
-}
 
-/// What is secret by where it stands in XML, HTML or a URL, or by its shape.
-extension SecretFinder {
     /// An element: `<token>…</token>`, `<token value="…"/>`, `<input name="token" value="…">`,
     /// `<key>token</key><string>…`.
     private mutating func element() {
         let start = position + 1
         position = start
         let nameEnd = end(from: start, 64) { $0.isNameByte || $0 == UInt8(ascii: ":") }
-        let close = end(from: nameEnd) { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
+        let close = end(from: nameEnd, to: "<>")
         guard nameEnd > start, isAt(">", close) else { return }
-        let name = text[start..<nameEnd]
+        let name = String(decoding: text[start..<nameEnd], as: UTF8.self)
         let words = text[nameEnd..<close].split { " \t\r\n=\"'/".utf8.contains($0) }.prefix(100)
         let isNaming = zip(words, words.dropFirst()).contains { attribute, value in
             ["name", "key", "property"].contains { attribute.elementsEqual($0.utf8) } && hides(value)
         }
         let content = text[(close + 1)...].prefix(64).prefix { $0 != UInt8(ascii: "<") }
-        if hides(name) || isNaming {
-            if close > nameEnd { found(nameEnd, isAt("/>", close - 1) ? close - 1 : close) }
+        if isNaming || hides(text[start..<nameEnd]) {
+            let isEmpty = isAt("/>", close - 1)
+            if close > nameEnd { found(nameEnd, isEmpty ? close - 1 : close) }
             position = close + 1
-            let isEmpty = isAt("/>", close - 1) || ["input", "meta"].contains { name.elementsEqual($0.utf8) }
-            if !isEmpty { found(position, end(from: position, before: Array("</".utf8) + name)) }
-        } else if ["key", "name"].contains(where: { name.elementsEqual($0.utf8) }), hides(content) {
-            let next = end(from: end(from: content.endIndex, before: ">".utf8) + 1, before: ">".utf8) + 1
-            if next < text.count { found(next, end(from: next, before: "</".utf8)) }
+            if !isEmpty, name != "input", name != "meta" { found(position, end(from: position, before: "</" + name)) }
+        } else if name == "key" || name == "name", hides(content) {
+            let next = end(from: end(from: content.endIndex, before: ">") + 1, before: ">") + 1
+            if next < text.count { found(next, end(from: next, before: "</")) }
         }
     }
 
     /// `https://user:password@host`.
     private mutating func userinfo() {
         position += 3
-        let authority = text[position..<end(from: position) { !" \t\r\n/?#\\\"<>".utf8.contains($0) }]
+        let authority = text[position..<end(from: position, to: " \t\r\n/?#\\\"<>")]
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { found(position, at) }
     }
 
@@ -186,11 +182,9 @@ extension SecretFinder {
             ["bearer", "basic"].contains(String(decoding: text[start..<word], as: UTF8.self).lowercased())
         else { return }
         let first = end(from: word) { " \t+".utf8.contains($0) }
-        let last = end(from: first) { !" \t\r\n,;\"'\\<>&)".utf8.contains($0) }
-        let isParameter = isAt("=\"", last - 1)
-        if first > word, !isParameter, String(decoding: text[first..<last], as: UTF8.self)[...].isOpaque {
-            found(first, last)
-        }
+        let last = end(from: first, to: " \t\r\n,;\"'\\<>&)")
+        let credentials = String(decoding: text[first..<last], as: UTF8.self)[...]
+        if first > word, !isAt("=\"", last - 1), credentials.isOpaque { found(first, last) }
     }
 
     /// A JWT: a JSON object in base64 and, after a dot, at least one part more.

@@ -15,8 +15,14 @@ struct SecretMatcher: Sendable {
     /// - Parameter values: The values as they may be written in a request: they may have escapes.
     init(_ values: some Sequence<[UInt8]>) {
         for value in values {
-            var spelling: [UInt8]? = value
-            while let bytes = spelling {
+            var spellings = [value]
+            // It may have escapes of one kind or another, or look as if it had.
+            for marks in ["%", "\\", "&", "%\\&", "%\\&"] {
+                for spelling in spellings {
+                    if let next = spelling.unescaped(marks)?.bytes, !spellings.contains(next) { spellings.append(next) }
+                }
+            }
+            for bytes in spellings {
                 add(bytes, isBase64: false)
                 // Where a value begins within the three bytes that four characters stand for changes its spelling.
                 for shift in 0..<3 {
@@ -24,7 +30,6 @@ struct SecretMatcher: Sendable {
                     let text = Data(part).base64EncodedString().utf8.prefix(part.count * 4 / 3)
                     add(text.dropFirst([0, 2, 3][shift]), isBase64: true)
                 }
-                spelling = bytes.unescaped()?.bytes
             }
         }
     }
@@ -57,7 +62,9 @@ struct SecretMatcher: Sendable {
                 guard isCut || end - start >= min(bytes.count, Self.longest) else { continue }
                 if isBase64, start >= covered {
                     while end < text.count, text[end].isCredentialByte { end += 1 }
-                    while start > covered, text[start - 1].isCredentialByte, text[start - 1] != UInt8(ascii: "/") { start -= 1 }
+                    while start > covered, text[start - 1].isCredentialByte, text[start - 1] != UInt8(ascii: "/") {
+                        start -= 1
+                    }
                 }
                 ranges.append(start..<end)
                 covered = max(covered, end)
@@ -71,11 +78,11 @@ extension [UInt8] {
     /// The bytes without one layer of escapes, as in URLs, JSON and HTML, and where each of them was; last the end.
     ///
     /// `nil` if there are no escapes.
-    func unescaped() -> (bytes: [UInt8], starts: [Int])? {
-        guard contains(where: { "%\\&".utf8.contains($0) }) else { return nil }
+    func unescaped(_ marks: String = "%\\&") -> (bytes: [UInt8], starts: [Int])? {
+        guard contains(where: marks.utf8.contains) else { return nil }
         var (bytes, starts, index) = ([UInt8](), [Int](), 0)
         while index < count {
-            let (decoded, length) = Self.escape(self[index...].prefix(12)) ?? ([self[index]], 1)
+            let (decoded, length) = escape(at: index, marks) ?? ([self[index]], 1)
             bytes += decoded
             starts += repeatElement(index, count: decoded.count)
             index += length
@@ -84,7 +91,9 @@ extension [UInt8] {
     }
 
     /// What an escape at the beginning stands for, and its length.
-    private static func escape(_ text: ArraySlice<UInt8>) -> ([UInt8], length: Int)? {
+    private func escape(at index: Int, _ marks: String) -> ([UInt8], length: Int)? {
+        guard marks.utf8.contains(self[index]) else { return nil }
+        let text = self[index...].prefix(12)
         let rest = text.dropFirst()
         switch text.first {
         case UInt8(ascii: "%"):
@@ -106,7 +115,7 @@ extension [UInt8] {
         }
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>, _ radix: Int) -> UInt32? {
+    private func number(_ digits: ArraySlice<UInt8>, _ radix: Int) -> UInt32? {
         let text = String(decoding: digits, as: UTF8.self)
         return text.allSatisfy(\.isHexDigit) ? UInt32(text, radix: radix) : nil
     }

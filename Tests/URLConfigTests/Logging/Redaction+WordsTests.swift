@@ -46,6 +46,11 @@ import Testing
         #expect(Redaction.standard.masked(words) == words)
     }
 
+    @Test(arguments: ["password: hunter", "- password: hunter", "{a: b, token: hunter, c: d}", "\"password: hunter\""])
+    func `a word alone on its line or in its object is a secret`(words: String) {
+        #expect(!Redaction.standard.masked(words).contains("hunter"))
+    }
+
     @Test func `what a decoder quotes is masked`() {
         struct Model: Decodable {
             enum Kind: String, Decodable { case a }
