@@ -115,8 +115,8 @@ extension DecodingError {
 }
 
 extension Redaction {
-    /// The beginning of a text of unknown kind, masked as a form, as JSON and as a sentence.
-    func text(_ text: String) -> String { words(body(Data(String(text.unicodeScalars.prefix(1000)).utf8), nil)) }
+    /// The beginning of a text of unknown kind, masked as a form or as JSON.
+    func text(_ text: String) -> String { body(Data(String(text.unicodeScalars.prefix(1000)).utf8), nil) }
 
     /// The beginning of a text, up to what may be JSON: if that is broken, names cannot be told from values.
     func opening(of text: String) -> String {

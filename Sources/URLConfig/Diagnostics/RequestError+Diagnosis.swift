@@ -18,7 +18,7 @@ extension RequestError {
     /// What the content adds to the reason, and the lines of it that show it.
     var diagnosis: (sentence: String, lines: [String])? {
         guard isDiagnosed, let response else { return nil }
-        let redaction = redaction ?? URLSession.Config.default.redaction
+        let redaction = shownRedaction
         guard let underlyingError else { return (response.words(redaction).map { "; \($0)" } ?? "", []) }
         let diagnosis = DecodingDiagnosis(response, underlyingError, redaction)
         return (diagnosis.sentence, diagnosis.lines)

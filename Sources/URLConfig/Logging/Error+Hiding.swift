@@ -5,22 +5,42 @@ extension Error {
         case var error as RequestError:
             error.redaction = error.redaction ?? redaction
             return error
-        case let error as URLError: return error.redacted(redaction)
+        case let error as URLError: return redaction.masked(error)
         default: return self
         }
     }
 }
 
-extension URLError {
-    /// The same error, the URL that failed named without its secrets: `print` shows it first.
-    fileprivate func redacted(_ redaction: Redaction) -> URLError {
-        let userInfo = errorUserInfo.mapValues { value in
+extension Redaction {
+    /// What an error says: a ``RequestError`` knows itself which names are hidden, one of the app's own may not.
+    func masked(_ error: any Error) -> String {
+        let summary = error.summary(self)
+        return (error is RequestError ? maskedByValue(summary) : masked(summary)).escapingControls
+    }
+
+    /// The same error without secrets: `print` shows all that it contains, the errors that caused it included.
+    fileprivate func masked(_ error: URLError) -> URLError {
+        URLError(error.code, userInfo: masked(error.errorUserInfo))
+    }
+
+    private func masked(_ userInfo: [String: Any]) -> [String: Any] {
+        guard isActive else { return userInfo }
+        return userInfo.mapValues { value in
             switch value {
-            case let url as URL: URL(string: redaction.url(url.absoluteString)) ?? url
-            case let text as String: redaction.url(text)
+            case let url as URL: URL(string: self.url(url.absoluteString)) ?? url
+            case let text as String: masked(text)
+            case let error as URLError: masked(error)
+            case let error as NSError: NSError(domain: error.domain, code: error.code, userInfo: masked(error.userInfo))
             default: value
             }
         }
-        return URLError(code, userInfo: userInfo)
+    }
+}
+
+extension Mirror {
+    /// What `dump` and debuggers see of a value: some of what it contains, or its description.
+    static func shown(_ value: Any, _ children: (String, Any?)...) -> Mirror {
+        let all = children.isEmpty ? [("description", "\(value)")] : children
+        return Mirror(value, children: all.map { (label: $0, value: $1 as Any) }, displayStyle: .struct)
     }
 }

@@ -1,12 +1,15 @@
 /// Which values are hidden wherever a request or a response is shown: logs, errors, cURL lines.
 ///
-/// One set of names serves header fields, query and form items, and JSON members alike. Case and punctuation do not
-/// count, and a name is hidden too if it ends in one of the set that has five letters or more: `token` hides
-/// `access_token`, `X-Auth-Token` and `user[token]`, where `pin` leaves `spin` alone. User name and password in a URL
-/// are always hidden, but by ``none``.
+/// One set of names serves header fields, query and form items, JSON members, XML elements and `key=value` in text.
+/// Case and punctuation are ignored. A name is also hidden if it ends in one of the set that has five letters or more,
+/// or in one of the set as a word of its own, also in the plural or before a word such as `confirm`: `token` hides
+/// `access_token`, `tokens` and `user[token]`, and `pin` hides `user_pin` but not `spin`.
+///
+/// The values that a request has under such names are hidden in everything that is shown of its call, in any spelling.
+/// User name and password in a URL are always hidden, except by ``none``.
 ///
 /// ```swift
-/// URLSession.Config.default.redaction = .standard.adding("ssn", "X-Tenant-Key")
+/// URLSession.Config.default.redaction = .standard.adding("birthday", "X-Tenant-Key")
 /// ```
 public struct Redaction: Sendable, Hashable {
     /// What stands for a hidden value.
@@ -14,18 +17,22 @@ public struct Redaction: Sendable, Hashable {
 
     private var names: Set<String>
     /// The length of the longest name: what is before it in a name that a server sends is not looked at.
-    private var longest: Int
+    private var longest = 0
     private(set) var isActive = true
+    /// What the call that is shown knows to be secret.
+    @Uncompared private(set) var known = KnownSecrets()
 
-    /// Hides what is commonly secret: credentials, cookies, tokens, keys, passwords, signatures.
+    /// Hides what is commonly secret: credentials, cookies, tokens, keys, passwords, signatures, numbers of cards and
+    /// persons.
     public static let standard = Self(names: [
-        "authorization", "auth", "xauth", "bearer", "credential", "credentials", "cookie", "dpop", "jwt", "token",
-        "tokenhint", "tokenvalue", "assertion", "samlresponse", "codeverifier", "authenticationinfo", "password",
-        "passwords",
-        "passwordconfirmation", "passwordhash", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "pin", "cvv",
+        "authorization", "auth", "xauth", "bearer", "credential", "cookie", "dpop", "jwt", "token", "tokenhint",
+        "tokenvalue", "assertion", "samlresponse", "codeverifier", "authenticationinfo", "password", "passwordhash",
+        "passwordconfirmation", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "pin", "secret",
+        "secretkey", "privatekey", "accesskey", "apikey",
+        "appkey", "applicationkey", "authkey", "signingkey", "masterkey", "encryptionkey", "subscriptionkey",
+        "functionskey", "session", "sessionid", "sessid", "sid", "signature", "sig", "devicecode", "usercode",
+        "verificationcode", "authorizationcode", "authcode", "mfacode", "otpcode", "ssn", "cardnumber", "iban", "cvv",
         "cvc",
-        "secret", "secrets", "secretkey", "privatekey", "accesskey", "apikey", "apikeys", "appkey", "authkey",
-        "subscriptionkey", "functionskey", "sessionid", "sessid", "sid", "signature", "sig",
     ])
 
     /// Hides nothing: for a look at one's own traffic.
@@ -36,53 +43,90 @@ public struct Redaction: Sendable, Hashable {
     }()
 
     private init(names: Set<String>) {
-        self.names = names
-        longest = Self.longest(of: names)
+        self.names = []
+        add(names)
+    }
+
+    /// The longest name is counted in scalars, however its letters with accents are written.
+    private mutating func add(_ new: Set<String>) {
+        names.formUnion(new)
+        longest = names.map(\.decomposedStringWithCanonicalMapping.unicodeScalars.count).max() ?? 0
     }
 
     /// This redaction, hiding more.
     ///
-    /// - Parameter names: Names of header fields, query or form items, or JSON members.
+    /// - Parameter names: Names of header fields, query or form items, JSON members or XML elements.
     public func adding(_ names: String...) -> Self {
         var redaction = self
         redaction.isActive = true
-        redaction.names.formUnion(names.map(Self.normalized).filter { !$0.isEmpty })
-        redaction.longest = Self.longest(of: redaction.names)
+        redaction.add(Set(names.map { ArraySlice(Self.words(of: $0).joined()).text }.filter { !$0.isEmpty }))
         return redaction
     }
 
-    /// The scalars of the longest name, however its letters with accents are written.
-    private static func longest(of names: Set<String>) -> Int {
-        names.map(\.decomposedStringWithCanonicalMapping.unicodeScalars.count).max() ?? 0
+    /// This redaction, which also hides by value what a call knows.
+    func knowing(_ known: KnownSecrets) -> Self {
+        var redaction = self
+        redaction.known = known
+        return redaction
     }
+
+    /// This redaction, which also hides by value what a request carries.
+    func knowing(_ request: URLRequest?) -> Self { knowing(KnownSecrets(request)) }
 
     /// Whether the values under a name are hidden.
     ///
-    /// - Parameter name: The name of a header field, a query or form item, or a JSON member.
+    /// - Parameter name: The name of a header field, a query or form item, a JSON member or an XML element.
     public func hides(_ name: String) -> Bool {
         guard isActive else { return false }
-        // No more than the end is compared: sorting thousands of combining marks takes time that grows with the square.
-        let name = Self.normalized(name).unicodeScalars
-        var end = name.suffix(longest)
-        if end.startIndex == name.startIndex, names.contains(String(end)) { return true }
-        while end.count >= 5 {
-            if names.contains(String(end)) { return true }
-            end.removeFirst()
-        }
-        return false
+        var words = Self.words(of: name)
+        while let last = words.last, words.count > 1, Self.suffixes.contains(last.text) { words.removeLast() }
+        guard let first = words.first, let last = words.last else { return false }
+        // `max_tokens` is a number of tokens.
+        let isPlural = last.last == "s" && !Self.counts.contains(first.text)
+        return contains(words) || isPlural && contains(words.dropLast() + [last.dropLast()])
     }
 
-    /// Letters and digits in lower case, with their marks; digits at the end, as in `password[0]`, count only where
-    /// there is nothing else.
-    private static func normalized(_ name: String) -> String {
-        let name = name.lowercased().unicodeScalars.filter { $0.isDigit || $0.isLetter }
-        return String(name.lastIndex { !$0.isDigit }.map { name[...$0] } ?? name[...])
+    private static let suffixes: Set = ["again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value"]
+    private static let counts: Set = [
+        "cached", "completion", "input", "max", "min", "num", "output", "prompt", "reasoning", "total",
+    ]
+
+    /// Whether the set has the end of a name: five letters or more, or whole words.
+    private func contains(_ words: [ArraySlice<Unicode.Scalar>]) -> Bool {
+        let lengths = words.reversed().reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
+        // No more than the end is compared: sorting thousands of combining marks takes time that grows with the square.
+        let end = ArraySlice(words.joined().suffix(longest))
+        return end.indices.contains { start in
+            let length = end.endIndex - start
+            return (length >= 5 || lengths.contains(length)) && names.contains(end[start...].text)
+        }
+    }
+
+    /// The words of a name, their letters in lower case and with their marks.
+    ///
+    /// Digits at the end, as in `password[0]`, count only where there is nothing else.
+    private static func words(of name: String) -> [ArraySlice<Unicode.Scalar>] {
+        let scalars = name.unicodeScalars
+        var (words, isNew, wasLower) = ([ArraySlice<Unicode.Scalar>](), true, false)
+        for scalar in scalars.lastIndex(where: \.isLetter).map({ scalars[...$0] }) ?? scalars[...] {
+            let isUpper = scalar.properties.isUppercase
+            if scalar.isLetter || scalar.properties.numericType != nil {
+                if isNew || wasLower && isUpper { words.append([]) }
+                words[words.count - 1] += scalar.properties.lowercaseMapping.unicodeScalars
+                (isNew, wasLower) = (false, !isUpper)
+            } else {
+                isNew = true
+            }
+        }
+        return words
     }
 }
 
 extension Unicode.Scalar {
-    fileprivate var isDigit: Bool { properties.numericType != nil }
-
     /// Whether it is a letter, or a mark on one.
     fileprivate var isLetter: Bool { properties.isAlphabetic || properties.canonicalCombiningClass != .notReordered }
+}
+
+extension ArraySlice<Unicode.Scalar> {
+    fileprivate var text: String { String(String.UnicodeScalarView(self)) }
 }

@@ -52,11 +52,11 @@ struct RequestLog {
         log(isCancelled ? .debug : .error) {
             var fields = fields(of: request)
             fields["duration"] = "\(duration)"
-            fields["error"] = "\(error.summary(redaction).escapingControls)"
+            fields["error"] = "\(redaction.masked(error))"
             if let status { fields["status"] = "\(status)" }
             return fields
         } message: {
-            let reason = isCancelled ? "cancelled" : error.summary(redaction).escapingControls
+            let reason = isCancelled ? "cancelled" : redaction.masked(error)
             let summary = (status.map { "\($0) " } ?? "") + request.summary(redaction)
             return lines("💥 \(summary) \(duration.shown)", reason, "📄 \(fileID):\(line)")
         }

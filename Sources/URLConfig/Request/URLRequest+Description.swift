@@ -1,12 +1,14 @@
 extension URLRequest {
     /// Method and URL, such as `GET https://api.example.com/users`; secrets are hidden.
-    public var urlString: String { summary(URLSession.Config.default.redaction) }
+    public var urlString: String { summary(shownRedaction) }
 
     /// The body as it is shown in logs: pretty JSON, or text, or `<n bytes image/png>`; secrets are hidden.
-    public var bodyString: String { shownBody(URLSession.Config.default.redaction) }
+    public var bodyString: String { shownBody(shownRedaction) }
 
     /// The request as a curl command for a POSIX shell; secrets are hidden, see ``cURL(redaction:)`` for one with them.
     public var cURL: String { cURL(redaction: URLSession.Config.default.redaction) }
+
+    private var shownRedaction: Redaction { URLSession.Config.default.redaction.knowing(self) }
 
     func summary(_ redaction: Redaction) -> String {
         "\(httpMethod ?? "GET") \(refusal == nil ? redaction.url(url?.absoluteString ?? "<no URL>") : "<cannot be sent>")"
@@ -33,6 +35,7 @@ extension URLRequest {
     /// - Parameter redaction: What is hidden; with ``Redaction/none`` the command sends what the request would.
     public func cURL(redaction: Redaction) -> String {
         if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
+        let redaction = redaction.knowing(self)
         var words = ["curl"]
         let target = redaction.url(url?.absoluteString ?? "")
         if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
@@ -44,7 +47,7 @@ extension URLRequest {
         }
         for (name, value) in (allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             // curl takes "name:" for the wish to leave a field out, and "name;" for an empty one.
-            let field = value.isEmpty ? "\(name);" : "\(name): \(redaction.hides(name) ? Redaction.mask : value)"
+            let field = value.isEmpty ? "\(name);" : "\(name): \(redaction.masked(field: name, value))"
             words += ["-H", field.shellQuoted]
         }
         var source = ""
@@ -64,10 +67,23 @@ extension URLRequest {
     }
 }
 
+extension URLRequest.Config: CustomReflectable {
+    /// What `print`, `dump` and debuggers see: secrets are hidden, and of the body only whether there is one.
+    public var customMirror: Mirror {
+        let redaction = URLSession.Config.default.redaction
+        let url = base.invalidReason == nil ? redaction.url(urlText) : redaction.host(host)
+        return .shown(
+            self, ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
+            ("authorization", authorization.map { _ in Redaction.mask }), ("hasBody", !body.isEmpty),
+            ("timeout", timeout))
+    }
+}
+
 extension String {
     /// One word of a POSIX shell: between single quotes only a single quote has a meaning.
     ///
-    /// By scalars, not characters: a quote and a combining accent after it are one character, but end the word all the same.
+    /// By scalars, not characters: a quote and a combining accent after it are one character, but end the word all the
+    /// same.
     fileprivate var shellQuoted: String {
         // A tilde that starts a word is the home folder.
         if !isEmpty, utf8.first != UInt8(ascii: "~"), needsNoEncoding(.unreserved) { return self }

@@ -4,7 +4,7 @@
 /// print(response.attempts.map(\.description))
 /// // ["503 after 12 ms, waiting 3.0 s: Retry-After", "200 after 9 ms"]
 /// ```
-public struct Attempt: Sendable, CustomStringConvertible {
+public struct Attempt: Sendable, CustomStringConvertible, CustomReflectable {
     /// The status of the response; `nil` if there was none.
     public internal(set) var status: HTTPResponse.Status?
     /// What went wrong instead, such as a `URLError`.
@@ -15,12 +15,18 @@ public struct Attempt: Sendable, CustomStringConvertible {
     ///
     /// `waiting 3.0 s: Retry-After`, `credentials refreshed`, `to https://…`, `not retried: the retry budget is spent`.
     public internal(set) var reason: String?
+    /// What the description hides.
+    var redaction: Redaction?
 
     /// Outcome, duration and the reason, without secrets.
     public var description: String {
-        let outcome = status.map { "\($0.code)" } ?? error?.summary.escapingControls ?? "unfinished"
-        return "\(outcome) after \(duration.shown)" + (reason.map { ", " + $0 } ?? "")
+        let redaction = redaction ?? URLSession.Config.default.redaction
+        let outcome = status.map { "\($0.code)" } ?? error.map(redaction.masked) ?? "unfinished"
+        return "\(outcome) after \(duration.shown)" + (reason.map { ", " + redaction.maskedByValue($0) } ?? "")
     }
+
+    /// What `dump` and debuggers see: the description.
+    public var customMirror: Mirror { .shown(self) }
 }
 
 extension URLError {

@@ -11,7 +11,7 @@ extension DataResponse {
         guard let name = HTTPField.Name("Link") else { return [] }
         return headerFields[values: name].flatMap { field in
             var scanner = FieldScanner(field)
-            return scanner.links(relativeTo: url)
+            return scanner.links(relativeTo: url).map { $0.hiding(shownRedaction) }
         }
     }
 }

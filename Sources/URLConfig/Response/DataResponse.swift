@@ -19,8 +19,10 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var duration: Duration
     /// What was sent to get it, redirects and retries included; the last one got this response.
     public var attempts: [Attempt] = []
-    /// What ``bodyString`` hides.
+    /// What ``bodyString`` hides; `nil` in a response that is of no call.
     var redaction: Redaction?
+    /// The same, or the default with what the request knows.
+    var shownRedaction: Redaction { redaction ?? URLSession.Config.default.redaction.knowing(request) }
     /// The request without what an authenticator put on it; only if the server refused it.
     var requestAsMade: URLRequest?
 
@@ -48,9 +50,8 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     /// Status, request and size, such as `200 GET https://api.example.com/users, 1.2 kB of application/json`; secrets
     /// are hidden.
     public var description: String {
-        let redaction = redaction ?? URLSession.Config.default.redaction
         let content = data.count.shownAsBytes + (contentType.map { " of \($0.essence)" } ?? "")
-        return "\(status.code) \(request.summary(redaction)), \(content)"
+        return "\(status.code) \(request.summary(shownRedaction)), \(content)"
     }
 
     /// Whether the status is 2xx.
@@ -63,6 +64,17 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     ///
     /// See ``text()`` for the content as it is.
     public var bodyString: String {
-        (redaction ?? URLSession.Config.default.redaction).body(data, contentType)
+        shownRedaction.body(data, contentType)
+    }
+}
+
+extension DataResponse: CustomReflectable {
+    /// What `dump` and debuggers see: as much as is logged.
+    public var customMirror: Mirror {
+        let redaction = shownRedaction
+        return .shown(
+            self, ("status", status.code), ("request", request.summary(redaction)),
+            ("url", redaction.url(url?.absoluteString ?? "")), ("headerFields", redaction.masked(headerFields)),
+            ("data", redaction.body(data, contentType, limit: 4096)), ("duration", duration), ("attempts", attempts))
     }
 }

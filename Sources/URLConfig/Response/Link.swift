@@ -21,6 +21,8 @@ extension DataResponse {
         ///
         /// Of two with one name the first counts. One like `title*` (RFC 8187) is decoded, and replaces `title`.
         public let parameters: [String: String]
+        /// What the description hides.
+        @Uncompared private var redaction: Redaction? = nil
 
         /// The name of the target, for people.
         public var title: String? { parameters["title"] }
@@ -53,15 +55,25 @@ extension DataResponse {
             hreflang = written.filter { $0.name == "hreflang" }.map(\.value)
             parameters = plain.merging(decoded) { $1 }
         }
+
+        func hiding(_ redaction: Redaction) -> Self {
+            var link = self
+            link.redaction = redaction
+            return link
+        }
     }
 }
 
-extension DataResponse.Link: CustomStringConvertible {
+extension DataResponse.Link: CustomStringConvertible, CustomReflectable {
     /// Target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
     public var description: String {
+        let redaction = redaction ?? URLSession.Config.default.redaction
         let rel = relations.map(\.description).joined(separator: " ").escapingControls
-        return "<\(URLSession.Config.default.redaction.url(target.absoluteString))>; rel=\"\(rel)\""
+        return "<\(redaction.url(target.absoluteString))>; rel=\"\(redaction.masked(rel))\""
     }
+
+    /// What `dump` and debuggers see: the description.
+    public var customMirror: Mirror { .shown(self) }
 }
 
 extension [DataResponse.Link] {

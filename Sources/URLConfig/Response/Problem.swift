@@ -92,7 +92,7 @@ extension Problem: Decodable {
             status: status ?? response?.status, detail: text(.detail),
             instance: text(.instance).flatMap { URL(reference: $0, relativeTo: response?.url) })
         content = response?.data
-        redaction = response?.redaction
+        redaction = response?.shownRedaction
     }
 
     /// The content of a response; `nil` if it is not a problem, or longer than any problem.
@@ -119,7 +119,7 @@ extension DataResponse {
     public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
-extension Problem: CustomStringConvertible, LocalizedError {
+extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
     /// One line: status, title, detail, type and instance; secrets are hidden, and extensions left out.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
@@ -132,11 +132,14 @@ extension Problem: CustomStringConvertible, LocalizedError {
         let parts = [status.map { "\($0.code)" }, text.isEmpty ? "problem" : text]
         let line = parts.compactMap { $0 }.joined(separator: " ")
         // A server's words must not pass for lines of ours.
-        return (line + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")).onOneLine
+        return redaction.maskedByValue(line + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")).onOneLine
     }
 
     /// The same as the description.
     public var errorDescription: String? { description }
+
+    /// What `dump` and debuggers see: the description.
+    public var customMirror: Mirror { .shown(self) }
 }
 
 extension HTTPResponse.Status {

@@ -77,7 +77,7 @@ public struct RequestError: Error, Sendable {
     public var stage: Stage
     /// What is wrong and what to do about it, without secrets.
     public var reason: String {
-        get { text + (diagnosis?.sentence ?? "") }
+        get { shownRedaction.maskedByValue(text) + (diagnosis?.sentence ?? "") }
         set { (text, isDiagnosed) = (newValue, false) }
     }
     private var text: String
@@ -93,6 +93,10 @@ public struct RequestError: Error, Sendable {
     public var underlyingError: (any Error)?
     /// What the description hides.
     var redaction: Redaction?
+    /// The same, or the default with what the request knows.
+    var shownRedaction: Redaction {
+        redaction ?? response?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
+    }
 
     /// An error, such as a validator of an app's own throws.
     ///
@@ -122,13 +126,13 @@ public struct RequestError: Error, Sendable {
     }
 }
 
-extension RequestError: CustomStringConvertible, LocalizedError {
+extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectable {
     /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the
     /// lines around the place; then a line for each attempt, if there were several or the budget refused another one.
     ///
     /// Secrets are hidden.
     public var description: String {
-        let redaction = redaction ?? URLSession.Config.default.redaction
+        let redaction = shownRedaction
         let diagnosis = diagnosis
         let reason = self.text + (diagnosis?.sentence ?? "")
         var text = "\(code.rawValue): "
@@ -136,10 +140,20 @@ extension RequestError: CustomStringConvertible, LocalizedError {
             text += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
         }
         text = ([text + reason.escapingControls] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
+        text = redaction.maskedByValue(text)
         guard attempts.count > 1 || attempts.first?.reason != nil else { return text }
         return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
     }
 
     /// The ``reason``, without the request and without lines of the content.
     public var errorDescription: String? { reason.escapingControls }
+
+    /// What `dump` and debuggers see: as much as is printed.
+    public var customMirror: Mirror {
+        let redaction = shownRedaction
+        return .shown(
+            self, ("code", code.rawValue), ("stage", stage), ("reason", reason),
+            ("request", request?.summary(redaction)), ("response", response), ("attempts", attempts),
+            ("underlyingError", underlyingError.map(redaction.masked)))
+    }
 }

@@ -12,9 +12,14 @@ struct SendLoop: Sendable {
     private let transport: Transport
     private let log: RequestLog
     private let elapsed: @Sendable () -> Duration
-    private let timeline = Timeline()
+    private let timeline: Timeline
+    private let known: KnownSecrets
 
     init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
+        var config = config
+        known = KnownSecrets(session: session)
+        config.redaction = config.redaction.knowing(known)
+        timeline = Timeline(redaction: config.redaction)
         self.config = config
         self.session = session
         transport = config.transport.forThisTask
@@ -27,6 +32,7 @@ struct SendLoop: Sendable {
     }
 
     func response(for request: URLRequest) async throws -> DataResponse {
+        known.add(request)
         do {
             try Task.checkCancellation()
             try request.checkSendable()
@@ -43,7 +49,9 @@ struct SendLoop: Sendable {
                 return try await inTime(config.deadline.map { max($0.clamped - elapsed(), Self.fallbackLimit) }) {
                     deadlineExceeded(request, error)
                 } operation: {
-                    try await fallback(error, request)
+                    var response = try await fallback(error, request)
+                    response.redaction = response.redaction ?? config.redaction
+                    return response
                 }
             } catch {
                 throw final(error)
@@ -114,6 +122,7 @@ struct SendLoop: Sendable {
 
     /// What became of a request, and whether it may be sent again because a kept connection was lost.
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, LostConnection?) {
+        known.add(request)
         log.sent(request)
         let duration = config.clock.stopwatch()
         timeline.begin(duration)
@@ -162,6 +171,7 @@ struct SendLoop: Sendable {
         var again = hop
         again.request = request
         again.credential = (credential, Origin(answer.response.request.url))
+        known.add(user: credential.user, password: credential.password)
         again.challenges += 1
         note(hop, "with credentials for the server's challenge")
         return again

@@ -6,6 +6,7 @@ struct Timeline: Sendable {
         var elapsed: (@Sendable () -> Duration)?
     }
 
+    let redaction: Redaction
     private let state = Locked(State())
 
     /// All of them.
@@ -17,7 +18,7 @@ struct Timeline: Sendable {
 
     func begin(_ elapsed: @escaping @Sendable () -> Duration) {
         state.withLock { state in
-            state.attempts.append(Attempt())
+            state.attempts.append(Attempt(redaction: redaction))
             state.elapsed = elapsed
         }
     }

@@ -146,7 +146,7 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
 }
 
 extension TokenAuthenticator {
-    private var hostNames: String {
+    nonisolated var hostNames: String {
         hosts.isEmpty ? "no host" : hosts.map(\.text).sorted().joined(separator: ", ").shortened(to: 120)
     }
 

@@ -136,3 +136,13 @@ extension URLSession.Config {
         return config
     }
 }
+
+extension URLSession.Config: CustomReflectable {
+    /// What `print`, `dump` and debuggers see: of an authenticator, which may have tokens, only the type.
+    public var customMirror: Mirror {
+        .shown(
+            self, ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),
+            ("validators", validators.count), ("retry", retry), ("deadline", deadline), ("redirects", redirects),
+            ("responseLimit", responseLimit), ("logBody", logBody))
+    }
+}

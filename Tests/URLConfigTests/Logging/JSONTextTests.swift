@@ -6,11 +6,11 @@ import Testing
 /// JSON, and what only looks like it, masked and laid out.
 @Suite(.serialized) struct JSONTextTests {
     private func masked(_ text: String) -> String {
-        Redaction.standard.json(text, isPretty: false)
+        String(decoding: Redaction.standard.sentBody(Data(text.utf8), .json), as: UTF8.self)
     }
 
     private func pretty(_ text: String) -> String {
-        Redaction.standard.json(text, isPretty: true)
+        Redaction.standard.body(Data(text.utf8), .json)
     }
 
     @Test(arguments: [
@@ -95,7 +95,7 @@ import Testing
     @Test func `a hundred thousand levels do not overflow a stack`() {
         let levels = String(repeating: "[", count: 100_000)
         let text = levels + "{\"token\":" + levels
-        #expect(masked(text) == levels + #"{"token":"***""#)
-        #expect(pretty(text).utf8.suffix(15).elementsEqual(#""token" : "***""#.utf8))
+        #expect(masked(text).hasSuffix(#"{"token":***"#))
+        #expect(pretty(text).hasSuffix(#""token" : "***""#))
     }
 }

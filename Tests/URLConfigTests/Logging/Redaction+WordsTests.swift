@@ -16,8 +16,8 @@ import Testing
     ]
 
     @Test(arguments: secrets) func `a secret is masked, however it is named`(words: String) throws {
-        #expect(!Redaction.standard.words(words).contains("s3cret"))
-        #expect(Redaction.none.words(words) == words)
+        #expect(!Redaction.standard.masked(words).contains("s3cret"))
+        #expect(Redaction.none.masked(words) == words)
         #expect(!"\(Problem(title: words, detail: words))".contains("s3cret"))
         let json = String(decoding: try JSONEncoder().encode(["error": words]), as: UTF8.self)
         for content in [words, json, "<html><title>\(words)</title>"] {
@@ -43,7 +43,12 @@ import Testing
         #""token" : "***", "a" : 1"#,
     ])
     func `words that are no secret stay`(words: String) {
-        #expect(Redaction.standard.words(words) == words)
+        #expect(Redaction.standard.masked(words) == words)
+    }
+
+    @Test(arguments: ["password: hunter", "- password: hunter", "{a: b, token: hunter, c: d}", "\"password: hunter\""])
+    func `a word alone on its line or in its object is a secret`(words: String) {
+        #expect(!Redaction.standard.masked(words).contains("hunter"))
     }
 
     @Test func `what a decoder quotes is masked`() {

@@ -1,0 +1,9 @@
+/// A value that does not count when two of its owners are compared.
+@propertyWrapper
+struct Uncompared<Value: Sendable>: Hashable, Sendable {
+    var wrappedValue: Value
+
+    static func == (one: Self, other: Self) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}

@@ -1,0 +1,117 @@
+import FlyingFox
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// What a real call knows: also what an authenticator, the session and its cookies have put on the request.
+@Suite struct KnownSecretsTests {
+    @Test func `what an authenticator and the session put on a request is hidden in what the server says`() async throws
+    {
+        try await Loopback.serving { request in
+            let names = ["Authorization", "Cookie", "X-Api-Key"].map { HTTPHeader($0) }
+            return .status(.badRequest, "I got " + names.compactMap { request.headers[$0] }.joined(separator: " and "))
+        } _: { server in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = ["X-Api-Key": "session-c4nary"]
+            let url = try #require(URL(string: server.host))
+            let cookie = HTTPCookie(properties: [.name: "a", .value: "cookie-c4nary", .domain: "127.0.0.1", .path: "/"])
+            configuration.httpCookieStorage?.setCookie(try #require(cookie))
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            let host = try #require(url.host())
+            let authenticator = TokenAuthenticator(hosts: [host + ":\(url.port ?? 80)"]) {
+                .init("token-c4nary")
+            } refresh: {
+                $0
+            }
+            let response = try await session.response(for: URLRequest(url: url)) {
+                $0.authenticator = authenticator
+                $0.logger = nil
+            }
+            let said = try response.text()
+            #expect(["token", "session", "cookie"].allSatisfy { said.contains("\($0)-c4nary") }, "\(said)")
+            let error = try #require(throws: RequestError.self) { try response.validated() }
+            for shown in ["\(response)", response.bodyString, "\(error)", error.reason, error.localizedDescription] {
+                #expect(!shown.contains("c4nary"))
+            }
+            var dumped = ""
+            dump([response, error, authenticator] as [Any], to: &dumped)
+            #expect(!dumped.contains("c4nary"), "\(dumped)")
+        }
+    }
+
+    @Test func `what a request carried is hidden in the response to a redirect of it`() async throws {
+        try await Loopback.serving { request in
+            guard request.path == "/sign-in" else { return .status(.ok, "welcome, password-c4nary") }
+            return .init(statusCode: .seeOther, headers: HTTPHeaders([.location: "/home"]))
+        } _: { server in
+            let request = URLRequest.with(server.config) {
+                $0.method = .post
+                $0.path = "/sign-in"
+                $0.body["password"] = "password-c4nary"
+            }
+            let response = try await server.session.response(for: request) { $0.logger = nil }
+            #expect(response.bodyString == "welcome, ***")
+            let open = try await server.session.response(for: request) {
+                $0.logger = nil
+                $0.redaction = .none
+            }
+            #expect(open.bodyString == "welcome, password-c4nary")
+        }
+    }
+
+    @Test func `a short value is hidden under its name only, and so are words of JSON`() {
+        let request = URLRequest.with(.init(host: "https://h.example/abc")) {
+            $0.query = ["pin": "abc", "token": "true", "password": "abcd"]
+        }
+        let redaction = Redaction.standard.knowing(.init(request))
+        #expect(redaction.masked("abc, true and abcd") == "abc, true and ***")
+        #expect(redaction.url("https://h.example/abc?pin=abc") == "https://h.example/abc?pin=***")
+    }
+
+    @Test func `what a later request carries is known after something has been shown`() {
+        let known = KnownSecrets()
+        let redaction = Redaction.standard.knowing(known)
+        for secret in ["first-c4nary", "second-c4nary"] {
+            known.add(.with(.init(host: "https://h.example")) { $0.query["token"] = .init(secret) })
+            #expect(redaction.masked("I got \(secret)") == "I got ***")
+        }
+        #expect(redaction.masked("first-c4nary second-c4nary") == "*** ***")
+    }
+
+    @Test func `presets and tokens are dumped as they are printed`() {
+        let config = URLRequest.Config(host: "https://h.example/") {
+            $0.authorization = .bearer("c4nary")
+            $0.query["token"] = "c4nary"
+            $0.headers[.cookie] = "a=c4nary"
+            $0.body["a"] = "c4nary"
+        }
+        let session = URLSession.Config().with {
+            $0.authenticator = TokenAuthenticator(hosts: ["h.example"], load: { .init("c4nary") }, refresh: { $0 })
+        }
+        for value in [config, session, TokenAuthenticator.Token("c4nary"), Authorization.bearer("c4nary")] as [Any] {
+            var text = "\(value) \(String(reflecting: value))"
+            dump(value, to: &text)
+            #expect(!text.contains("c4nary"), "\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        ("aaaaaaaa", "a"), ("aaaaaaab", "a"), ("a%61%61%61b", "%61"), ("\\\\\\\\b", "\\"), ("abcdefgh", "abcd…"),
+        ("s3cret", "<a token"), ("s3cret", "token: is "), ("s3cret", "token=\""), ("s3cret", "<token>"),
+        ("s3cret", "eyJ"),
+        ("s3cret", "bearer "), ("s3cret", "://"), ("s3cret", "a: {"), ("s3cret", "token: '"), ("s3cret", "\\\"token"),
+        ("s3cret", "<input name=token>"), ("s3cret", "<key>token</key>"), ("s3cret", "token:\n"), ("s3cret", "%25"),
+        ("s3cret", "&#38;"), ("s3cret", "a=b:"), ("s3cret", "?&;:=#<>{}[]()!@$^*,.|"),
+    ])
+    func `hostile text takes time in proportion to its length`(secret: String, piece: String) {
+        let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["token"] = .init(secret) }
+        let redaction = Redaction.standard.knowing(.init(request))
+        let growth = growth(from: 20_000) { count in
+            let text = String(repeating: piece, count: count / piece.utf8.count)
+            #expect(!redaction.masked(text).isEmpty)
+        }
+        #expect(growth < 24)
+    }
+}
