@@ -12,22 +12,24 @@ struct JSONString {
 
     /// - Parameter quoted: The string with its quotes, of which the closing one may be missing.
     init(_ quoted: ArraySlice<UInt8>) {
-        var rest = quoted.dropFirst()
-        while let byte = rest.first, byte != UInt8(ascii: "\"") {
-            var (length, words): (Int, String?) = (1, nil)
+        var index = quoted.startIndex + 1
+        while index < quoted.endIndex, quoted[index] != UInt8(ascii: "\"") {
+            let (start, byte) = (index, quoted[index])
+            var words: String?
             if byte == UInt8(ascii: "\\") {
-                let escape = Self.escape(rest)
+                let escape = Self.escape(quoted[index...])
                 if escape == nil { words = "an escape that is none" }
                 if let scalar = escape?.scalar { bytes += String(scalar).utf8 }
                 // Of a malformed one only the backslash goes, or all of a code unit.
-                length = escape?.length ?? (rest.dropFirst().first == UInt8(ascii: "u") ? 6 : 1)
+                index += escape?.length ?? (quoted[index...].dropFirst().first == UInt8(ascii: "u") ? 6 : 1)
             } else {
+                let length = byte < 0x80 ? 1 : Self.character(quoted[index...])
                 if byte < 0x20 { words = "a control character in a string" }
-                if byte >= 0x80 { (length, words) = Self.character(rest).map { ($0, nil) } ?? (1, Self.notUTF8) }
-                bytes += rest.prefix(length)
+                if length == nil { words = Self.notUTF8 }
+                index += length ?? 1
+                bytes += quoted[start..<index]
             }
-            if let words { fault = fault ?? (rest.startIndex, words) }
-            rest = rest.dropFirst(length)
+            if let words { fault = fault ?? (start, words) }
         }
     }
 

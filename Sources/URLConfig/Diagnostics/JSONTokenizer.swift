@@ -169,7 +169,7 @@ struct JSONTokenizer {
             expectation = .separator
         } else if let frame = frames.last {
             frames[frames.count - 1] = Frame(start: frame.start, index: frame.index + 1)
-            expectation = isInObject ? .name : .value
+            expectation = isObject(at: frame.start) ? .name : .value
         }
     }
 
