@@ -57,6 +57,7 @@ import Testing
         ("[1,2,-3]", nil), ("[1,2.5,1e3]", 6), ("[1e3]", 4), ("[18446744073709551615,-9223372036854775808]", nil),
         ("[18446744073709551616]", 21), ("[-9223372036854775809]", 21),
         ("[1\(String(repeating: "0", count: 40))]", 42), ("{\"a\":[0.5]}", 9),
+        (#"["\ud83d\ude00",2.5]"#, 19),
     ])
     func `the first number that is no integer is found`(text: String, offset: Int?) {
         let json = Self.checked(text.utf8)
@@ -93,6 +94,7 @@ import Testing
         var json = JSONTokenizer(opening.utf8)
         while json.next() != nil {}
         #expect(json.depth == depth)
+        #expect(Self.checked((opening + "x").utf8).fault?.frames.count == min(depth, 512))
         #expect(Self.checked(text.utf8).fault?.offset == (depth > 512 ? 512 : nil))
         let object = JSONTokenizer("{\"a\":\(text),\"b\":1}".utf8)
         #expect(object.member(JSONKey(stringValue: "b"), of: 0).exact?.value == 2 * depth + 10)
