@@ -11,29 +11,29 @@ struct DecodingDiagnosis {
     /// The most bytes of a content that are read.
     static let limit = 500_000
 
-    private let response: DataResponse
-    private let redaction: Redaction
-
     init(_ response: DataResponse, _ error: any Error, _ redaction: Redaction) {
-        self.response = response
-        self.redaction = redaction
         let type = response.contentType?.essence.shortened(to: 80) ?? "unnamed content type"
         sentence = " from \(response.data.count.shownAsBytes) of \(type): "
         let error =
             error as? DecodingError
             ?? .dataCorrupted(.init(codingPath: [], debugDescription: error.summary(redaction)))
-        let isPlaced = error.isPlaced
-        let speaksOfJSON = error.context.debugDescription.contains("JSON")
+        let isCorrupt = if case .dataCorrupted = error { true } else { false }
+        let isPlaced = !error.path.isEmpty || !isCorrupt
+        let said = error.context.debugDescription
+        let speaksOfJSON = said.contains("JSON")
         switch ContentKind(response.data) {
         case .empty: sentence += "the content is empty"
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
-            let name = title.map { " titled “\(redaction.opening(of: $0))”" } ?? ""
-            sentence += "it is an HTML page\(name)\(speaksOfJSON ? ", not JSON" : "")"
-        case .json where !isPlaced && error.context.debugDescription.contains("not valid JSON"):
-            explainSyntax(JSONTokenizer(response.data.prefix(Self.limit)))
+            sentence += "it is " + redaction.page(title) + (speaksOfJSON ? ", not JSON" : "")
+        case .json where !isPlaced && said.contains("not valid JSON"): explainSyntax(response, redaction)
         case .json where isPlaced:
             sentence += error.summary(redaction)
-            explainEnvelope(error)
+            let known = error.context.codingPath.first
+            if !isCorrupt, error.path.count <= 1,
+                let message = ErrorEnvelope.message(in: response, but: known, redaction)
+            {
+                sentence += "; the answer looks like an error instead: “\(message)”"
+            }
             let json = JSONTokenizer(response.data.prefix(Self.limit))
             lines = JSONExcerpt(json: json, redaction: redaction).lines(around: error, of: response.data.count)
         case .xml where speaksOfJSON: sentence += "it is XML, not JSON"
@@ -46,71 +46,39 @@ struct DecodingDiagnosis {
         }
     }
 
-    private mutating func explainSyntax(_ json: JSONTokenizer) {
-        var json = json
+    /// Says what is not JSON, or which number may not fit.
+    ///
+    /// It shows the innermost object or array there, or the outermost one in which that member is hidden.
+    private mutating func explainSyntax(_ response: DataResponse, _ redaction: Redaction) {
+        var json = JSONTokenizer(response.data.prefix(Self.limit))
         json.check()
-        if let fault = json.fault {
-            let isCut = fault.offset == json.end
-            guard !isCut || json.end == response.data.count else {
-                sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
-                return
-            }
-            let path = json.path(fault.frames)
-            let name = path.isEmpty ? "" : " in \(path.text(redaction))"
-            sentence +=
-                isCut
-                ? "the JSON breaks off\(name), after \(fault.offset) bytes"
-                : "it is not valid JSON: \(fault.words) at \(json.line(of: fault.offset))\(name)\(charset(fault))"
-            show(fault, in: json, note: isCut ? "it breaks off here" : fault.words)
-        } else {
+        let isValid = json.fault == nil
+        let isCut = json.fault?.offset == json.end
+        if isCut, json.end < response.data.count {
+            sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
+            return
+        }
+        if isValid {
             sentence += "it is valid JSON, but a number in it does not fit its type, and the decoder does not say which"
-            guard let number = json.oddNumber else { return }
-            sentence += "; the first that is no integer is \(json.path(number.frames).text(redaction))"
-            show(number, in: json, note: number.words)
         }
-    }
-
-    /// Shows the innermost object or array that is open at a place, or the outermost one with a hidden member there.
-    private mutating func show(_ finding: JSONTokenizer.Finding, in json: JSONTokenizer, note: String) {
-        let frames = finding.frames
-        let hidden = frames.firstIndex { $0.member.map { json.hides($0, redaction) } ?? false }
-        guard let index = hidden ?? frames.indices.last else { return }
-        var json = json
-        json.end = finding.offset
-        lines = JSONExcerpt(json: json, redaction: redaction).lines(
-            of: frames[index].start, path: index == 0 ? "" : json.path(frames.prefix(index)).text(redaction), .last,
-            note)
-    }
-
-    private func charset(_ fault: JSONTokenizer.Finding) -> String {
-        guard fault.words == JSONTokenizer.notUTF8, let charset = response.contentType?.parameters["charset"],
-            !["utf-8", "utf8"].contains(charset.lowercased())
-        else { return "" }
-        return "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
-    }
-
-    private mutating func explainEnvelope(_ error: DecodingError) {
-        guard error.isNearTop,
-            let message = ErrorEnvelope.message(in: response, but: error.context.codingPath.first, redaction)
-        else { return }
-        sentence += "; the answer looks like an error instead: “\(message)”"
-    }
-}
-
-extension DecodingError {
-    /// Whether the decoder says where in the document it failed.
-    fileprivate var isPlaced: Bool {
-        if case .dataCorrupted(let context) = self { return !context.codingPath.isEmpty }
-        return true
-    }
-
-    /// Whether it is the top level that is another than expected.
-    fileprivate var isNearTop: Bool {
-        switch self {
-        case .keyNotFound(_, let context): context.codingPath.isEmpty
-        case .valueNotFound(_, let context), .typeMismatch(_, let context): context.codingPath.count <= 1
-        default: false
+        guard let (offset, words, frames) = json.fault ?? json.oddNumber else { return }
+        let path = json.path(frames)
+        let place = path.isEmpty ? "" : " in \(path.text(redaction))"
+        if isValid {
+            sentence += "; the first that is no integer is \(path.text(redaction))"
+        } else if isCut {
+            sentence += "the JSON breaks off\(place), after \(offset) bytes"
+        } else {
+            sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
+            let charset = response.contentType?.parameters["charset"] ?? "utf-8"
+            if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
+                let name = charset.shortened(to: 40)
+                sentence += "; the content type says \(name), but JSON is UTF-8 (RFC 8259 §8.1)"
+            }
         }
+        json.end = offset
+        let excerpt = JSONExcerpt(json: json, redaction: redaction)
+        lines = excerpt.lines(excerpt.visible(frames), path, isCut ? "it breaks off here" : words, isEnd: true)
     }
 }
 
@@ -123,20 +91,16 @@ extension Redaction {
         let plain = text.utf8.prefix { !"{[\"".utf8.contains($0) }
         return self.text(String(plain) ?? "").shortened(to: 120) + (plain.count < text.utf8.count ? "…" : "")
     }
+
+    /// What an HTML page is called in a sentence.
+    func page(_ title: String?) -> String { "an HTML page" + (title.map { " titled “\(opening(of: $0))”" } ?? "") }
 }
 
 extension JSONTokenizer {
-    fileprivate func path(_ frames: some Sequence<Frame>) -> [CodingStep] {
-        frames.compactMap { frame in
-            frame.member.map { CodingStep(name: $0.name.map(name) ?? "", index: $0.name == nil ? frame.index : nil) }
-        }
-    }
-
     /// Such as `line 3, column 14`; `byte 120` where there is only one line.
     fileprivate func line(of offset: Int) -> String {
         let before = bytes[..<offset]
         guard let last = before.lastIndex(of: UInt8(ascii: "\n")) else { return "byte \(offset)" }
-        let count = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-        return "line \(count), column \(offset - last)"
+        return "line \(before.count { $0 == UInt8(ascii: "\n") } + 1), column \(offset - last)"
     }
 }

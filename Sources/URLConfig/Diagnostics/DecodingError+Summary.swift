@@ -9,20 +9,23 @@ extension DecodingError {
         }
     }
 
+    /// What leads to the place, a missing key included.
+    var path: [any CodingKey] {
+        if case .keyNotFound(let key, let context) = self { return context.codingPath + [key] }
+        return context.codingPath
+    }
+
     /// Place, expected and found, such as `users[3].email is null, expected String`.
     ///
     /// What a decoder says may quote the value: not under a hidden name.
     func summary(_ redaction: Redaction) -> String {
-        let path = context.codingPath.text(redaction)
-        let isHidden = context.codingPath.contains { redaction.hides(CodingStep($0)) }
+        let path = path.text(redaction)
+        let isHidden = context.codingPath.contains(where: redaction.hides)
         let said = isHidden ? "" : redaction.quote(context.debugDescription).shortened(to: 200)
         switch self {
-        case .keyNotFound(let key, _):
-            return "\((context.codingPath + [key]).text(redaction)) is missing"
-        case .valueNotFound where context.isPastEnd:
-            return "\(path) is missing: the array ends before it"
-        case .valueNotFound(let type, _):
-            return "\(path) is null, expected \(Self.name(of: type))"
+        case .keyNotFound: return "\(path) is missing"
+        case .valueNotFound where context.isPastEnd: return "\(path) is missing: the array ends before it"
+        case .valueNotFound(let type, _): return "\(path) is null, expected \(Self.name(of: type))"
         case .typeMismatch(let type, _):
             let name = Self.name(of: type)
             if let found = context.found { return "\(path) is \(found), expected \(name)" }

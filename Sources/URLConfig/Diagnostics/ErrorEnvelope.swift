@@ -2,14 +2,15 @@
 ///
 /// It reads `{"error": {"message": …}}` and similar objects, and problem details (RFC 9457).
 enum ErrorEnvelope {
-    private static let errors: [[CodingStep]] = [
+    private static let first = JSONKey(intValue: 0)
+    private static let errors: [[JSONKey]] = [
         ["error_description"], ["error", "message"], ["error", "detail"], ["error", "description"], ["error"],
-        ["errors", 0, "message"], ["errors", 0, "detail"], ["errors", 0, "title"], ["errors", 0],
+        ["errors", first, "message"], ["errors", first, "detail"], ["errors", first, "title"], ["errors", first],
         ["fault", "faultstring"],
     ]
     /// Members that a model may have, too: if the status is a success, another sign of an error is needed.
-    private static let weak: [[CodingStep]] = [["detail"], ["title"], ["message"]]
-    private static let signs: [CodingStep] = ["success", "ok", "code", "error_code", "errorCode", "errcode"]
+    private static let weak: [[JSONKey]] = [["detail"], ["title"], ["message"]]
+    private static let signs: [JSONKey] = ["success", "ok", "code", "error_code", "errorCode", "errcode"]
 
     /// The message, or `nil` if the content is not such an error.
     ///
@@ -23,10 +24,11 @@ enum ErrorEnvelope {
         guard json[json.root] == UInt8(ascii: "{") else { return nil }
         let isError =
             !response.isSuccess || response.hasContentType(.problem)
-            || (known == nil && signs.contains { JSONPlace([$0], in: json, redaction)?.member != nil })
-        for path in errors + (isError ? weak : []) where path[0].name != known?.stringValue {
-            guard let place = JSONPlace(path, in: json, redaction), place.depth == path.count - 1, !place.isHidden,
-                let start = place.member?.value, json[start] == UInt8(ascii: "\"")
+            || (known == nil && signs.contains { json.frames(along: [$0])?.last?.value != nil })
+        for path in errors + (isError ? weak : []) where path[0].stringValue != known?.stringValue {
+            guard let frames = json.frames(along: path), frames.count == path.count,
+                !frames.contains(where: { json.hides($0, redaction) }),
+                let start = frames.last?.value, json[start] == UInt8(ascii: "\"")
             else { continue }
             let quoted = json.value(at: start)
             // A decoder refuses some strings, such as half a character.
@@ -35,9 +37,4 @@ enum ErrorEnvelope {
         }
         return nil
     }
-}
-
-extension CodingStep: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-    init(stringLiteral name: String) { self.init(name: name) }
-    init(integerLiteral index: Int) { self.init(name: "", index: index) }
 }

@@ -1,85 +1,71 @@
-/// The bytes of a string without its quotes and escapes, whatever is in it.
+/// A string without its quotes and escapes, whatever is in it.
 ///
 /// Escapes such as `\n` are left out, as is half a surrogate pair: they do not matter in a name.
-struct JSONString: Sequence, IteratorProtocol {
-    private var rest: ArraySlice<UInt8>
-    private var character = Unicode.UTF8.EncodedScalar().makeIterator()
+struct JSONString {
+    static let notUTF8 = "a byte that is no UTF-8"
+
+    private(set) var bytes: [UInt8] = []
+    /// The first place in it that is not JSON.
+    private(set) var fault: (offset: Int, words: String)?
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// - Parameter quoted: The string with its quotes, of which the closing one may be missing.
     init(_ quoted: ArraySlice<UInt8>) {
-        rest = quoted.dropFirst()
-    }
-
-    var text: String { String(decoding: Array(self), as: UTF8.self) }
-
-    mutating func next() -> UInt8? {
-        while true {
-            if let byte = character.next() { return byte }
-            guard let byte = rest.first, byte != UInt8(ascii: "\"") else { return nil }
-            guard byte == UInt8(ascii: "\\") else { return rest.popFirst() }
-            let escape = JSONEscape(rest)
-            if let encoded = escape?.scalar.flatMap(UTF8.encode) { character = encoded.makeIterator() }
-            // Of a malformed one only the backslash goes, or all of a code unit.
-            let isCodeUnit = rest.dropFirst().first == UInt8(ascii: "u")
-            rest = rest.dropFirst(escape?.length ?? (isCodeUnit ? 6 : 1))
-        }
-    }
-}
-
-/// An escape in a string (RFC 8259 §7), both halves of a surrogate pair together.
-struct JSONEscape {
-    /// The number of bytes, as far as the text goes.
-    let length: Int
-    /// What it stands for; `nil` for a control character with a letter of its own, and if it is cut.
-    var scalar: Unicode.Scalar?
-
-    /// - Parameter text: The text from the backslash on.
-    init?(_ text: ArraySlice<UInt8>) {
-        let letter = text.dropFirst().first
-        guard letter == UInt8(ascii: "u") else {
-            guard letter.map("\"\\/bfnrt".utf8.contains) ?? true else { return nil }
-            length = min(2, text.count)
-            scalar = letter.flatMap { "\"\\/".utf8.contains($0) ? Unicode.Scalar($0) : nil }
-            return
-        }
-        let unit = Self.codeUnit(text)
-        if let unit, let scalar = Unicode.Scalar(unit) {
-            (length, self.scalar) = (6, scalar)
-            return
-        }
-        let isLead = unit.map(UTF16.isLeadSurrogate) ?? false
-        let trail = isLead ? Self.codeUnit(text.dropFirst(6)) : nil
-        if let unit, let trail, UTF16.isTrailSurrogate(trail) {
-            length = 12
-            scalar = Unicode.Scalar(0x10000 + (UInt32(unit & 0x3FF) << 10 | UInt32(trail & 0x3FF)))
-        } else {
-            let isCut = (unit == nil || isLead && trail == nil) && text.count < (isLead ? 12 : 6)
-            guard isCut, !text.contains(UInt8(ascii: "\"")) else { return nil }
-            length = text.count
+        var index = quoted.startIndex + 1
+        while index < quoted.endIndex, quoted[index] != UInt8(ascii: "\"") {
+            let (start, byte) = (index, quoted[index])
+            var words: String?
+            if byte == UInt8(ascii: "\\") {
+                let escape = Self.escape(quoted[index...])
+                if escape == nil { words = "an escape that is none" }
+                if let scalar = escape?.scalar { bytes += String(scalar).utf8 }
+                // Of a malformed one only the backslash goes, or all of a code unit.
+                index += escape?.length ?? (quoted[index...].dropFirst().first == UInt8(ascii: "u") ? 6 : 1)
+            } else {
+                let length = byte < 0x80 ? 1 : Self.character(quoted[index...])
+                if byte < 0x20 { words = "a control character in a string" }
+                if length == nil { words = Self.notUTF8 }
+                index += length ?? 1
+                bytes += quoted[start..<index]
+            }
+            if let words { fault = fault ?? (start, words) }
         }
     }
 
-    /// What `\uXXXX` stands for.
-    private static func codeUnit(_ text: ArraySlice<UInt8>) -> UInt16? {
-        guard text.count >= 6, text.starts(with: "\\u".utf8) else { return nil }
-        var unit: UInt16 = 0
-        for byte in text.dropFirst(2).prefix(4) {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
-            unit = unit << 4 | UInt16(digit)
-        }
-        return unit
-    }
-}
-
-extension UTF8 {
     /// The number of bytes of the first character, as far as the text goes; `nil` if it is malformed.
-    static func lengthOfCharacter(_ text: ArraySlice<UInt8>) -> Int? {
-        var parser = ForwardParser()
-        var rest = text.prefix(4).makeIterator()
+    private static func character(_ text: ArraySlice<UInt8>) -> Int? {
+        var parser = UTF8.ForwardParser()
+        var rest = text.makeIterator()
         switch parser.parseScalar(from: &rest) {
         case .valid(let character): return character.count
         case .error(let length) where length == text.count && 0xC2...0xF4 ~= text[text.startIndex]: return length
         default: return nil
         }
+    }
+
+    /// The number of bytes of an escape (RFC 8259 §7), as far as the text goes, and what it stands for.
+    ///
+    /// Both halves of a surrogate pair are one; `nil` if it is malformed.
+    static func escape(_ text: ArraySlice<UInt8>) -> (length: Int, scalar: Unicode.Scalar?)? {
+        guard let letter = text.dropFirst().first else { return (1, nil) }
+        guard letter == UInt8(ascii: "u") else {
+            if "bfnrt".utf8.contains(letter) { return (2, nil) }
+            return "\"\\/".utf8.contains(letter) ? (2, Unicode.Scalar(letter)) : nil
+        }
+        let unit = codeUnit(text)
+        let isLead = unit.map(UTF16.isLeadSurrogate) ?? false
+        let length = isLead ? 12 : 6
+        var units = [unit, isLead ? codeUnit(text.dropFirst(6)) : nil].compactMap { $0 }.makeIterator()
+        var decoder = UTF16()
+        if case .scalarValue(let scalar) = decoder.decode(&units) { return (length, scalar) }
+        return text.count < length && !text.contains(UInt8(ascii: "\"")) ? (text.count, nil) : nil
+    }
+
+    /// What `\uXXXX` stands for.
+    private static func codeUnit(_ text: ArraySlice<UInt8>) -> UInt16? {
+        let digits = String(decoding: text.dropFirst(2).prefix(4), as: UTF8.self)
+        guard text.starts(with: "\\u".utf8), digits.utf8.count == 4, digits.allSatisfy(\.isHexDigit) else { return nil }
+        return UInt16(digits, radix: 16)
     }
 }

@@ -1,9 +1,10 @@
 /// Values, and the members of objects and arrays.
 extension JSONTokenizer {
-    /// Whether an object or array opens here.
-    func opens(at index: Int) -> Bool { self[index] == UInt8(ascii: "{") || self[index] == UInt8(ascii: "[") }
+    /// Where the document's value starts, after a byte order mark.
+    var root: Int { skippingSpace(from: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0) }
 
-    /// Whether an object or array closes here.
+    func isObject(at index: Int) -> Bool { self[index] == UInt8(ascii: "{") }
+    func opens(at index: Int) -> Bool { isObject(at: index) || self[index] == UInt8(ascii: "[") }
     func closes(at index: Int) -> Bool { self[index] == UInt8(ascii: "}") || self[index] == UInt8(ascii: "]") }
 
     /// The bytes of the value that starts here, as far as they go.
@@ -13,42 +14,52 @@ extension JSONTokenizer {
         return bytes[start..<tokens.position]
     }
 
-    /// The next member of the object or array that is read from its bracket on; `nil` at its end or at a fault in it.
-    mutating func nextMember() -> Member? {
-        while true {
-            let isInside = depth == 1
-            guard let token = next() else { return nil }
-            if isInside, token.isValue { return frames[0].member }
-            if isInside, token.kind == .close || !token.isExpected { return nil }
-        }
-    }
-
-    /// The first member of an object with a name, as `JSONDecoder` reads it, and the first with a similar name.
+    /// The element or first member that a key names, as `JSONDecoder` reads it, and the first with a similar name.
     ///
     /// A similar name differs in case and in what joins its words: `view_count` for `viewCount`.
-    func member(named name: String, in object: Int) -> (exact: Member?, similar: Member?, end: Int) {
-        var tokens = reading(from: object)
-        var similar: Member?
-        let folded = name.utf8.compactMap(\.foldedInName)
+    ///
+    /// - Returns: The end of what was read for it, too.
+    func member(_ key: any CodingKey, of container: Int) -> (exact: Frame?, similar: Frame?, end: Int) {
+        var tokens = reading(from: container)
+        var similar: Frame?
+        let name = Array(key.stringValue.utf8)
+        let folded = name.compactMap(\.foldedInName)
         while let member = tokens.nextMember() {
-            guard let quoted = member.name else { continue }
-            let written = JSONString(bytes[quoted])
-            if written.elementsEqual(name.utf8) { return (member, similar, tokens.position) }
-            if similar == nil, !folded.isEmpty, written.lazy.compactMap(\.foldedInName).elementsEqual(folded) {
-                similar = member
-            }
+            let written = member.name.map { JSONString(bytes[$0]).bytes }
+            let isExact = written.map { $0 == name } ?? (member.index == key.intValue)
+            if isExact { return (member, similar, tokens.position) }
+            if similar == nil, !folded.isEmpty, written?.compactMap(\.foldedInName) == folded { similar = member }
         }
         return (nil, similar, tokens.position)
     }
 
-    /// A name without its quotes and escapes; of a very long one the beginning.
-    func name(_ quoted: Range<Int>) -> String {
-        JSONString(bytes[quoted.clamped(to: 0..<end)].prefix(Redaction.longestStep)).text
+    /// What is open where a path ends, outermost first, as far as it exists; `nil` if it takes too long to find.
+    ///
+    /// A decoder may convert names: one that does not exist is taken for a similar one.
+    func frames(along path: [any CodingKey]) -> [Frame]? {
+        var frames: [Frame] = []
+        // A similar name is known only at the end of its object. Nested ones would take quadratic time.
+        var budget = 3 * end + 1000
+        for key in path {
+            guard let container = frames.isEmpty ? root : frames.last?.value, opens(at: container) else { break }
+            let isSearched = !isObject(at: container) || key.stringValue.utf8.count <= Redaction.longestName
+            let (exact, similar, position) = isSearched ? member(key, of: container) : (nil, nil, container)
+            budget -= position - container
+            guard budget > 0 else { return nil }
+            frames.append(exact ?? similar ?? Frame(start: container))
+        }
+        return frames
     }
 
-    /// Whether the value of a member is hidden: also if its name is too long to be looked at.
-    func hides(_ member: Member, _ redaction: Redaction) -> Bool {
-        guard let quoted = member.name else { return false }
-        return redaction.isActive && quoted.count > Redaction.longestStep || redaction.hides(name(quoted))
+    /// The names and indices of what is open at a place.
+    func path(_ frames: [Frame]) -> [any CodingKey] {
+        frames.filter { $0.value != nil }.map { key(of: $0) ?? JSONKey(intValue: $0.index) }
+    }
+
+    /// Whether the value of a member is hidden.
+    func hides(_ member: Frame, _ redaction: Redaction) -> Bool { key(of: member).map(redaction.hides) ?? false }
+
+    private func key(of member: Frame) -> JSONKey? {
+        member.name.map { JSONKey(stringValue: JSONString(bytes[$0]).text) }
     }
 }

@@ -14,45 +14,25 @@ struct JSONTokenizer {
         let start: Int
         /// Whether a token of this kind may stand here.
         let isExpected: Bool
-        /// Whether it is a value, or the beginning of one.
-        let isValue: Bool
     }
 
-    /// A member of an object, or an element of an array.
-    struct Member {
-        /// The name with its quotes; `nil` for an element.
-        var name: Range<Int>?
-        /// Where the value starts; the end of the text if there is only a name.
-        var value: Int
-    }
-
-    /// An object or array that is open.
+    /// An object or array that is open, and the member or element of it that was reached last.
     struct Frame {
         let start: Int
-        let isObject: Bool
-        /// The index of the member that was reached last.
         fileprivate(set) var index = 0
-        fileprivate var name: Range<Int>?
-        fileprivate var value: Int?
-
-        /// The member that was reached last; `nil` before the first, and after a comma.
-        var member: Member? {
-            isObject ? name.map { Member(name: $0, value: value ?? $0.upperBound) } : value.map { Member(value: $0) }
-        }
+        /// The name of the member with its quotes; `nil` for an element.
+        fileprivate(set) var name: Range<Int>?
+        /// Where the value starts; the end of the name if there is no value yet, `nil` if there is no member.
+        fileprivate(set) var value: Int?
     }
 
-    /// A place, and what is there.
-    struct Finding {
-        /// The number of bytes before the place.
-        let offset: Int
-        /// What is there, such as `expected ":", found a letter`.
-        let words: String
-        /// What is open at the place, outermost first.
-        let frames: [Frame]
-    }
+    /// A place, what is there, such as `expected ":", found a letter`, and what is open there, outermost first.
+    typealias Finding = (offset: Int, words: String, frames: [Frame])
 
-    private enum Expectation {
-        case value, name, colon
+    private enum Expectation: String {
+        case value = "a value"
+        case name = "a name in quotes"
+        case colon = "\":\""
         /// A comma or a closing bracket; at the top level, the end.
         case separator
     }
@@ -65,14 +45,13 @@ struct JSONTokenizer {
     var end: Int
     /// Whether a string ends at a line break, which it cannot contain: an odd quote must not swallow what follows.
     var endsStringsAtLineBreaks = false
-    /// Whether strings, numbers and words are checked, too.
     private var isStrict = false
     /// The end of the last token.
     private(set) var position = 0
     /// How many objects and arrays are open.
     private(set) var depth = 0
     /// The objects and arrays that are open, outermost first, down to the deepest level.
-    private(set) var frames: [Frame] = []
+    private var frames: [Frame] = []
     /// The first place that is not JSON.
     private(set) var fault: Finding?
     /// The first number that is not an integer of 64 bits.
@@ -89,9 +68,6 @@ struct JSONTokenizer {
     /// The byte at a place; NUL, which JSON does not contain, outside the text.
     @inline(__always)
     subscript(index: Int) -> UInt8 { index < end ? bytes[index] : 0 }
-
-    /// Where the document's value starts, after a byte order mark.
-    var root: Int { skippingSpace(from: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0) }
 
     func skippingSpace(from start: Int) -> Int {
         var index = start
@@ -113,7 +89,7 @@ struct JSONTokenizer {
         return tokens
     }
 
-    /// Checks the whole document, or as much as there is before its first fault.
+    /// Checks the whole document, or as much as there is before its first fault: strings, numbers and words, too.
     mutating func check() {
         (position, isStrict) = (root, true)
         while fault == nil, next() != nil {}
@@ -134,6 +110,7 @@ struct JSONTokenizer {
         case nil:
             guard isValue, frames.last?.name != nil else { return nil }
             expectation = .separator
+            return Token(kind: .word, start: start, isExpected: true)
         case .open: open()
         case .close: close(isExpected)
         case .comma: comma()
@@ -143,27 +120,41 @@ struct JSONTokenizer {
         case .string where expectation == .name:
             string()
             frames[frames.count - 1].name = start..<position
+            frames[frames.count - 1].value = position
             expectation = .colon
         case .string, .word:
             if kind == .string { string() } else { word() }
             expectation = .separator
         }
-        let isStart = isValue && (isExpected || kind == nil)
-        return Token(kind: kind ?? .word, start: start, isExpected: isExpected, isValue: isStart)
+        return kind.map { Token(kind: $0, start: start, isExpected: isExpected) }
     }
+
+    /// The next member of the object or array that is read from its bracket on; `nil` at its end or at a fault in it.
+    mutating func nextMember() -> Frame? {
+        while true {
+            let isInside = depth == 1
+            guard let token = next() else { return nil }
+            guard isInside else { continue }
+            guard token.isExpected, token.kind != .close else { return nil }
+            if token.kind != .colon, frames[0].value == token.start { return frames[0] }
+        }
+    }
+
+    /// Whether the innermost of what is open is an object.
+    private var isInObject: Bool { frames.last.map { isObject(at: $0.start) } ?? false }
 
     private mutating func open() {
         if depth == Self.deepest { report("more than \(Self.deepest) levels, the most that JSONDecoder reads,") }
-        let isObject = self[position] == UInt8(ascii: "{")
-        if depth < Self.deepest { frames.append(Frame(start: position, isObject: isObject)) }
+        if depth < Self.deepest { frames.append(Frame(start: position)) }
+        expectation = isObject(at: position) ? .name : .value
         depth += 1
         position += 1
-        expectation = closes(at: skippingSpace(from: position)) ? .separator : isObject ? .name : .value
+        if closes(at: skippingSpace(from: position)) { expectation = .separator }
     }
 
     private mutating func close(_ isExpected: Bool) {
-        let isObject = self[position] == UInt8(ascii: "}")
-        if isExpected, frames.last?.isObject != isObject { reportExpected(isObject ? "\"]\"" : "\"}\"") }
+        let isOfObject = self[position] == UInt8(ascii: "}")
+        if isExpected, isInObject != isOfObject { reportExpected(isOfObject ? "\"]\"" : "\"}\"") }
         if depth == frames.count { _ = frames.popLast() }
         depth = max(0, depth - 1)
         position += 1
@@ -176,11 +167,9 @@ struct JSONTokenizer {
         if closes(at: skippingSpace(from: position)) {
             trailingComma = trailingComma ?? finding("a comma with nothing after it", at: comma)
             expectation = .separator
-        } else if depth > 0 {
-            let top = frames.count - 1
-            frames[top].index += 1
-            (frames[top].name, frames[top].value) = (nil, nil)
-            expectation = frames[top].isObject ? .name : .value
+        } else if let frame = frames.last {
+            frames[frames.count - 1] = Frame(start: frame.start, index: frame.index + 1)
+            expectation = isObject(at: frame.start) ? .name : .value
         }
     }
 
@@ -190,65 +179,49 @@ struct JSONTokenizer {
         case (.value, .open), (.value, .string), (.value, .word), (.name, .string), (.colon, .colon): return true
         case (.separator, .comma) where depth > 0, (.separator, .close) where depth > 0: return true
         case (.separator, nil) where depth == 0: return true
-        case (.value, _): reportExpected("a value")
-        case (.name, _): reportExpected("a name in quotes")
-        case (.colon, _): reportExpected("\":\"")
         case (.separator, _) where depth == 0: report("there is more after the end of the document")
-        case (.separator, _): reportExpected(frames.last?.isObject == true ? "\",\" or \"}\"" : "\",\" or \"]\"")
+        case (.separator, _): reportExpected(isInObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
+        default: reportExpected(expectation.rawValue)
         }
         return false
     }
 
     private mutating func string() {
+        let start = position
         position += 1
-        while position < end {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                position += 1
-                return
-            case UInt8(ascii: "\\"):
-                let length = isStrict ? JSONEscape(bytes[position..<end])?.length : 2
-                if length == nil { report("an escape that is none") }
-                position += length ?? 2
-            case UInt8(ascii: "\n") where endsStringsAtLineBreaks: return
-            case 0..<0x20 where isStrict: return report("a control character in a string")
-            case 0x80... where isStrict:
-                guard let length = UTF8.lengthOfCharacter(bytes[position..<end]) else { return report(Self.notUTF8) }
-                position += length
-            default: position += 1
-            }
+        while position < end, bytes[position] != UInt8(ascii: "\"") {
+            if endsStringsAtLineBreaks, bytes[position] == UInt8(ascii: "\n") { return }
+            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
         }
-        position = end
-        reportExpected("a quote")
+        let isClosed = position < end
+        position = isClosed ? position + 1 : end
+        if isStrict, let fault = JSONString(bytes[start..<position]).fault { report(fault.words, at: fault.offset) }
+        if !isClosed { reportExpected("a quote") }
     }
-
-    /// What is wrong where the text is not in UTF-8.
-    static let notUTF8 = "a byte that is no UTF-8"
 
     private mutating func word() {
         let start = position
-        repeat { position += 1 } while position < end && Token.Kind(bytes[position]) == .word
-        guard isStrict else { return }
-        position = start
-        if self[start].isDigit || bytes[start] == UInt8(ascii: "-") { return number() }
+        guard isStrict else {
+            repeat { position += 1 } while position < end && Token.Kind(bytes[position]) == .word
+            return
+        }
+        if self[start].isDigit || self[start] == UInt8(ascii: "-") { return number() }
         guard let literal = ["true", "false", "null"].first(where: { $0.utf8.first == bytes[start] }) else {
             return reportExpected("a value")
         }
-        for byte in literal.utf8 {
-            guard self[position] == byte else { return reportExpected(literal) }
-            position += 1
-        }
+        position += zip(literal.utf8, bytes[start..<end]).prefix { $0 == $1 }.count
+        if position < start + literal.utf8.count { reportExpected(literal) }
     }
 
     /// RFC 8259 §6.
     private mutating func number() {
         let start = position
         _ = skip("-")
-        var isNumber = skip("0") ? !self[position].isDigit : digits()
-        if isNumber, skip(".") { isNumber = digits() }
+        var isNumber = skip("0") ? !self[position].isDigit : skip()
+        if isNumber, skip(".") { isNumber = skip() }
         if isNumber, skip("eE") {
             _ = skip("+-")
-            isNumber = digits()
+            isNumber = skip()
         }
         guard isNumber else { return report("a number that is none", at: start) }
         guard position < end || self[end - 1].isDigit else { return reportExpected("a digit") }
@@ -256,17 +229,12 @@ struct JSONTokenizer {
         if Int64(text) == nil, UInt64(text) == nil { oddNumber = oddNumber ?? finding("no integer", at: position) }
     }
 
-    /// Whether there are digits, or the text ends before them.
-    private mutating func digits() -> Bool {
+    /// Skips one of some bytes, or all digits; whether there are any, or the text ends before them.
+    private mutating func skip(_ set: String? = nil) -> Bool {
         let start = position
-        while self[position].isDigit { position += 1 }
+        if let set, set.utf8.contains(self[start]) { position += 1 }
+        while set == nil, self[position].isDigit { position += 1 }
         return position > start || position == end
-    }
-
-    private mutating func skip(_ bytes: String) -> Bool {
-        guard bytes.utf8.contains(self[position]) else { return false }
-        position += 1
-        return true
     }
 
     private mutating func reportExpected(_ what: String) {
@@ -277,9 +245,7 @@ struct JSONTokenizer {
         fault = fault ?? finding(words, at: offset ?? position)
     }
 
-    private func finding(_ words: String, at offset: Int) -> Finding {
-        Finding(offset: min(offset, end), words: words, frames: frames)
-    }
+    private func finding(_ words: String, at offset: Int) -> Finding { (min(offset, end), words, frames) }
 }
 
 extension JSONTokenizer.Token.Kind {

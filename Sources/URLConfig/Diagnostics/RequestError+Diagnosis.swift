@@ -9,8 +9,10 @@ extension RequestError {
 
     /// An error about a content that a decoder refused.
     init(undecoded model: any Any.Type, response: DataResponse, underlyingError: any Error) {
+        // `User?` is read in the same way as `User`.
+        let model = (model as? any OptionalType.Type)?.wrapped ?? model
         self.init(
-            .decoding, stage: .decoding, reason: "cannot read \(unwrapped(model))", response: response,
+            .decoding, stage: .decoding, reason: "cannot read \(model)", response: response,
             underlyingError: underlyingError)
         isDiagnosed = true
     }
@@ -19,7 +21,7 @@ extension RequestError {
     var diagnosis: (sentence: String, lines: [String])? {
         guard isDiagnosed, let response else { return nil }
         let redaction = shownRedaction
-        guard let underlyingError else { return (response.words(redaction).map { "; \($0)" } ?? "", []) }
+        guard let underlyingError else { return (response.words(redaction).map { "; the content \($0)" } ?? "", []) }
         let diagnosis = DecodingDiagnosis(response, underlyingError, redaction)
         return (diagnosis.sentence, diagnosis.lines)
     }
@@ -29,22 +31,12 @@ extension DataResponse {
     /// What a refused response says about itself.
     fileprivate func words(_ redaction: Redaction) -> String? {
         switch ContentKind(data) {
-        case .html(let title?): "the content is an HTML page titled “\(redaction.opening(of: title))”"
-        case .html: "the content is an HTML page"
-        case .json: ErrorEnvelope.message(in: self, redaction).map { "the content says “\($0)”" }
+        case .html(let title): return "is " + redaction.page(title)
+        case .json: return ErrorEnvelope.message(in: self, redaction).map { "says “\($0)”" }
         case .text where data.count <= 1024:
-            "the content says “\(redaction.opening(of: shownText))”"
-        default: nil
+            let text = data.text(charset: contentType?.parameters["charset"])
+            return "says “\(redaction.opening(of: text ?? String(decoding: data, as: UTF8.self)))”"
+        default: return nil
         }
     }
-
-    /// The content in its character set, or what there is of it in UTF-8.
-    fileprivate var shownText: String {
-        data.text(charset: contentType?.parameters["charset"]) ?? String(decoding: data, as: UTF8.self)
-    }
-}
-
-/// `User` for `User?`, which is read in the same way.
-private func unwrapped(_ type: any Any.Type) -> any Any.Type {
-    (type as? any OptionalType.Type)?.wrapped ?? type
 }

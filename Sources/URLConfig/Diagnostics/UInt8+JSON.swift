@@ -1,9 +1,6 @@
 /// Bytes of JSON.
 extension UInt8 {
-    var isJSONSpace: Bool {
-        self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r")
-            || self == UInt8(ascii: "\t")
-    }
+    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
     var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 

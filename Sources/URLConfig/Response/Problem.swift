@@ -56,19 +56,14 @@ public struct Problem: Error, Sendable {
     ///   - name: The name of the member.
     ///   - type: The type of the value; what the context expects if left out.
     public subscript<Value: Decodable>(name: String, as type: Value.Type = Value.self) -> Value? {
-        guard let json = content.map(JSONTokenizer.init), let member = json.member(named: name, in: json.root).exact
-        else {
-            return nil
-        }
-        return try? DataResponse.Config.defaultDecoder.decode(type, from: Data(json.value(at: member.value)))
+        guard let json = content.map(JSONTokenizer.init),
+            let start = json.member(JSONKey(stringValue: name), of: json.root).exact?.value
+        else { return nil }
+        return try? DataResponse.Config.defaultDecoder.decode(type, from: Data(json.value(at: start)))
     }
 }
 
 extension Problem: Decodable {
-    private enum Member: String, CodingKey, CaseIterable {
-        case type, title, status, detail, instance
-    }
-
     /// What the problem came in, if a response is decoded by itself.
     private static let response = CodingUserInfoKey(rawValue: "URLConfig.Problem.response")
 
@@ -78,30 +73,30 @@ extension Problem: Decodable {
     /// against the URL of the response, and know its status.
     public init(from decoder: any Decoder) throws {
         let response = Self.response.flatMap { decoder.userInfo[$0] } as? DataResponse
-        let members = try decoder.container(keyedBy: Member.self)
-        guard Member.allCases.contains(where: members.contains) || response?.hasContentType(.problem) == true else {
+        let members = try decoder.container(keyedBy: JSONKey.self)
+        let names: [JSONKey] = ["type", "title", "status", "detail", "instance"]
+        guard names.contains(where: members.contains) || response?.hasContentType(.problem) == true else {
             let words = "no member of problem details (RFC 9457)"
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: words))
         }
-        func text(_ member: Member) -> String? { try? members.decode(String.self, forKey: member) }
-        let type = text(.type) ?? "about:blank"
-        let status = (try? members.decode(Int.self, forKey: .status)).flatMap(HTTPResponse.Status.init(problem:))
+        func text(_ member: JSONKey) -> String? { try? members.decode(String.self, forKey: member) }
+        let type = text("type") ?? "about:blank"
+        let code = (try? members.decode(Int.self, forKey: "status")).flatMap { 100..<600 ~= $0 ? $0 : nil }
         self.init(
             type: response.flatMap { URL(reference: type, relativeTo: $0.url)?.absoluteString } ?? type,
-            title: text(.title),
-            status: status ?? response?.status, detail: text(.detail),
-            instance: text(.instance).flatMap { URL(reference: $0, relativeTo: response?.url) })
+            title: text("title"), status: code.map(HTTPResponse.Status.init(integerLiteral:)) ?? response?.status,
+            detail: text("detail"),
+            instance: text("instance").flatMap { URL(reference: $0, relativeTo: response?.url) })
         content = response?.data
         redaction = response?.shownRedaction
     }
 
     /// The content of a response; `nil` if it is not a problem, or longer than any problem.
     init?(_ response: DataResponse) {
+        guard response.data.count <= DecodingDiagnosis.limit else { return nil }
         let decoder = JSONDecoder()
         if let key = Self.response { decoder.userInfo[key] = response }
-        guard response.data.count <= DecodingDiagnosis.limit,
-            let problem = try? decoder.decode(Self.self, from: response.data)
-        else { return nil }
+        guard let problem = try? decoder.decode(Self.self, from: response.data) else { return nil }
         self = problem
     }
 }
@@ -140,12 +135,4 @@ extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
 
     /// What `dump` and debuggers see: the description.
     public var customMirror: Mirror { .shown(self) }
-}
-
-extension HTTPResponse.Status {
-    /// `nil` if the code is not the status of a response.
-    fileprivate init?(problem code: Int) {
-        guard 100..<600 ~= code else { return nil }
-        self.init(integerLiteral: code)
-    }
 }

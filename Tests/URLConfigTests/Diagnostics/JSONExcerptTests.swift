@@ -4,17 +4,30 @@ import Testing
 
 /// Lines of JSON.
 @Suite struct JSONExcerptTests {
-    private func lines(_ json: String, _ mark: JSONExcerpt.Mark) -> String {
-        JSONExcerpt(json: JSONTokenizer(json.utf8), redaction: .standard).lines(of: 0, path: "a", mark, "here")
-            .joined(separator: "|")
+    private enum Mark {
+        case container, last
+        case member(Int)
+    }
+
+    private func lines(_ json: String, _ mark: Mark) -> String {
+        let json = JSONTokenizer(json.utf8)
+        var frame = JSONTokenizer.Frame(start: 0)
+        if case .member(let index) = mark {
+            frame = json.member(JSONKey(intValue: index), of: 0).exact ?? frame
+        }
+        var isEnd = false
+        if case .last = mark { isEnd = true }
+        let path: [any CodingKey] = [JSONKey(stringValue: "a")]
+        return JSONExcerpt(json: json, redaction: .standard)
+            .lines([.init(start: 0), frame], path, "here", isEnd: isEnd).joined(separator: "|")
     }
 
     @Test(
         arguments: [
             ("[0,1,2,3,4,5,6,7,8]", .container, "a [  ← here|  0,|  1,|  2,|  3,|  4,|  5,|  …|]"),
             ("[0,1,2,3,4,5]", .container, "a [  ← here|  0,|  1,|  2,|  3,|  4,|  5|]"),
-            ("[0,1,2,3,4,5,6,7,8]", .member(11), "a [|  …|  1,|  2,|  3,|  4,|  5,  ← here|  6,|  7,|  …|]"),
-            ("[0,1,2]", .member(5), "a [|  0,|  1,|  2  ← here|]"), ("[0,1,2]", .last, "a [|  0,|  1,|  2  ← here|]"),
+            ("[0,1,2,3,4,5,6,7,8]", .member(5), "a [|  …|  1,|  2,|  3,|  4,|  5,  ← here|  6,|  7,|  …|]"),
+            ("[0,1,2]", .member(2), "a [|  0,|  1,|  2  ← here|]"), ("[0,1,2]", .last, "a [|  0,|  1,|  2  ← here|]"),
             ("[0,1,2,3,4,5", .last, "a [|  …|  2,|  3,|  4,|  5  ← here"), ("[", .last, "a [  ← here"),
             ("{}", .container, "a {}  ← here"), ("[ 1 , 2", .container, "a [  ← here|  1,|  2,|  …|]"),
             (
@@ -25,8 +38,8 @@ import Testing
                 #"{"tok\u0065n":"s","Api_Key":1}"#, .container,
                 #"a {  ← here|  "tok\u0065n" : "***",|  "Api_Key" : "***"|}"#
             ),
-        ] as [(String, JSONExcerpt.Mark, String)])
-    func `the place is shown with its neighbours`(json: String, mark: JSONExcerpt.Mark, expected: String) {
+        ] as [(String, Mark, String)])
+    private func `the place is shown with its neighbours`(json: String, mark: Mark, expected: String) {
         #expect(lines(json, mark) == expected)
     }
 

@@ -3,10 +3,12 @@ import Testing
 @testable import URLConfig
 
 /// Where in a document a coding path leads.
-@Suite struct JSONPlaceTests {
-    private func value(_ path: [CodingStep], _ json: String) -> String? {
+@Suite struct JSONTokenizerMembersTests {
+    private func value(_ path: [JSONKey], _ json: String) -> String? {
         let json = JSONTokenizer(json.utf8)
-        guard let place = JSONPlace(path, in: json, .standard), let start = place.member?.value else { return nil }
+        guard let frames = json.frames(along: path), path.isEmpty || frames.count == path.count,
+            let start = path.isEmpty ? json.root : frames.last?.value
+        else { return nil }
         return String(decoding: json.value(at: start), as: UTF8.self)
     }
 
@@ -14,7 +16,7 @@ import Testing
         arguments: [
             ([], " [1] ", "[1]"), (["a"], #"{"a":1}"#, "1"), (["a", 1], #"{"a":[1,{"b":"]"}]}"#, #"{"b":"]"}"#),
             ([2, "b", 0], #"[1,"[,",{ "b" : [ null ] }]"#, "null"), ([1], "[[1,2],[3]]", "[3]"), ([1], "[0]", nil),
-            (["b"], #"{"a":1}"#, nil), (["a", "b"], #"{"a":1}"#, "1"), (["a"], #"{"\u0061":1}"#, "1"),
+            (["b"], #"{"a":1}"#, nil), (["a", "b"], #"{"a":1}"#, nil), (["a"], #"{"\u0061":1}"#, "1"),
             (["ä"], #"{"\u00e4":1}"#, "1"), (["😀"], #"{"\ud83d\ude00":1}"#, "1"), (["a\"b"], #"{"a\"b":1}"#, "1"),
             (["a"], #"{"a":1,"a":2}"#, "1"), (["viewCount"], #"{"view_count":1,"view-count":2}"#, "1"),
             (["viewCount"], #"{"view_count":1}"#, "1"),
@@ -23,10 +25,10 @@ import Testing
             (["viewCount"], #"{"view_counts":1,"view_coun":2}"#, nil),
             (["userID", "viewCount"], #"{"user_id":{"view_count":3}}"#, "3"), ([""], #"{"":1}"#, "1"),
             (["_"], #"{"":1}"#, nil),
-            ([CodingStep(name: "1", index: 1)], #"{"1":2}"#, "2"), (["a"], "[1]", nil), ([-1], "[1]", nil),
-            ([0], "\u{FEFF}[5]", "5"), (["password", "a"], #"{"password":{"a":1}}"#, #"{"a":1}"#),
-        ] as [([CodingStep], String, String?)])
-    func `a path leads to its value`(path: [CodingStep], json: String, expected: String?) {
+            (["a"], "[1]", nil), ([-1], "[1]", nil),
+            ([0], "\u{FEFF}[5]", "5"), (["password", "a"], #"{"password":{"a":1}}"#, "1"),
+        ] as [([JSONKey], String, String?)])
+    func `a path leads to its value`(path: [JSONKey], json: String, expected: String?) {
         #expect(value(path, json) == expected)
     }
 
@@ -41,8 +43,8 @@ import Testing
             (["a", 1], #"{"a":[1,"#, nil), (["a"], "{a:1}", nil), (["a"], #"{"a"1}"#, nil), ([0, 0, 0, 0], "[[[", nil),
             ([], "\"", "\""), ([], "", ""), ([], "}", "}"), (["a"], "{,", nil), (["a"], #"{"a":,,"#, nil),
             (["b"], #"{"a":[1 2],"b":3}"#, "3"), (["b"], #"{"a":1 "b":3}"#, nil), ([1], "[.5,1]", "1"),
-        ] as [([CodingStep], String, String?)])
-    func `what is not JSON leads somewhere inside it, or nowhere`(path: [CodingStep], json: String, expected: String?) {
+        ] as [([JSONKey], String, String?)])
+    func `what is not JSON leads somewhere inside it, or nowhere`(path: [JSONKey], json: String, expected: String?) {
         #expect(value(path, json) == expected)
     }
 }

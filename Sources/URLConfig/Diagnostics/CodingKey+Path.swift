@@ -1,0 +1,44 @@
+/// A step into a document that comes from the document: the name of a member, or the index of an element.
+struct JSONKey: CodingKey, ExpressibleByStringLiteral {
+    let stringValue: String
+    private(set) var intValue: Int?
+
+    init(stringValue name: String) { stringValue = name }
+    init(stringLiteral name: String) { stringValue = name }
+    init(intValue index: Int) { (stringValue, intValue) = ("", index) }
+}
+
+extension [any CodingKey] {
+    /// The path as Swift and JavaScript write it, `users[3].email`; of a long one the end.
+    ///
+    /// A name that comes from the document is part of the value above it: under a hidden name it is masked.
+    func text(_ redaction: Redaction) -> String {
+        guard !isEmpty else { return "the top level" }
+        var (text, isHidden) = ("", false)
+        for key in self {
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                let mirror = Mirror(reflecting: key)
+                let isDeclared = mirror.displayStyle == .enum && mirror.children.isEmpty
+                let name = isHidden && !isDeclared ? Redaction.mask : key.stringValue.shortened(to: 60)
+                text += text.isEmpty ? name : "." + name
+            }
+            isHidden = isHidden || redaction.hides(key)
+        }
+        guard let start = text.unicodeScalars.index(text.endIndex, offsetBy: -120, limitedBy: text.startIndex) else {
+            return text
+        }
+        return "…" + text[start...].drop { $0 != "." && $0 != "[" }
+    }
+}
+
+extension Redaction {
+    /// The most bytes of a name that is looked at.
+    static let longestName = 256
+
+    /// Whether what a key leads to is hidden: also if its name is too long to be looked at.
+    func hides(_ key: any CodingKey) -> Bool {
+        isActive && key.stringValue.utf8.count > Self.longestName || hides(key.stringValue)
+    }
+}
