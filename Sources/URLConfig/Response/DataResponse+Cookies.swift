@@ -6,9 +6,8 @@ extension DataResponse {
     /// response.cookies.first { $0.name == "sid" }?.value     // 31d4
     /// ```
     ///
-    /// Left out are cookies that are malformed, that are for another host than that of ``url``, that are `Secure` but
-    /// do not come from `https`, and that break the promise of a `__Secure-` or `__Host-` in their name (RFC 6265bis
-    /// §4.1.3, §5.7). The session has stored the others already, if its configuration says so.
+    /// Left out are malformed cookies, those for another host than that of ``url``, `Secure` ones that do not come from
+    /// `https`, and those that break the promise of `__Secure-` or `__Host-` in their name (RFC 6265bis §4.1.3, §5.7).
     public var cookies: [HTTPCookie] {
         guard let url, let field = headerFields[.setCookie] else { return [] }
         return HTTPCookie.cookies(in: field, from: url, now: Date())
@@ -19,8 +18,6 @@ extension HTTPCookie {
     /// The cookies in `Set-Cookie` fields that Foundation has combined, with commas between them.
     ///
     /// Foundation's own function crashes on Linux if a name contains an emoji, and ignores `Max-Age` there.
-    ///
-    /// - Parameter now: What `Max-Age` is counted from.
     static func cookies(in field: String, from url: URL, now: Date) -> [HTTPCookie] {
         guard let host = url.host()?.lowercased() else { return [] }
         let isSecure = url.scheme?.lowercased() == "https"
@@ -50,9 +47,7 @@ extension String {
         return cookies + [self[start...]]
     }
 
-    fileprivate var hasControls: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
-
-    /// Whether it is an IP address, not a name: no top-level domain ends with a digit.
+    /// No top-level domain ends with a digit.
     fileprivate var isAddress: Bool { contains(":") || last?.isNumber == true }
 
     /// Whether a cookie from a host may be for all of this domain (RFC 6265 §5.3): not for `com` or `co.uk`.
@@ -61,12 +56,6 @@ extension String {
     fileprivate func isDomain(of host: String) -> Bool {
         let isSuffix = !contains(".") || wholeMatch(of: /(ac|co|com|edu|go|gob|gov|mil|ne|net|or|org)\.[a-z]{2}/) != nil
         return self == host || (!isSuffix && !host.isAddress && host.hasSuffix("." + self))
-    }
-
-    /// The expiry for a `Max-Age` value (RFC 6265 §5.2.2); `nil` if it is not a number of seconds.
-    fileprivate func expiry(now: Date) -> Date? {
-        guard let seconds = Double(self), utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") }) else { return nil }
-        return seconds > 0 ? min(now + seconds, .distantFuture) : .distantPast
     }
 }
 
@@ -78,18 +67,20 @@ extension FieldScanner {
         let name = text(to: "=;")
         guard skip("="), !name.isEmpty else { return nil }
         let value = text(to: ";")
-        guard !name.hasControls, !value.hasControls else { return nil }
+        guard !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
         // As Foundation has it; the RFC would take the folder of the request.
         var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
         var age: Date?
-        var path: String?
+        var path = ""
         var isHostOnly = true
         while skip(";") {
             let attribute = text(to: "=;")
             let value = skip("=") ? text(to: ";") : ""
             switch attribute.utf8.count <= 8 ? attribute.lowercased() : "" {
             case "expires": properties[.expires] = Date(cookieDate: value) ?? properties[.expires]
-            case "max-age": age = value.expiry(now: now) ?? age
+            case "max-age" where value.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }:
+                guard let seconds = Double(value) else { break }
+                age = seconds > 0 ? min(now + seconds, .distantFuture) : .distantPast
             case "path": path = value
             case "secure":
                 guard isSecure else { return nil }
@@ -103,12 +94,12 @@ extension FieldScanner {
             default: break
             }
         }
-        if let age { properties[.expires] = age }
-        if let path, path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
+        properties[.expires] = age ?? properties[.expires]
+        if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
         // RFC 6265bis §4.1.3; case does not count, since there are servers for which it does not.
-        let prefix = String(decoding: name.utf8.prefix(9), as: UTF8.self).lowercased().utf8
+        let prefix = name.lowercased().utf8
         let isMarked = properties[.secure] != nil
-        let isForWholeHost = isMarked && isHostOnly && path?.utf8.elementsEqual("/".utf8) == true
+        let isForWholeHost = isMarked && isHostOnly && path.utf8.elementsEqual("/".utf8)
         if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
         if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
         return properties
