@@ -19,13 +19,51 @@ extension HTTPCookie {
     ///
     /// Foundation's own function crashes on Linux if a name contains an emoji, and ignores `Max-Age` there.
     static func cookies(in field: String, from url: URL, now: Date) -> [HTTPCookie] {
-        guard let host = url.host()?.lowercased() else { return [] }
-        let isSecure = url.scheme?.lowercased() == "https"
-        return field.separateCookies.compactMap { text in
-            var scanner = FieldScanner(text)
-            let properties = scanner.cookieProperties(host: host, isSecure: isSecure, now: now)
-            return properties.flatMap(HTTPCookie.init(properties:))
+        field.separateCookies.compactMap { HTTPCookie($0, from: url, now: now) }
+    }
+
+    /// RFC 6265 §5.2; `nil` for a cookie that is malformed, or that this host may not set.
+    private convenience init?(_ text: Substring, from url: URL, now: Date) {
+        var scanner = FieldScanner(text)
+        let name = scanner.text(to: "=;")
+        guard let host = url.host()?.lowercased(), scanner.skip("="), !name.isEmpty else { return nil }
+        let value = scanner.text(to: ";")
+        guard !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        // As Foundation has it; the RFC would take the folder of the request.
+        var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
+        var age: Date?
+        var path = ""
+        var isHostOnly = true
+        while scanner.skip(";") {
+            let attribute = scanner.text(to: "=;")
+            let value = scanner.skip("=") ? scanner.text(to: ";") : ""
+            switch attribute.utf8.count <= 8 ? attribute.lowercased() : "" {
+            case "expires": properties[.expires] = Date(cookieDate: value) ?? properties[.expires]
+            case "max-age" where value.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }:
+                guard let seconds = Double(value) else { break }
+                age = seconds > 0 ? min(now + seconds, .distantFuture) : .distantPast
+            case "path": path = value
+            case "secure":
+                guard url.scheme?.lowercased() == "https" else { return nil }
+                properties[.secure] = "TRUE"
+            case "httponly": properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE"
+            case "domain" where !value.isEmpty:
+                let domain = String(Substring(value.lowercased().utf8.drop { $0 == UInt8(ascii: ".") }))
+                guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
+                properties[.domain] = domain == host && host.isAddress ? host : "." + domain
+                isHostOnly = false
+            default: break
+            }
         }
+        properties[.expires] = age ?? properties[.expires]
+        if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
+        // RFC 6265bis §4.1.3; case does not count, since there are servers for which it does not.
+        let prefix = name.lowercased().utf8
+        let isMarked = properties[.secure] != nil
+        let isForWholeHost = isMarked && isHostOnly && path.utf8.elementsEqual("/".utf8)
+        if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
+        if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
+        self.init(properties: properties)
     }
 }
 
@@ -56,52 +94,5 @@ extension String {
     fileprivate func isDomain(of host: String) -> Bool {
         let isSuffix = !contains(".") || wholeMatch(of: /(ac|co|com|edu|go|gob|gov|mil|ne|net|or|org)\.[a-z]{2}/) != nil
         return self == host || (!isSuffix && !host.isAddress && host.hasSuffix("." + self))
-    }
-}
-
-extension FieldScanner {
-    /// RFC 6265 §5.2; `nil` for a cookie that is malformed, or that this host may not set.
-    fileprivate mutating func cookieProperties(
-        host: String, isSecure: Bool, now: Date
-    ) -> [HTTPCookiePropertyKey: Any]? {
-        let name = text(to: "=;")
-        guard skip("="), !name.isEmpty else { return nil }
-        let value = text(to: ";")
-        guard !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
-        // As Foundation has it; the RFC would take the folder of the request.
-        var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
-        var age: Date?
-        var path = ""
-        var isHostOnly = true
-        while skip(";") {
-            let attribute = text(to: "=;")
-            let value = skip("=") ? text(to: ";") : ""
-            switch attribute.utf8.count <= 8 ? attribute.lowercased() : "" {
-            case "expires": properties[.expires] = Date(cookieDate: value) ?? properties[.expires]
-            case "max-age" where value.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }:
-                guard let seconds = Double(value) else { break }
-                age = seconds > 0 ? min(now + seconds, .distantFuture) : .distantPast
-            case "path": path = value
-            case "secure":
-                guard isSecure else { return nil }
-                properties[.secure] = "TRUE"
-            case "httponly": properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE"
-            case "domain" where !value.isEmpty:
-                let domain = String(Substring(value.lowercased().utf8.drop { $0 == UInt8(ascii: ".") }))
-                guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
-                properties[.domain] = domain == host && host.isAddress ? host : "." + domain
-                isHostOnly = false
-            default: break
-            }
-        }
-        properties[.expires] = age ?? properties[.expires]
-        if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
-        // RFC 6265bis §4.1.3; case does not count, since there are servers for which it does not.
-        let prefix = name.lowercased().utf8
-        let isMarked = properties[.secure] != nil
-        let isForWholeHost = isMarked && isHostOnly && path.utf8.elementsEqual("/".utf8)
-        if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
-        if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
-        return properties
     }
 }

@@ -9,7 +9,7 @@ extension DataResponse {
 
         private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
-        /// The decoder of every call that names none; by default a `JSONDecoder`. Any thread may replace it.
+        /// The decoder of every call that names none; by default a `JSONDecoder`; any thread may replace it.
         public static var defaultDecoder: any ResponseDecoder {
             get { defaults.withLock { $0 } }
             set { defaults.set(\.self, newValue) }
@@ -28,19 +28,20 @@ extension DataResponse {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the whole response. It describes the place
     ///   in the content; the decoder's own error is its ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
-        try decode(type, with: Config.defaultDecoder)
+        try decode(type, decoder: Config.defaultDecoder)
     }
 
-    /// A model from the content, with a JSON decoder. Throws as ``decode(_:)``.
+    /// A model from the content, with a JSON decoder; throws as ``decode(_:)``.
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
     ///   - decoder: The decoder, such as a static member of `JSONDecoder`.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, decoder: JSONDecoder) throws -> Model {
-        try decode(type, with: decoder)
+        let decoder: any ResponseDecoder = decoder
+        return try decode(type, decoder: decoder)
     }
 
-    /// A model from the content, with any decoder. Throws as ``decode(_:)``.
+    /// A model from the content, with any decoder; throws as ``decode(_:)``.
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
@@ -49,10 +50,14 @@ extension DataResponse {
     public func decode<Model: Decodable>(
         _ type: Model.Type = Model.self, decoder: some ResponseDecoder
     ) throws -> Model {
-        try decode(type, with: decoder)
+        do {
+            return try Model.self == Problem.self ? problem(type, decoder) : decoder.decode(type, from: data)
+        } catch {
+            return try absence(of: type, after: error)
+        }
     }
 
-    /// A model from the content, with changes to the defaults. Throws as ``decode(_:)``.
+    /// A model from the content, with changes to the defaults; throws as ``decode(_:)``.
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
@@ -62,21 +67,13 @@ extension DataResponse {
     ) throws -> Model {
         var config = Config()
         configure(&config)
-        return try decode(type, with: config.decoder)
+        return try decode(type, decoder: config.decoder)
     }
 
     /// Unavailable: tells that the type is missing.
     @available(*, unavailable, message: "say which type: `let user: User = try …decode()` or `decode(User.self)`")
     @_disfavoredOverload
     public func decode() throws -> Never { throw Reason("no type") }
-
-    private func decode<Model: Decodable>(_ type: Model.Type, with decoder: any ResponseDecoder) throws -> Model {
-        do {
-            return try Model.self == Problem.self ? problem(type, decoder) : decoder.decode(type, from: data)
-        } catch {
-            return try absence(of: type, after: error)
-        }
-    }
 
     /// A problem, to which a decoder could not give the response.
     // Not inlined, as the next: an optional of a generic type costs 700 instructions.

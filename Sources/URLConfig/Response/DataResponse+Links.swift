@@ -1,5 +1,5 @@
 extension DataResponse {
-    /// The links in the `Link` fields (RFC 8288), in their order; those that are malformed or have no `rel` are left out.
+    /// The links in the `Link` fields (RFC 8288), in their order, but for those malformed or without `rel`.
     ///
     /// ```swift
     /// // Link: </articles?page=3>; rel=next, </articles?page=9>; rel=last

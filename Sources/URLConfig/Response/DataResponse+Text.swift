@@ -10,7 +10,7 @@ extension DataResponse {
         return try text(data.text(charset: charset), "the character set \(charset?.shortened(to: 40) ?? "utf-8")")
     }
 
-    /// The content as text, in an encoding that overrides the one of `Content-Type`. Throws as ``text()``.
+    /// The content as text, in an encoding that overrides the one of `Content-Type`; throws as ``text()``.
     ///
     /// - Parameter encoding: The encoding.
     public func text(encoding: String.Encoding) throws -> String {

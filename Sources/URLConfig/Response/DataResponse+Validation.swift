@@ -1,5 +1,5 @@
 extension DataResponse {
-    /// This response, if its status is 2xx. Throws as ``validateStatusCode(in:)``.
+    /// This response, if its status is 2xx; throws as ``validateStatusCode(in:)``.
     @discardableResult
     public func validated() throws -> Self {
         try validateStatusCode(in: 200..<300)
