@@ -22,13 +22,13 @@ extension Date {
         // No date is longer.
         guard text.utf8.count <= 64 else { return nil }
         // Years of two digits go with days that are not abbreviated.
-        let firstYear = text.contains("day") ? Self.calendar.component(.year, from: now) - 49 : nil
+        let isObsolete = text.utf8.firstRange(of: "day".utf8) != nil
+        let firstYear = isObsolete ? Self.calendar.component(.year, from: now) - 49 : nil
         guard let (date, rest) = Self.parse(text, firstYear: firstYear) else { return nil }
         // Another time zone would make it another date. Only the format of asctime, which has no comma, names none.
         let zones = rest.filter { word in !Self.days.contains { word.starts(with: $0.utf8) } }
-        guard zones.allSatisfy({ $0.elementsEqual("GMT".utf8) }), !zones.isEmpty || !text.contains(",") else {
-            return nil
-        }
+        guard zones.allSatisfy({ $0.elementsEqual("GMT".utf8) }), !zones.isEmpty || !text.contains(",")
+        else { return nil }
         self = date
     }
 
