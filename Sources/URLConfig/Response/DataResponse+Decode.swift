@@ -25,8 +25,8 @@ extension DataResponse {
     /// An optional model is `nil` if the content is `null`, or the status is 204 or 205, which have none.
     ///
     /// - Parameter type: The type of the model; by default what the context expects.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the whole response. It describes the place
-    ///   in the content; the decoder's own error is its ``RequestError/underlyingError``.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the whole response. It describes the
+    ///   place in the content; the decoder's own error is its ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         try decode(type, decoder: Config.defaultDecoder)
     }
