@@ -6,9 +6,8 @@ extension DataResponse {
     /// response.cookies.first { $0.name == "sid" }?.value     // 31d4
     /// ```
     ///
-    /// Left out are cookies that are malformed, that are for another host than that of ``url``, that are `Secure` but
-    /// do not come from `https`, and that break the promise of a `__Secure-` or `__Host-` in their name (RFC 6265bis
-    /// §4.1.3, §5.7). The session has stored the others already, if its configuration says so.
+    /// Left out are malformed cookies, those for another host than that of ``url``, `Secure` ones that do not come from
+    /// `https`, and those that break the promise of `__Secure-` or `__Host-` in their name (RFC 6265bis §4.1.3, §5.7).
     public var cookies: [HTTPCookie] {
         guard let url, let field = headerFields[.setCookie] else { return [] }
         return HTTPCookie.cookies(in: field, from: url, now: Date())
@@ -19,16 +18,52 @@ extension HTTPCookie {
     /// The cookies in `Set-Cookie` fields that Foundation has combined, with commas between them.
     ///
     /// Foundation's own function crashes on Linux if a name contains an emoji, and ignores `Max-Age` there.
-    ///
-    /// - Parameter now: What `Max-Age` is counted from.
     static func cookies(in field: String, from url: URL, now: Date) -> [HTTPCookie] {
-        guard let host = url.host()?.lowercased() else { return [] }
-        let isSecure = url.scheme?.lowercased() == "https"
-        return field.separateCookies.compactMap { text in
-            var scanner = FieldScanner(text)
-            let properties = scanner.cookieProperties(host: host, isSecure: isSecure, now: now)
-            return properties.flatMap(HTTPCookie.init(properties:))
+        field.separateCookies.compactMap { HTTPCookie($0, from: url, now: now) }
+    }
+
+    /// RFC 6265 §5.2; `nil` for a cookie that is malformed, or that this host may not set.
+    private convenience init?(_ text: Substring, from url: URL, now: Date) {
+        var scanner = FieldScanner(text)
+        let name = scanner.text(to: "=;")
+        guard let host = url.host()?.lowercased(), scanner.skip("="), !name.isEmpty else { return nil }
+        let value = scanner.text(to: ";")
+        guard !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        // As Foundation has it; the RFC would take the folder of the request.
+        var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
+        var age: Date?
+        var path = ""
+        var isHostOnly = true
+        while scanner.skip(";") {
+            let attribute = scanner.text(to: "=;")
+            let value = scanner.skip("=") ? scanner.text(to: ";") : ""
+            switch attribute.utf8.count <= 8 ? attribute.lowercased() : "" {
+            case "expires": properties[.expires] = Date(cookieDate: value) ?? properties[.expires]
+            case "max-age" where value.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }:
+                guard let seconds = Double(value) else { break }
+                age = seconds > 0 ? min(now + seconds, .distantFuture) : .distantPast
+            case "path": path = value
+            case "secure":
+                guard url.scheme?.lowercased() == "https" else { return nil }
+                properties[.secure] = "TRUE"
+            case "httponly": properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE"
+            case "domain" where !value.isEmpty:
+                let domain = String(Substring(value.lowercased().utf8.drop { $0 == UInt8(ascii: ".") }))
+                guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
+                properties[.domain] = domain == host && host.isAddress ? host : "." + domain
+                isHostOnly = false
+            default: break
+            }
         }
+        properties[.expires] = age ?? properties[.expires]
+        if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
+        // RFC 6265bis §4.1.3; case does not count, since there are servers for which it does not.
+        let prefix = name.lowercased().utf8
+        let isMarked = properties[.secure] != nil
+        let isForWholeHost = isMarked && isHostOnly && path.utf8.elementsEqual("/".utf8)
+        if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
+        if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
+        self.init(properties: properties)
     }
 }
 
@@ -50,9 +85,7 @@ extension String {
         return cookies + [self[start...]]
     }
 
-    fileprivate var hasControls: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
-
-    /// Whether it is an IP address, not a name: no top-level domain ends with a digit.
+    /// No top-level domain ends with a digit.
     fileprivate var isAddress: Bool { contains(":") || last?.isNumber == true }
 
     /// Whether a cookie from a host may be for all of this domain (RFC 6265 §5.3): not for `com` or `co.uk`.
@@ -61,56 +94,5 @@ extension String {
     fileprivate func isDomain(of host: String) -> Bool {
         let isSuffix = !contains(".") || wholeMatch(of: /(ac|co|com|edu|go|gob|gov|mil|ne|net|or|org)\.[a-z]{2}/) != nil
         return self == host || (!isSuffix && !host.isAddress && host.hasSuffix("." + self))
-    }
-
-    /// The expiry for a `Max-Age` value (RFC 6265 §5.2.2); `nil` if it is not a number of seconds.
-    fileprivate func expiry(now: Date) -> Date? {
-        guard let seconds = Double(self), utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") }) else { return nil }
-        return seconds > 0 ? min(now + seconds, .distantFuture) : .distantPast
-    }
-}
-
-extension FieldScanner {
-    /// RFC 6265 §5.2; `nil` for a cookie that is malformed, or that this host may not set.
-    fileprivate mutating func cookieProperties(
-        host: String, isSecure: Bool, now: Date
-    ) -> [HTTPCookiePropertyKey: Any]? {
-        let name = text(to: "=;")
-        guard skip("="), !name.isEmpty else { return nil }
-        let value = text(to: ";")
-        guard !name.hasControls, !value.hasControls else { return nil }
-        // As Foundation has it; the RFC would take the folder of the request.
-        var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
-        var age: Date?
-        var path: String?
-        var isHostOnly = true
-        while skip(";") {
-            let attribute = text(to: "=;")
-            let value = skip("=") ? text(to: ";") : ""
-            switch attribute.utf8.count <= 8 ? attribute.lowercased() : "" {
-            case "expires": properties[.expires] = Date(cookieDate: value) ?? properties[.expires]
-            case "max-age": age = value.expiry(now: now) ?? age
-            case "path": path = value
-            case "secure":
-                guard isSecure else { return nil }
-                properties[.secure] = "TRUE"
-            case "httponly": properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE"
-            case "domain" where !value.isEmpty:
-                let domain = String(Substring(value.lowercased().utf8.drop { $0 == UInt8(ascii: ".") }))
-                guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
-                properties[.domain] = domain == host && host.isAddress ? host : "." + domain
-                isHostOnly = false
-            default: break
-            }
-        }
-        if let age { properties[.expires] = age }
-        if let path, path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
-        // RFC 6265bis §4.1.3; case does not count, since there are servers for which it does not.
-        let prefix = String(decoding: name.utf8.prefix(9), as: UTF8.self).lowercased().utf8
-        let isMarked = properties[.secure] != nil
-        let isForWholeHost = isMarked && isHostOnly && path?.utf8.elementsEqual("/".utf8) == true
-        if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
-        if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
-        return properties
     }
 }

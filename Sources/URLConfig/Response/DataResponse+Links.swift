@@ -1,12 +1,10 @@
 extension DataResponse {
-    /// The links in the `Link` fields (RFC 8288), in their order.
+    /// The links in the `Link` fields (RFC 8288), in their order, but for those malformed or without `rel`.
     ///
     /// ```swift
     /// // Link: </articles?page=3>; rel=next, </articles?page=9>; rel=last
     /// response.links[.next]?.target     // https://api.example.com/articles?page=3
     /// ```
-    ///
-    /// A link that is not well formed, or has no `rel`, is left out.
     public var links: [Link] {
         guard let name = HTTPField.Name("Link") else { return [] }
         return headerFields[values: name].flatMap { field in
@@ -16,8 +14,8 @@ extension DataResponse {
     }
 }
 
-/// RFC 8288 §B.2, but what does not begin with `<` is skipped up to the next comma.
 extension FieldScanner {
+    /// RFC 8288 §B.2, but what does not begin with `<` is skipped up to the next comma.
     fileprivate mutating func links(relativeTo base: URL?) -> [DataResponse.Link] {
         var links: [DataResponse.Link] = []
         while !isAtEnd {

@@ -8,7 +8,7 @@ extension DataResponse {
     /// let user: User = try response.decode(orThrow: APIError.self)
     /// ```
     ///
-    /// ``Problem`` is such an error, too. An error that needs more than the content is a ``ResponseError``.
+    /// ``Problem`` is such an error, too. One that needs more than the content is a ``ResponseError``.
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
@@ -32,34 +32,25 @@ extension DataResponse {
     public func validated<Failure: Decodable & Error>(
         orThrow failure: Failure.Type, _ configure: (inout Config) -> Void = { _ in }
     ) throws -> Self {
-        guard isSuccess else { throw self.failure(failure, configure) }
-        return self
-    }
-
-    private func failure<Failure: Decodable & Error>(
-        _ type: Failure.Type, _ configure: (inout Config) -> Void
-    ) -> any Error {
-        if Failure.self == Problem.self, let problem = problem as? Failure { return problem }
+        if isSuccess { return self }
+        if Failure.self == Problem.self, let problem { throw problem }
+        let decoded: any Error
         do {
-            let failure = try decode(type, configure)
-            guard var error = failure as? any ResponseError else { return failure }
-            error.take(from: self)
-            return error
+            decoded = try decode(failure, configure)
         } catch {
-            return RequestError(
+            throw RequestError(
                 .unacceptableStatus, stage: .validating,
                 reason: "that status is not accepted here; \(error.summary)", response: self,
                 underlyingError: (error as? RequestError)?.underlyingError ?? error)
         }
+        guard var error = decoded as? any ResponseError else { throw decoded }
+        error.take(from: self)
+        throw error
     }
 }
 
 extension ResponseValidator {
-    /// A 2xx status; else the API's own error, as ``DataResponse/validated(orThrow:_:)`` throws it.
-    ///
-    /// ```swift
-    /// $0.validators = [.success(orThrow: APIError.self)]
-    /// ```
+    /// A 2xx status; otherwise the API's own error, as ``DataResponse/validated(orThrow:_:)`` throws it.
     ///
     /// - Parameters:
     ///   - failure: The type of the API's own error.

@@ -10,37 +10,31 @@ extension DataResponse {
         return try text(data.text(charset: charset), "the character set \(charset?.shortened(to: 40) ?? "utf-8")")
     }
 
-    /// The content as text, in an encoding that overrides the one of `Content-Type`.
+    /// The content as text, in an encoding that overrides the one of `Content-Type`; throws as ``text()``.
     ///
     /// - Parameter encoding: The encoding.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that encoding.
-    ///   An empty content is not an error.
     public func text(encoding: String.Encoding) throws -> String {
         try text(String(data: data, encoding: encoding), "the encoding \(encoding)")
     }
 
     private func text(_ text: String?, _ encoding: String) throws -> String {
-        guard let text else {
-            throw RequestError(
-                .decoding, stage: .decoding, reason: "the content is not text in \(encoding)", response: self)
-        }
-        return text
+        if let text { return text }
+        throw RequestError(
+            .decoding, stage: .decoding, reason: "the content is not text in \(encoding)", response: self)
     }
 }
 
 extension Data {
     /// The text; `nil` if the bytes are not text in that character set, or it is unknown.
     func text(charset: String?) -> String? {
-        let marks: [(mark: [UInt8], encoding: String.Encoding)] = [
-            ([0xEF, 0xBB, 0xBF], .utf8), ([0, 0, 0xFE, 0xFF], .utf32BigEndian),
-            ([0xFF, 0xFE, 0, 0], .utf32LittleEndian), ([0xFE, 0xFF], .utf16BigEndian),
-            ([0xFF, 0xFE], .utf16LittleEndian),
+        let marks: KeyValuePairs<[UInt8], String.Encoding> = [
+            [0xEF, 0xBB, 0xBF]: .utf8, [0, 0, 0xFE, 0xFF]: .utf32BigEndian, [0xFF, 0xFE, 0, 0]: .utf32LittleEndian,
+            [0xFE, 0xFF]: .utf16BigEndian, [0xFF, 0xFE]: .utf16LittleEndian,
         ]
-        if let (mark, encoding) = marks.first(where: { starts(with: $0.mark) }) {
+        if let (mark, encoding) = marks.first(where: { starts(with: $0.key) }) {
             return String(data: dropFirst(mark.count), encoding: encoding)
         }
-        guard let charset else { return String(data: self, encoding: .utf8) }
-        guard let encoding = String.Encoding(charset: charset) else { return nil }
+        guard let encoding = String.Encoding(charset: charset ?? "utf-8") else { return nil }
         return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
     }
 
@@ -54,7 +48,7 @@ extension Data {
 }
 
 extension String.Encoding {
-    /// The encoding that a `charset` parameter names (IANA character sets, WHATWG Encoding §4.2); `nil` if unknown.
+    /// The encoding that a `charset` parameter names (IANA character sets, WHATWG Encoding §4.2).
     fileprivate init?(charset: String) {
         // The longest that is known has 12 letters.
         switch charset.utf8.count <= 12 ? charset.lowercased() : "" {

@@ -1,7 +1,5 @@
 extension DataResponse {
-    /// This response, if its status is 2xx.
-    ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
+    /// This response, if its status is 2xx; throws as ``validateStatusCode(in:)``.
     @discardableResult
     public func validated() throws -> Self {
         try validateStatusCode(in: 200..<300)
@@ -13,8 +11,8 @@ extension DataResponse {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
     public func validateStatusCode(in codes: some Sequence<Int>) throws -> Self {
-        guard codes.statusCodes.contains(status.code) else { throw RequestError(unacceptable: self) }
-        return self
+        if codes.statusCodes.contains(status.code) { return self }
+        throw RequestError(unacceptable: self)
     }
 
     /// This response, if its content type is of the kind given.
@@ -23,13 +21,11 @@ extension DataResponse {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableContentType`` and the whole response.
     @discardableResult
     public func validateContentType(_ type: MediaType) throws -> Self {
-        guard hasContentType(type) else {
-            let found = contentType?.description ?? headerFields[.contentType] ?? "none"
-            throw RequestError(
-                .unacceptableContentType, stage: .validating,
-                reason: "content type is \(found.shortened(to: 80)), expected \(type)", response: self)
-        }
-        return self
+        if hasContentType(type) { return self }
+        let found = contentType?.description ?? headerFields[.contentType] ?? "none"
+        throw RequestError(
+            .unacceptableContentType, stage: .validating,
+            reason: "content type is \(found.shortened(to: 80)), expected \(type)", response: self)
     }
 
     /// Whether the content type is of a kind.

@@ -1,7 +1,7 @@
 /// Dates in header fields: written as RFC 9110 §5.6.7 has it, read by the algorithm for cookies (RFC 6265 §5.1.1).
 extension Date {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let calendar = {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -15,7 +15,7 @@ extension Date {
             """,
         locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: calendar)
 
-    /// A date in any of HTTP's three formats, or nearly so; `nil` for anything else.
+    /// A date in any of HTTP's three formats, or nearly so.
     ///
     /// - Parameter now: A year of two digits is at most 50 years after this date (RFC 9110).
     init?(httpDate text: String, now: Date = Date()) {
@@ -26,13 +26,13 @@ extension Date {
         let firstYear = isObsolete ? Self.calendar.component(.year, from: now) - 49 : nil
         guard let (date, rest) = Self.parse(text, firstYear: firstYear) else { return nil }
         // Another time zone would make it another date. Only the format of asctime, which has no comma, names none.
-        let isUTC = rest.contains { $0.elementsEqual("GMT".utf8) } || !text.utf8.contains(UInt8(ascii: ","))
-        let others = rest.filter { word in !Self.days.contains { word.starts(with: $0.utf8) } }
-        guard isUTC, others.allSatisfy({ $0.elementsEqual("GMT".utf8) }) else { return nil }
+        let zones = rest.filter { word in !Self.days.contains { word.starts(with: $0.utf8) } }
+        guard zones.allSatisfy({ $0.elementsEqual("GMT".utf8) }), !zones.isEmpty || !text.contains(",")
+        else { return nil }
         self = date
     }
 
-    /// A date of a cookie, in nearly any format (RFC 6265 §5.1.1); `nil` if a part is missing or there is no such day.
+    /// A date of a cookie, in nearly any format (RFC 6265 §5.1.1).
     init?(cookieDate text: String) {
         let date = Self.parse(text, firstYear: 1970)?.date
         guard let date, Self.calendar.component(.year, from: date) > 1600 else { return nil }
@@ -44,16 +44,14 @@ extension Date {
     /// - Parameter firstYear: The first of the hundred years that two digits may mean; `nil` if four are needed.
     private static func parse(_ text: String, firstYear: Int?) -> (date: Date, rest: [Substring.UTF8View])? {
         var parts = DateComponents(calendar: calendar)
-        var isLeap = false
+        var time: [Int]?
         var rest: [Substring.UTF8View] = []
-        for word in text.utf8.split(whereSeparator: \.isDateDelimiter) {
-            if parts.hour == nil, let time = word.time {
-                // A leap second is in no calendar.
-                isLeap = time[2] == 60
-                (parts.hour, parts.minute, parts.second) = (time[0], time[1], isLeap ? 59 : time[2])
+        for word in text.utf8.split(whereSeparator: "\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~".utf8.contains) {
+            if time == nil, let found = word.time {
+                time = found
             } else if parts.day == nil, let day = word.number(of: 1...2) {
                 parts.day = day
-            } else if parts.month == nil, let month = months.firstIndex(where: word.startsIgnoringCase(with:)) {
+            } else if parts.month == nil, let month = months.firstIndex(of: word.opening) {
                 parts.month = month + 1
             } else if parts.year == nil, let year = word.number(of: 4...4), year > 0 {
                 parts.year = year
@@ -63,25 +61,17 @@ extension Date {
                 rest.append(word)
             }
         }
-        let isComplete = parts.hour != nil && parts.day != nil && parts.month != nil && parts.year != nil
-        guard isComplete, parts.isValidDate, let date = parts.date else { return nil }
-        return (isLeap ? date + 1 : date, rest)
+        // A leap second is in no calendar.
+        guard let time, time[0] < 24, time[1] < 60, time[2] <= 60, parts.day != nil, parts.month != nil,
+            parts.year != nil, parts.isValidDate, let day = parts.date
+        else { return nil }
+        return (day + TimeInterval(time[0] * 3600 + time[1] * 60 + time[2]), rest)
     }
 
     /// As `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
         return formatted(Self.httpFormat)
-    }
-}
-
-extension UInt8 {
-    /// RFC 6265 §5.1.1: everything but digits, letters, the colon and controls.
-    fileprivate var isDateDelimiter: Bool {
-        switch self {
-        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
-        default: false
-        }
     }
 }
 
@@ -96,11 +86,9 @@ extension Substring.UTF8View {
     fileprivate var time: [Int]? {
         let parts = split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         let numbers = parts.compactMap { $0.number(of: 1...2) }
-        return parts.count == 3 && numbers.count == 3 && parts[..<2].allSatisfy { $0.allSatisfy(\.isDigit) }
-            ? numbers : nil
+        return numbers.count == 3 && parts[..<2].allSatisfy { $0.allSatisfy(\.isDigit) } ? numbers : nil
     }
 
-    fileprivate func startsIgnoringCase(with month: String) -> Bool {
-        count >= month.utf8.count && zip(month.utf8, self).allSatisfy { $0 | 0x20 == $1 | 0x20 }
-    }
+    /// As much as a month needs.
+    fileprivate var opening: String { String(decoding: prefix(3), as: UTF8.self).lowercased() }
 }

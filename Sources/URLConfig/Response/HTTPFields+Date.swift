@@ -6,9 +6,8 @@ extension HTTPFields {
     /// let request = URLRequest.with(.api) { $0.headers[date: .ifModifiedSince] = date }
     /// ```
     ///
-    /// Reads the three formats of HTTP, whatever their order and separators; `nil` if a part is missing or invalid, or
-    /// the time zone is not GMT. Writes whole seconds, as `Sun, 06 Nov 1994 08:49:37 GMT`. `nil` removes the field, as
-    /// does a date before the year 1 or after 9999.
+    /// Any of HTTP's three formats is read. What is written is in whole seconds; `nil` and a date outside the years 1
+    /// to 9999 remove the field.
     ///
     /// - Parameter name: The name of the field.
     public subscript(date name: HTTPField.Name) -> Date? {

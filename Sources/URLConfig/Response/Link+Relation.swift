@@ -1,7 +1,7 @@
 extension DataResponse.Link {
-    /// What the target of a link is to the link's resource: a name that IANA has registered, or a URL (RFC 8288 §2.1).
+    /// A relation type: a name that IANA has registered, or a URL, whatever the case (RFC 8288 §2.1).
     ///
-    /// An app adds its own as static members, or writes a literal. Case does not count.
+    /// An app adds its own as static members, or writes a literal.
     public struct Relation: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
         /// The name or the URL, as it was written.
         public let description: String

@@ -1,11 +1,5 @@
 extension DataResponse {
-    /// A link that a response has to another resource, from its `Link` fields (RFC 8288).
-    ///
-    /// ```swift
-    /// if let next = response.links[.next] {
-    ///     let page = try await session.response(for: URLRequest(url: next.target))
-    /// }
-    /// ```
+    /// A link to another resource in the ``DataResponse/links`` of a response (RFC 8288).
     ///
     /// The server chooses the target: it may lead to another host.
     public struct Link: Sendable, Hashable {
@@ -30,7 +24,6 @@ extension DataResponse {
         /// The media type that the target probably has.
         public var type: MediaType? { parameters["type"].flatMap { MediaType($0) } }
 
-        /// A link from its parts; `nil` without a relation, or with an invalid URL.
         init?(_ reference: String, _ written: [(name: String, value: String)], relativeTo base: URL?) {
             var plain: [String: String] = [:]
             var decoded: [String: String] = [:]
@@ -77,9 +70,7 @@ extension DataResponse.Link: CustomStringConvertible, CustomReflectable {
 }
 
 extension [DataResponse.Link] {
-    /// The first link with a relation, such as `links[.next]` or `links["next"]`.
-    ///
-    /// A link with an ``DataResponse/Link/anchor`` is not of the response, and ignored.
+    /// The first link of the response with a relation, such as `links[.next]`: one without an anchor.
     ///
     /// - Parameter relation: The relation type; case does not count.
     public subscript(relation: DataResponse.Link.Relation) -> DataResponse.Link? {

@@ -1,4 +1,4 @@
-/// What went wrong with a request: one that cannot be built, or an answer that is not what was asked for.
+/// What is wrong with a request, or with the response to it.
 ///
 /// ```swift
 /// do {
@@ -8,12 +8,10 @@
 /// }
 /// ```
 ///
-/// Not of this type: transport failures, which stay `URLError`; the end of a cancelled task, which is always
-/// `CancellationError`; what the caller's own closures throw.
+/// Transport failures stay `URLError`, a cancelled task throws `CancellationError`, and errors of the caller's own
+/// closures are rethrown.
 public struct RequestError: Error, Sendable {
-    /// What kind of failure it is.
-    ///
-    /// Open: an app adds its own as static members.
+    /// The kind of failure; an app adds its own as static members.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
         public let rawValue: String
@@ -29,51 +27,51 @@ public struct RequestError: Error, Sendable {
         public static let invalidURL = Self(rawValue: "invalidURL")
         /// A header field, credentials included, cannot be sent.
         public static let invalidHeaderField = Self(rawValue: "invalidHeaderField")
-        /// The method is none that HTTP can have.
+        /// The method is not a token (RFC 9110 §9.1).
         public static let invalidMethod = Self(rawValue: "invalidMethod")
-        /// The body cannot be encoded, or the method has no place for it.
+        /// The body cannot be encoded, or the method has none.
         public static let invalidBody = Self(rawValue: "invalidBody")
         /// The time limit is not more than zero.
         public static let invalidTimeout = Self(rawValue: "invalidTimeout")
-        /// The session is one for background transfers, which cannot be used here.
+        /// The session is for background transfers.
         public static let unsupportedSession = Self(rawValue: "unsupportedSession")
-        /// The answer is no HTTP response.
+        /// The response is not one of HTTP.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit``.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
-        /// A redirect leads to no place that may be requested.
+        /// A redirect leads to a URL that may not be requested.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
         /// More than twenty redirects, one after the other.
         public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
         /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, is up.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
-        /// An authenticator got no credentials in time: `load` or `refresh` of a ``TokenAuthenticator`` did not return.
+        /// `load` or `refresh` of a ``TokenAuthenticator`` did not return in time.
         public static let authenticationTimedOut = Self(rawValue: "authenticationTimedOut")
         /// The server refused the credentials for good, or the request had none.
         public static let unauthorized = Self(rawValue: "unauthorized")
-        /// The status is not one of those asked for.
+        /// The status is not one of those accepted.
         public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
-        /// The content type is not one of those asked for.
+        /// The content type is not the one accepted.
         public static let unacceptableContentType = Self(rawValue: "unacceptableContentType")
-        /// The content is not what was to be read from it.
+        /// The content cannot be decoded.
         public static let decoding = Self(rawValue: "decoding")
     }
 
-    /// Where on its way a request failed.
+    /// When a request failed.
     public enum Stage: Sendable, Hashable {
-        /// While the request was put together; nothing was sent.
+        /// Before anything was sent.
         case building
-        /// While it was sent and answered.
+        /// Until the response was complete.
         case executing
-        /// While the answer was checked.
+        /// While the response was checked.
         case validating
-        /// While the answer was read.
+        /// While the content was decoded.
         case decoding
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var code: Code
-    /// Where on its way the request failed.
+    /// When the request failed.
     public var stage: Stage
     /// What is wrong and what to do about it, without secrets.
     public var reason: String {
@@ -81,11 +79,11 @@ public struct RequestError: Error, Sendable {
         set { (text, isDiagnosed) = (newValue, false) }
     }
     private var text: String
-    /// Whether the content is looked at for more words, whenever the error is shown.
+    /// Whether the content explains more, whenever the error is shown.
     var isDiagnosed = false
     /// The request, if there is one yet.
     public var request: URLRequest?
-    /// The answer, body included, if there was one.
+    /// The response with its content, if there was one.
     public var response: DataResponse?
     /// What was sent until then; empty if nothing was.
     public var attempts: [Attempt] = []
@@ -101,11 +99,11 @@ public struct RequestError: Error, Sendable {
     /// An error, such as a validator of an app's own throws.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - stage: Where on its way the request failed.
-    ///   - reason: What is wrong and what to do about it. It is shown and logged as it is, so it must hold no secret.
-    ///   - request: The request; at first that of the response.
-    ///   - response: The answer.
+    ///   - code: The kind of failure.
+    ///   - stage: When the request failed.
+    ///   - reason: What is wrong and what to do about it. It is shown and logged, so it must not contain a secret.
+    ///   - request: The request; by default that of the response.
+    ///   - response: The response.
     ///   - underlyingError: The error that caused this one.
     public init(
         _ code: Code, stage: Stage, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,

@@ -5,17 +5,13 @@
 ///     let message: String
 ///     private(set) var response: DataResponse?
 ///
-///     private enum CodingKeys: CodingKey { case message }
+///     private enum CodingKeys: CodingKey { case message }     // only what is in the content
 ///
 ///     mutating func take(from response: DataResponse) { self.response = response }
 /// }
 /// ```
-///
-/// The coding keys name only what is in the content.
 public protocol ResponseError: Error {
-    /// Takes what the error needs of the response.
-    ///
-    /// It is called once, after the error is decoded and before it is thrown.
+    /// Takes what the error needs. It is called once, after the error is decoded and before it is thrown.
     ///
     /// - Parameter response: The response, with its content.
     mutating func take(from response: DataResponse)

@@ -1,5 +1,5 @@
 extension URL {
-    /// The absolute URL that a reference leads to from a base (RFC 3986 §5); `nil` if there is none.
+    /// The absolute URL that a reference leads to from a base (RFC 3986 §5).
     ///
     /// Characters that a URL may not contain are encoded here: Foundation would encode the escapes beside them again.
     init?(reference: String, relativeTo base: URL?) {
@@ -11,8 +11,8 @@ extension URL {
             url = components?.url
         } else {
             // A host is left to Foundation: it knows how to write one that is not ASCII.
-            let rest = reference[reference.endOfAuthority...]
-            let text = reference[..<rest.startIndex] + String(rest).percentEncoded(.reference)
+            let rest = reference.endOfAuthority
+            let text = reference[..<rest] + String(reference[rest...]).percentEncoded(.reference)
             url = URL(string: String(text), relativeTo: base)?.absoluteURL
         }
         guard let url, url.scheme != nil else { return nil }
