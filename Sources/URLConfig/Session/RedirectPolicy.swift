@@ -13,29 +13,26 @@
 /// }
 /// ```
 public struct RedirectPolicy: Sendable {
-    private let decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
+    /// The most redirects that one call follows.
+    static let most = 20
+
+    private var decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
     /// Whether redirects are followed without a look at the response.
     private var isUnconditional = false
 
     /// Follows redirects.
-    public static let follow = {
-        var policy = Self { _, next in next }
-        policy.isUnconditional = true
-        return policy
-    }()
+    public static let follow = Self(decide: { _, next in next }, isUnconditional: true)
     /// Returns a redirect like any other response.
     public static let none = Self()
-    /// The most redirects that one call follows.
-    static let most = 20
+}
 
-    private init() { decide = nil }
-
+extension RedirectPolicy {
     /// Lets a function decide.
     ///
     /// - Parameter decide: Receives the redirect and the next request, without the credentials of another origin.
     ///   Returns the request to send, or `nil` to return the redirect. The call throws what it throws.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
-        self.decide = decide
+        self.init(decide: decide)
     }
 
     /// Whether a redirect is followed without a look at its body.
@@ -54,8 +51,6 @@ public struct RedirectPolicy: Sendable {
 
 extension URLRequest {
     /// This request, as a redirect says; `nil` if the response is not a redirect.
-    ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/refusedRedirect``.
     func redirected(by response: DataResponse, _ redaction: Redaction) throws(RequestError) -> URLRequest? {
         guard response.status.isRedirect, let url, let location = response.headerFields[.location], !location.isEmpty
         else { return nil }
@@ -101,7 +96,7 @@ extension URLRequest {
 }
 
 extension URL {
-    /// Where a `Location` leads (RFC 9110 §10.2.2): resolved by RFC 3986 §5, with the base's fragment if it has none.
+    /// RFC 9110 §10.2.2: resolved by RFC 3986 §5, with the base's fragment if it has none.
     fileprivate init?(location: String, relativeTo base: URL) {
         guard let target = URL(reference: location, relativeTo: base)?.withLowercasedScheme else { return nil }
         let fragment = target.fragment == nil ? base.fragment(percentEncoded: true) : nil

@@ -4,7 +4,6 @@
 ///
 /// ```swift
 /// extension ResponseValidator {
-///     /// A page of Cloudflare's where the app expects JSON of the server behind it.
 ///     static let notBlockedByCloudflare = Self { response in
 ///         guard response.status == .forbidden, response.hasContentType(.html) else { return }
 ///         throw AppError.blockedByCloudflare
@@ -13,7 +12,6 @@
 /// let response = try await session.response(for: request) { $0.validators = [.notBlockedByCloudflare, .success] }
 /// ```
 public struct ResponseValidator: Sendable {
-    /// Applies the check.
     let validate: @Sendable (_ response: inout DataResponse) async throws -> Void
 
     /// A check.
@@ -38,7 +36,5 @@ public struct ResponseValidator: Sendable {
     /// A content type of the given kind; otherwise ``RequestError/Code/unacceptableContentType``.
     ///
     /// - Parameter type: The kind, as for ``DataResponse/hasContentType(_:)``.
-    public static func contentType(_ type: MediaType) -> Self {
-        Self { try $0.validateContentType(type) }
-    }
+    public static func contentType(_ type: MediaType) -> Self { Self { try $0.validateContentType(type) } }
 }

@@ -26,7 +26,6 @@ extension TokenAuthenticator {
             return expiry.timeIntervalSince(now) <= min(leeway / .seconds(1), expiry.timeIntervalSince(start) / 2)
         }
 
-        /// Whether there is a token that has not expired.
         func isUsable(at now: Date) -> Bool { token.map { $0.expiry ?? .distantFuture > now } ?? false }
 
         /// Takes the token that the app sets, and the credentials that are sent for it.
@@ -39,10 +38,9 @@ extension TokenAuthenticator {
 
         /// Takes what `refresh` returned for an old token, or `load` for none.
         ///
-        /// - Parameters:
-        ///   - start: The generation when the renewal began.
-        ///   - isLate: Whether its limit has passed. Then only a token counts: many services accept a refresh token
-        ///     only once, so dropping what came for it would sign the user out.
+        /// If it is late, past its limit, only a token counts: many services accept a refresh token only once, so
+        /// dropping what came for it would sign the user out.
+        ///
         /// - Returns: Whether nobody needs to wait any longer.
         mutating func take(
             _ result: Result<Token?, any Error>, for old: Token?, since start: Int, isLate: Bool, at now: Date

@@ -32,10 +32,11 @@ public struct ResponseReader<Output: Sendable>: Sendable {
         body = { try read($0.validateStatusCode(in: codes)) }
     }
 
-    /// The value of a response, as `value(for:)` returns it.
+    /// The value of a response.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response for a
-    ///   status that is not accepted, or what `decode()` and `text()` throw for a content that cannot be read.
+    /// - Throws: ``RequestError`` with the whole response and code ``RequestError/Code/unacceptableStatus`` for a
+    ///   status that is not accepted, or ``RequestError/Code/decoding`` for a content that cannot be read; what an
+    ///   app's own reader throws.
     public func read(_ response: DataResponse) throws -> Output { try body(response) }
 
     /// A reader of a value that is made of this one's.
