@@ -54,17 +54,13 @@ extension URLRequest {
     func redirected(by response: DataResponse, _ redaction: Redaction) throws(RequestError) -> URLRequest? {
         guard response.status.isRedirect, let url, let location = response.headerFields[.location], !location.isEmpty
         else { return nil }
-        guard let target = URL(location: location, relativeTo: url) else {
-            throw .refusedRedirect("its Location is no URL", response)
-        }
-        guard ["http", "https"].contains(target.scheme?.lowercased()), target.host()?.isEmpty == false else {
-            throw .refusedRedirect("its Location is not one of http or https with a host", response)
-        }
+        guard let target = URL(location: location, relativeTo: url),
+            ["http", "https"].contains(target.scheme?.lowercased()), target.host()?.isEmpty == false
+        else { throw .refusedRedirect("its Location is not a URL of http or https with a host", response) }
         // A relative Location keeps the user name of the request's URL.
         let keepsUser = Origin(url) == Origin(target) && target.user == url.user && target.password == url.password
-        guard keepsUser || target.user == nil && target.password == nil else {
-            throw .refusedRedirect("its Location holds a user name (RFC 9110 §4.2.4)", response)
-        }
+        guard keepsUser || target.user == nil && target.password == nil
+        else { throw .refusedRedirect("its Location contains a user name (RFC 9110 §4.2.4)", response) }
         var next = self
         next.url = target
         let (status, method) = (response.status.code, httpMethod ?? "GET")
@@ -80,7 +76,7 @@ extension URLRequest {
         return next.keepingCredentials(for: self, redaction)
     }
 
-    /// This request, without credentials if it leads to another origin than the one that they are for.
+    /// This request, without credentials if it leads to another origin.
     func keepingCredentials(for other: URLRequest, _ redaction: Redaction) -> URLRequest {
         guard Origin(url) != Origin(other.url) else { return self }
         var request = self
@@ -115,8 +111,7 @@ extension HTTPResponse.Status {
 
 extension RequestError {
     static func refusedRedirect(_ reason: String, _ response: DataResponse) -> Self {
-        Self(
-            .refusedRedirect, stage: .executing, reason: "a redirect that is not followed: \(reason)",
-            response: response)
+        let reason = "a redirect that is not followed: \(reason)"
+        return Self(.refusedRedirect, stage: .executing, reason: reason, response: response)
     }
 }

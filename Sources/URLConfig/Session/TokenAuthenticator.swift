@@ -23,8 +23,9 @@ public actor TokenAuthenticator: Authenticator {
     private let authorization: @Sendable (String) -> Authorization
     /// Calls `refresh`, or `load` without a token.
     private let renewed: @Sendable (Token?) async throws -> Token?
-    private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Date
+    /// Tests have their own.
+    var clock: any Clock<Duration> = ContinuousClock()
+    var now: @Sendable () -> Date = { Date() }
 
     private var state = State()
     /// The last renewal; another one may begin when it is over.
@@ -57,23 +58,10 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.init(
-            hosts: hosts, leeway: leeway, renewalLimit: renewalLimit, authorization: authorization, now: { Date() },
-            load: load, refresh: refresh)
-    }
-
-    init(
-        hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
-        authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
-        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date,
-        load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
-    ) {
         self.hosts = Host.all(hosts)
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
-        self.clock = clock
-        self.now = now
         renewed = { token in if let token { try await refresh(token) } else { try await load() } }
         // Known before there is a token: a request that has such a field by itself is left alone.
         var fields = HTTPFields()
@@ -139,9 +127,7 @@ public actor TokenAuthenticator: Authenticator {
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
         return (reason, state.report(sent))
     }
-}
 
-extension TokenAuthenticator {
     private var hostNames: String {
         hosts.isEmpty ? "no host" : hosts.map(\.text).sorted().joined(separator: ", ").shortened(to: 120)
     }
@@ -155,7 +141,7 @@ extension TokenAuthenticator {
         isForHost(of: request) && !AuthenticatorScope.isPart(of: self, isRenewal: true)
     }
 
-    /// The names of the fields for tokens that a request has by itself.
+    /// The fields for tokens that a request has by itself.
     private func ownFields(of request: URLRequest?) -> Set<String> {
         fieldNames.filter { request?.value(forHTTPHeaderField: $0) != nil }
     }
