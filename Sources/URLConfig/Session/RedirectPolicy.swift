@@ -1,15 +1,12 @@
 /// Whether redirects are followed.
 ///
-/// The rules are the same on every platform, whoever decides (RFC 9110 §15.4): after 303, and after 301 or 302 for
-/// `POST`, the next request is a `GET` without a body; otherwise method and body stay. Credentials stay with their
-/// origin (scheme, host and port). A target that is not `http` or `https` or that contains a user name is refused. A
-/// call follows twenty redirects at most.
+/// On every platform (RFC 9110 §15.4): after 303, and after 301 or 302 for `POST`, the next request is a `GET` without
+/// a body; otherwise method and body stay. Credentials stay with their origin (scheme, host and port). A target that is
+/// not `http` or `https` or that contains a user name is refused. A call follows twenty redirects at most.
 ///
 /// ```swift
 /// let response = try await session.response(for: request) {
-///     $0.redirects = RedirectPolicy { response, next in
-///         next.url?.host() == "api.example.com" ? next : nil
-///     }
+///     $0.redirects = RedirectPolicy { _, next in next.url?.host() == "api.example.com" ? next : nil }
 /// }
 /// ```
 public struct RedirectPolicy: Sendable {
@@ -17,7 +14,7 @@ public struct RedirectPolicy: Sendable {
     static let most = 20
 
     private var decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
-    /// Whether redirects are followed without a look at the response.
+    /// Whether redirects are followed without a look at the response: nobody needs its body.
     private var isUnconditional = false
 
     /// Follows redirects.
@@ -35,7 +32,6 @@ extension RedirectPolicy {
         self.init(decide: decide)
     }
 
-    /// Whether a redirect is followed without a look at its body.
     func surelyFollow(_ response: Transport.Response) -> Bool {
         isUnconditional && response.status.isRedirect && response.headerFields[.location]?.isEmpty == false
     }
@@ -68,10 +64,8 @@ extension URLRequest {
             next.httpMethod = "GET"
             next.httpBody = nil
             next.httpBodyStream = nil
-            // Without the body, the fields that describe one go, too.
-            next.remove {
-                $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0)
-            }
+            // The fields that describe a body.
+            next.remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
         }
         return next.keepingCredentials(for: self, redaction)
     }

@@ -1,6 +1,4 @@
-/// A check of every response: it inspects it, replaces it or throws.
-///
-/// An app adds its own as a static member:
+/// A check of every response: it inspects it, replaces it or throws. An app adds its own as a static member:
 ///
 /// ```swift
 /// extension ResponseValidator {

@@ -23,35 +23,26 @@ public final class RetryBudget: Sendable {
     public init() {}
 
     /// A call to a host begins.
-    func earn(_ host: String, at now: ContinuousClock.Instant = .now) {
-        change(host, at: now) { $0 += 0.1 }
-    }
+    func earn(_ host: String, at now: ContinuousClock.Instant = .now) { _ = add(0.1, to: host, at: now) }
 
     /// Whether one more retry may be sent to a host; it counts as sent.
-    func spend(_ host: String, at now: ContinuousClock.Instant = .now) -> Bool {
-        change(host, at: now) { retries in
-            guard retries >= 1 else { return false }
-            retries -= 1
-            return true
-        }
-    }
+    func spend(_ host: String, at now: ContinuousClock.Instant = .now) -> Bool { add(-1, to: host, at: now) }
 
-    private func change<Result>(
-        _ host: String, at now: ContinuousClock.Instant, _ change: (_ retries: inout Double) -> Result
-    ) -> Result {
+    private func add(_ retries: Double, to host: String, at now: ContinuousClock.Instant) -> Bool {
         reserves.withLock { reserves in
             var reserve = reserves.removeValue(forKey: host) ?? Reserve(time: now)
             // Callers read the clock before they take the lock, so that time may seem to go back.
             let time = max(reserve.time, now)
             reserve.retries = min(Self.most, reserve.retries + (time - reserve.time) / .seconds(60))
             reserve.time = time
-            let result = change(&reserve.retries)
-            guard reserve.retries < Self.most else { return result }
+            let isEnough = reserve.retries + retries >= 0
+            if isEnough { reserve.retries += retries }
+            guard reserve.retries < Self.most else { return isEnough }
             if reserves.count >= Self.mostHosts, let oldest = reserves.min(by: { $0.value.time < $1.value.time }) {
                 reserves[oldest.key] = nil
             }
             reserves[host] = reserve
-            return result
+            return isEnough
         }
     }
 }

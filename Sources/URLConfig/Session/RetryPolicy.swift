@@ -1,12 +1,5 @@
 /// Whether and when a request that failed is sent again.
 ///
-/// ```swift
-/// let response = try await session.response(for: request) {
-///     $0.retry = .standard
-///     $0.deadline = .seconds(30)
-/// }
-/// ```
-///
 /// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2) or an
 /// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has
 /// the same body.
@@ -87,10 +80,9 @@ extension DataResponse {
     public var retryAfter: Duration? { retryAfter(at: Date()) }
 
     func retryAfter(at now: Date) -> Duration? {
-        guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
-            return nil
-        }
-        let isNumber = text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty
+        else { return nil }
+        let isNumber = text.utf8.allSatisfy(\.isDigit)
         guard let seconds = isNumber ? Double(text) : Date(httpDate: text)?.timeIntervalSince(now) else { return nil }
         return Duration(timeoutInterval: seconds) ?? .zero
     }

@@ -30,11 +30,7 @@ struct SendLoop: Sendable {
         do {
             try Task.checkCancellation()
             try request.checkSendable()
-            return try await inTime(config.deadline) {
-                deadlineExceeded(request)
-            } operation: {
-                try await validated(answer(to: request))
-            }
+            return try await inTime(request) { try await validated(answer(to: request)) }
         } catch {
             let error = final(error)
             log.failed(request, error, after: elapsed())
@@ -42,36 +38,34 @@ struct SendLoop: Sendable {
             guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.stage != .building
             else { throw error }
             do {
-                return try await inTime(config.deadline.map { max($0.clamped - elapsed(), Self.fallbackLimit) }) {
-                    deadlineExceeded(request, error)
-                } operation: {
-                    try await fallback(error, request)
-                }
+                return try await inTime(request, after: error) { try await fallback(error, request) }
             } catch {
                 throw final(error)
             }
         }
     }
 
+    /// Calls what sends a request, or the fallback after an error, within the deadline.
     private func inTime(
-        _ limit: Duration?, expired: @escaping @Sendable () -> any Error,
-        operation: @escaping @Sendable () async throws -> DataResponse
+        _ request: URLRequest, after cause: (any Error)? = nil,
+        _ operation: @escaping @Sendable () async throws -> DataResponse
     ) async throws -> DataResponse {
-        guard limit != nil else { return try await operation() }
-        return try await withDeadline(limit, config.clock, expired: expired, operation: operation)
-    }
-
-    private func deadlineExceeded(_ request: URLRequest, _ cause: (any Error)? = nil) -> RequestError {
-        let deadline = config.deadline ?? .zero
-        let reason =
-            deadline > .zero
-            ? "there was no response within \(deadline.shown)" + (cause == nil ? "" : ", and none from the fallback")
-            : "the deadline, \(deadline.shown), had passed before anything was sent"
-        var error = RequestError(
-            .deadlineExceeded, stage: .executing, reason: reason, request: request, underlyingError: cause)
-        // As they are now: what is under way will end as cancelled.
-        error.attempts = timeline.all
-        return error
+        guard let deadline = config.deadline else { return try await operation() }
+        let limit = cause == nil ? deadline : max(deadline.clamped - elapsed(), Self.fallbackLimit)
+        return try await withDeadline(limit, config.clock) {
+            let reason =
+                deadline <= .zero
+                ? "the deadline, \(deadline.shown), had passed before anything was sent"
+                : "there was no response within \(deadline.shown)"
+                    + (cause == nil ? "" : ", and none from the fallback")
+            var error = RequestError(
+                .deadlineExceeded, stage: .executing, reason: reason, request: request, underlyingError: cause)
+            // As they are now: what is under way will end as cancelled.
+            error.attempts = timeline.all
+            return error
+        } operation: {
+            try await operation()
+        }
     }
 
     private func answer(to request: URLRequest) async throws -> DataResponse {
@@ -204,12 +198,10 @@ struct SendLoop: Sendable {
         } else {
             try Task.checkCancellation()
             let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: answer.response)
-            if hop.challenges == 0, !session.addsAuthorization {
-                let isBare =
-                    config.authenticator == nil && hop.request.value(forHTTPHeaderField: "Authorization") == nil
-                let noCredentials = "the server refused the request: it has no Authorization, "
-                    + "and the call has no authenticator"
-                reason = refusal?.reason ?? (isBare ? noCredentials : reason)
+            let hasNoOther = hop.challenges == 0 && !session.addsAuthorization
+            if hasNoOther { reason = refusal?.reason ?? reason }
+            if hasNoOther, config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
+                reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
             }
             if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(answer.response) }
         }

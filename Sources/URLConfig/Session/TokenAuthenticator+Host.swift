@@ -8,8 +8,8 @@ extension TokenAuthenticator {
         private let name: String?
         private let port: Int?
 
-        /// `nil` if the text is invalid.
-        private init?(_ text: String) {
+        /// `nil` if the text is invalid, which is logged.
+        init?(_ text: String) {
             let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
             let hasScheme = parts.count == 2
             let authority = parts[parts.count - 1].prefix { $0 != "/" }
@@ -20,18 +20,7 @@ extension TokenAuthenticator {
                 // Foundation drops an invalid port.
                 url.port.map({ $0 <= 65535 })
                     ?? !authority[(authority.lastIndex(of: "]") ?? authority.startIndex)...].contains(":")
-            else { return nil }
-            let origin = Origin(url)
-            self.text = text
-            scheme = hasScheme ? origin.scheme : nil
-            name = origin.host
-            port = url.port
-        }
-
-        /// Parses the hosts and logs the invalid ones.
-        static func all(_ texts: Set<String>) -> [Self] {
-            texts.compactMap { text in
-                if let host = Self(text) { return host }
+            else {
                 let shown = URLSession.Config.default.redaction.host(text).escapingControls
                 URLSession.Config.defaultLogger?.error(
                     """
@@ -40,6 +29,11 @@ extension TokenAuthenticator {
                     """)
                 return nil
             }
+            let origin = Origin(url)
+            self.text = text
+            scheme = hasScheme ? origin.scheme : nil
+            name = origin.host
+            port = url.port
         }
 
         func matches(_ origin: Origin) -> Bool {

@@ -23,7 +23,7 @@ public actor TokenAuthenticator: Authenticator {
     private let authorization: @Sendable (String) -> Authorization
     /// Calls `refresh`, or `load` without a token.
     private let renewed: @Sendable (Token?) async throws -> Token?
-    /// Tests have their own.
+    /// Tests set another one.
     var clock: any Clock<Duration> = ContinuousClock()
     var now: @Sendable () -> Date = { Date() }
 
@@ -58,7 +58,7 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.hosts = Host.all(hosts)
+        self.hosts = hosts.compactMap { Host($0) }
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization

@@ -35,8 +35,7 @@ extension URLSession {
         public var validators: [ResponseValidator] = []
         /// Whether and when a request that failed is sent again.
         public var retry = RetryPolicy.none
-        /// The time for the whole call: authorization, every attempt, redirect and wait, and the validators; `nil`, the
-        /// default, for no limit.
+        /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
         ///
         /// When it has passed, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a
         /// validator does not return. With zero or less, nothing is sent.
@@ -67,9 +66,8 @@ extension URLSession {
         public var redaction = Redaction.standard
         /// The caller's own delegate of the task, asked before that of the session.
         ///
-        /// It is asked about challenges, redirects and body streams that are needed again, and told of bytes that were
-        /// sent, on every platform. On Apple platforms it receives everything else, such as metrics, but for the
-        /// response, the data and the completion.
+        /// On every platform it is asked about challenges, redirects and body streams that are needed again, and told
+        /// of bytes that were sent; on Apple platforms of all but the response, the data and the completion.
         public var taskDelegate: (any URLSessionTaskDelegate)?
         /// What carries requests to servers: by default the session itself.
         ///
@@ -120,9 +118,7 @@ extension URLSession.Config {
     /// A copy with changes.
     ///
     /// - Parameter configure: Makes the changes. What it throws is rethrown.
-    public func with<Failure: Error>(
-        _ configure: (inout Self) throws(Failure) -> Void
-    ) throws(Failure) -> Self {
+    public func with<Failure: Error>(_ configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
         var config = self
         try configure(&config)
         return config

@@ -1,6 +1,4 @@
-/// Makes a value of a response: checks the status, then reads the content.
-///
-/// An app adds its own as a static member:
+/// Makes a value of a response: checks the status, then reads the content. An app adds its own as a static member:
 ///
 /// ```swift
 /// extension ResponseReader where Output == Bool {
@@ -42,9 +40,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     /// A reader of a value that is made of this one's.
     ///
     /// - Parameter transform: Makes the value. What it throws is rethrown.
-    public func map<Value: Sendable>(
-        _ transform: @escaping @Sendable (Output) throws -> Value
-    ) -> ResponseReader<Value> {
+    public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> ResponseReader<Value> {
         .init(accepting: 0...999) { try transform(read($0)) }
     }
 

@@ -38,10 +38,8 @@ public struct TypedRequest<Output: Sendable>: Sendable {
     /// The same request, for a value that is made of this one's, as an envelope's `.map(\.data)`.
     ///
     /// - Parameter transform: Makes the value. What it throws is rethrown by `value(for:)`.
-    public func map<Value: Sendable>(
-        _ transform: @escaping @Sendable (Output) throws -> Value
-    ) -> TypedRequest<Value> {
-        TypedRequest<Value>(request, reader: reader.map(transform))
+    public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> TypedRequest<Value> {
+        .init(request, reader: reader.map(transform))
     }
 }
 
