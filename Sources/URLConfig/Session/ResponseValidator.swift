@@ -2,12 +2,9 @@
 ///
 /// ```swift
 /// extension ResponseValidator {
-///     static let notBlockedByCloudflare = Self { response in
-///         guard response.status == .forbidden, response.hasContentType(.html) else { return }
-///         throw AppError.blockedByCloudflare
-///     }
+///     static let notHTML = Self { if $0.hasContentType(.html) { throw AppError.blocked } }
 /// }
-/// let response = try await session.response(for: request) { $0.validators = [.notBlockedByCloudflare, .success] }
+/// let response = try await session.response(for: request) { $0.validators = [.notHTML, .success] }
 /// ```
 public struct ResponseValidator: Sendable {
     let validate: @Sendable (_ response: inout DataResponse) async throws -> Void

@@ -29,7 +29,8 @@ extension URLSession {
         /// Called once when the credentials are refused for good, such as to sign the user out, before
         /// ``RequestError/Code/unauthorized`` is thrown.
         ///
-        /// It is not called for requests that carry no token of a ``TokenAuthenticator``, as said there.
+        /// A ``TokenAuthenticator`` calls it only for its own token or the lack of one: not if the request went to
+        /// another host, or had an `Authorization` of its own.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// Checks of the response, in order.
         public var validators: [ResponseValidator] = []
