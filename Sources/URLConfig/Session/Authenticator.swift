@@ -32,12 +32,3 @@ extension Authenticator {
     /// There are no new credentials.
     public func reauthorize(after response: DataResponse) async throws -> Bool { false }
 }
-
-/// An authenticator that knows more about a refusal than that it has no new credentials.
-protocol RefusalExplaining: Authenticator {
-    /// What a refusal means for which there are no new credentials.
-    ///
-    /// - Returns: What happened, without secrets, or `nil` if the authenticator's credentials were sent; and whether it
-    ///   is the first refusal of these credentials, and the user is to be signed out.
-    func explanation(of refusal: DataResponse) async -> (reason: String?, isFirstRefusal: Bool)
-}

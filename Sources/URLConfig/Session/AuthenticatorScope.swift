@@ -6,12 +6,10 @@ struct AuthenticatorScope: Sendable {
     @TaskLocal private static var all: [Self] = []
 
     private let authenticator: ObjectIdentifier
+    /// Whether it gets new credentials.
     private let isRenewal: Bool
     private let isOver = Locked(false)
 
-    /// Calls an authenticator.
-    ///
-    /// - Parameter isRenewal: Whether it gets new credentials.
     static func of<Result: Sendable>(
         _ authenticator: any Authenticator, isRenewal: Bool = false, _ operation: () async throws -> Result
     ) async throws -> Result {
@@ -21,11 +19,9 @@ struct AuthenticatorScope: Sendable {
         return try await $all.withValue(all + [scope], operation: operation)
     }
 
-    /// Whether an authenticator is at work in this task.
-    ///
     /// - Parameter isRenewal: Whether only work on new credentials counts.
     static func isPart(of authenticator: any Authenticator, isRenewal: Bool = false) -> Bool {
-        guard let identity = authenticator.identity else { return false }
+        let identity = authenticator.identity
         return all.contains { scope in
             scope.authenticator == identity && (scope.isRenewal || !isRenewal) && !scope.isOver.withLock { $0 }
         }
@@ -33,7 +29,7 @@ struct AuthenticatorScope: Sendable {
 }
 
 extension Authenticator {
-    /// The authenticator's identity; `nil` for value types.
+    /// `nil` for value types.
     fileprivate var identity: ObjectIdentifier? {
         type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
     }

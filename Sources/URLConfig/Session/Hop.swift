@@ -6,8 +6,7 @@ struct Hop {
     let host: String
     /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
     var isForeign = false
-    /// The response to the server's last challenge and the origin that it is for, and how many challenges there
-    /// were.
+    /// The response to the server's last challenge and the origin that it is for.
     var credential: (value: URLCredential, origin: Origin)?
     var challenges = 0
     var redirects = 0

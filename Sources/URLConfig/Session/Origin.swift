@@ -1,12 +1,12 @@
 /// RFC 6454 §4: scheme, host and port.
 struct Origin: Hashable, Sendable {
-    private let scheme: String?
-    private let host: String?
-    private let port: Int?
+    let scheme: String?
+    let host: String?
+    let port: Int
 
     init(_ url: URL?) {
         scheme = url?.scheme?.lowercased()
         host = url?.host()?.lowercased()
-        port = url?.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : nil)
+        port = url?.port ?? (scheme == "http" ? 80 : 443)
     }
 }

@@ -1,44 +1,37 @@
 /// Whether redirects are followed.
 ///
-/// The rules are the same on every platform, whoever decides (RFC 9110 §15.4): after 303, and after 301 or 302 for
-/// `POST`, the next request is a `GET` without a body; otherwise method and body stay. Credentials stay with their
-/// origin (scheme, host and port). A target that is not `http` or `https` or that contains a user name is refused. A
-/// call follows twenty redirects at most.
+/// On every platform (RFC 9110 §15.4): after 303, and after 301 or 302 for `POST`, the next request is a `GET` without
+/// a body; otherwise method and body stay. Credentials stay with their origin (scheme, host and port). A target that is
+/// not `http` or `https` or that contains a user name is refused. A call follows twenty redirects at most.
 ///
 /// ```swift
 /// let response = try await session.response(for: request) {
-///     $0.redirects = RedirectPolicy { response, next in
-///         next.url?.host() == "api.example.com" ? next : nil
-///     }
+///     $0.redirects = RedirectPolicy { _, next in next.url?.host() == "api.example.com" ? next : nil }
 /// }
 /// ```
 public struct RedirectPolicy: Sendable {
-    private let decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
-    /// Whether redirects are followed without a look at the response.
-    private var isUnconditional = false
-
-    /// Follows redirects.
-    public static let follow = {
-        var policy = Self { _, next in next }
-        policy.isUnconditional = true
-        return policy
-    }()
-    /// Returns a redirect like any other response.
-    public static let none = Self()
     /// The most redirects that one call follows.
     static let most = 20
 
-    private init() { decide = nil }
+    private var decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
+    /// Whether redirects are followed without a look at the response: nobody needs its body.
+    private var isUnconditional = false
 
+    /// Follows redirects.
+    public static let follow = Self(decide: { _, next in next }, isUnconditional: true)
+    /// Returns a redirect like any other response.
+    public static let none = Self()
+}
+
+extension RedirectPolicy {
     /// Lets a function decide.
     ///
     /// - Parameter decide: Receives the redirect and the next request, without the credentials of another origin.
     ///   Returns the request to send, or `nil` to return the redirect. The call throws what it throws.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
-        self.decide = decide
+        self.init(decide: decide)
     }
 
-    /// Whether a redirect is followed without a look at its body.
     func surelyFollow(_ response: Transport.Response) -> Bool {
         isUnconditional && response.status.isRedirect && response.headerFields[.location]?.isEmpty == false
     }
@@ -54,22 +47,16 @@ public struct RedirectPolicy: Sendable {
 
 extension URLRequest {
     /// This request, as a redirect says; `nil` if the response is not a redirect.
-    ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/refusedRedirect``.
     func redirected(by response: DataResponse, _ redaction: Redaction) throws(RequestError) -> URLRequest? {
         guard response.status.isRedirect, let url, let location = response.headerFields[.location], !location.isEmpty
         else { return nil }
-        guard let target = URL(location: location, relativeTo: url) else {
-            throw .refusedRedirect("its Location is no URL", response)
-        }
-        guard ["http", "https"].contains(target.scheme?.lowercased()), target.host()?.isEmpty == false else {
-            throw .refusedRedirect("its Location is not one of http or https with a host", response)
-        }
+        guard let target = URL(location: location, relativeTo: url),
+            ["http", "https"].contains(target.scheme?.lowercased()), target.host()?.isEmpty == false
+        else { throw .refusedRedirect("its Location is not a URL of http or https with a host", response) }
         // A relative Location keeps the user name of the request's URL.
         let keepsUser = Origin(url) == Origin(target) && target.user == url.user && target.password == url.password
-        guard keepsUser || target.user == nil && target.password == nil else {
-            throw .refusedRedirect("its Location holds a user name (RFC 9110 §4.2.4)", response)
-        }
+        guard keepsUser || target.user == nil && target.password == nil
+        else { throw .refusedRedirect("its Location contains a user name (RFC 9110 §4.2.4)", response) }
         var next = self
         next.url = target
         let (status, method) = (response.status.code, httpMethod ?? "GET")
@@ -77,15 +64,13 @@ extension URLRequest {
             next.httpMethod = "GET"
             next.httpBody = nil
             next.httpBodyStream = nil
-            // Without the body, the fields that describe one go, too.
-            next.remove {
-                $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0)
-            }
+            // The fields that describe a body.
+            next.remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
         }
         return next.keepingCredentials(for: self, redaction)
     }
 
-    /// This request, without credentials if it leads to another origin than the one that they are for.
+    /// This request, without credentials if it leads to another origin.
     func keepingCredentials(for other: URLRequest, _ redaction: Redaction) -> URLRequest {
         guard Origin(url) != Origin(other.url) else { return self }
         var request = self
@@ -101,7 +86,7 @@ extension URLRequest {
 }
 
 extension URL {
-    /// Where a `Location` leads (RFC 9110 §10.2.2): resolved by RFC 3986 §5, with the base's fragment if it has none.
+    /// RFC 9110 §10.2.2: resolved by RFC 3986 §5, with the base's fragment if it has none.
     fileprivate init?(location: String, relativeTo base: URL) {
         guard let target = URL(reference: location, relativeTo: base)?.withLowercasedScheme else { return nil }
         let fragment = target.fragment == nil ? base.fragment(percentEncoded: true) : nil
@@ -120,8 +105,7 @@ extension HTTPResponse.Status {
 
 extension RequestError {
     static func refusedRedirect(_ reason: String, _ response: DataResponse) -> Self {
-        Self(
-            .refusedRedirect, stage: .executing, reason: "a redirect that is not followed: \(reason)",
-            response: response)
+        let reason = "a redirect that is not followed: \(reason)"
+        return Self(.refusedRedirect, stage: .executing, reason: reason, response: response)
     }
 }

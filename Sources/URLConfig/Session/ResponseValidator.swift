@@ -1,19 +1,12 @@
-/// A check of every response: it inspects it, replaces it or throws.
-///
-/// An app adds its own as a static member:
+/// A check of every response: it inspects it, replaces it or throws. An app adds its own as a static member:
 ///
 /// ```swift
 /// extension ResponseValidator {
-///     /// A page of Cloudflare's where the app expects JSON of the server behind it.
-///     static let notBlockedByCloudflare = Self { response in
-///         guard response.status == .forbidden, response.hasContentType(.html) else { return }
-///         throw AppError.blockedByCloudflare
-///     }
+///     static let notHTML = Self { if $0.hasContentType(.html) { throw AppError.blocked } }
 /// }
-/// let response = try await session.response(for: request) { $0.validators = [.notBlockedByCloudflare, .success] }
+/// let response = try await session.response(for: request) { $0.validators = [.notHTML, .success] }
 /// ```
 public struct ResponseValidator: Sendable {
-    /// Applies the check.
     let validate: @Sendable (_ response: inout DataResponse) async throws -> Void
 
     /// A check.
@@ -38,7 +31,5 @@ public struct ResponseValidator: Sendable {
     /// A content type of the given kind; otherwise ``RequestError/Code/unacceptableContentType``.
     ///
     /// - Parameter type: The kind, as for ``DataResponse/hasContentType(_:)``.
-    public static func contentType(_ type: MediaType) -> Self {
-        Self { try $0.validateContentType(type) }
-    }
+    public static func contentType(_ type: MediaType) -> Self { Self { try $0.validateContentType(type) } }
 }

@@ -2,26 +2,18 @@
 ///
 /// While a service is down, every retry adds to the load that keeps it down. A reserve contains ten retries at most.
 /// Each call adds a tenth of a retry. Each minute adds one, so that a client with few calls has retries again after
-/// an outage.
-///
-/// In a full outage, n calls within m minutes cause at most 10 + n/10 + m retries. For a thousand calls at a rate of
-/// twelve a minute or more, that is less than 1.2 requests a call.
+/// an outage. In a full outage, n calls within m minutes thus cause at most 10 + n/10 + m retries.
 public final class RetryBudget: Sendable {
     private struct Reserve {
         var retries = RetryBudget.most
         var time: ContinuousClock.Instant
-
-        func refilled(at now: ContinuousClock.Instant) -> Self {
-            // Callers read the clock before they take the lock, so that time may seem to go back.
-            guard now > time else { return self }
-            return Self(retries: min(most, retries + (now - time) / .seconds(60)), time: now)
-        }
     }
 
     private static let most = 10.0
     /// How many hosts there are reserves for: a crawler must not fill the memory.
     private static let mostHosts = 1000
 
+    /// Only reserves that are not full, as a new host's is.
     private let reserves = Locked<[String: Reserve]>([:])
 
     /// The budget of ``RetryPolicy/standard``, shared by the process.
@@ -31,33 +23,26 @@ public final class RetryBudget: Sendable {
     public init() {}
 
     /// A call to a host begins.
-    func earn(_ host: String, at now: ContinuousClock.Instant = .now) {
-        change(host, at: now) { $0 = min(Self.most, $0 + 0.1) }
-    }
+    func earn(_ host: String, at now: ContinuousClock.Instant = .now) { _ = add(0.1, to: host, at: now) }
 
     /// Whether one more retry may be sent to a host; it counts as sent.
-    func spend(_ host: String, at now: ContinuousClock.Instant = .now) -> Bool {
-        change(host, at: now) { retries in
-            guard retries >= 1 else { return false }
-            retries -= 1
-            return true
-        }
-    }
+    func spend(_ host: String, at now: ContinuousClock.Instant = .now) -> Bool { add(-1, to: host, at: now) }
 
-    private func change<Result>(
-        _ host: String, at now: ContinuousClock.Instant, _ change: (_ retries: inout Double) -> Result
-    ) -> Result {
+    private func add(_ retries: Double, to host: String, at now: ContinuousClock.Instant) -> Bool {
         reserves.withLock { reserves in
-            if reserves.count >= Self.mostHosts, reserves[host] == nil {
-                // A full reserve is what a new host has, too.
-                reserves = reserves.filter { $0.value.refilled(at: now).retries < Self.most }
-                if reserves.count >= Self.mostHosts, let oldest = reserves.min(by: { $0.value.time < $1.value.time }) {
-                    reserves[oldest.key] = nil
-                }
+            var reserve = reserves.removeValue(forKey: host) ?? Reserve(time: now)
+            // Callers read the clock before they take the lock, so that time may seem to go back.
+            let time = max(reserve.time, now)
+            reserve.retries = min(Self.most, reserve.retries + (time - reserve.time) / .seconds(60))
+            reserve.time = time
+            let isEnough = reserve.retries + retries >= 0
+            if isEnough { reserve.retries += retries }
+            guard reserve.retries < Self.most else { return isEnough }
+            if reserves.count >= Self.mostHosts, let oldest = reserves.min(by: { $0.value.time < $1.value.time }) {
+                reserves[oldest.key] = nil
             }
-            var reserve = reserves[host]?.refilled(at: now) ?? Reserve(time: now)
-            defer { reserves[host] = reserve }
-            return change(&reserve.retries)
+            reserves[host] = reserve
+            return isEnough
         }
     }
 }

@@ -1,12 +1,5 @@
 /// Whether and when a request that failed is sent again.
 ///
-/// ```swift
-/// let response = try await session.response(for: request) {
-///     $0.retry = .standard
-///     $0.deadline = .seconds(30)
-/// }
-/// ```
-///
 /// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2) or an
 /// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has
 /// the same body.
@@ -15,7 +8,7 @@ public struct RetryPolicy: Sendable {
     public var attempts: Int
     /// The longest delay before the second attempt, by default 500 ms; it doubles with each attempt after that.
     ///
-    /// The delay itself is random between zero and that, so that many clients do not come back at once.
+    /// The delay itself is random, from zero on, so that many clients do not come back at once.
     public var firstDelay = Duration.milliseconds(500)
     /// The limit for the longest delay, by default 20 s.
     public var longestDelay = Duration.seconds(20)
@@ -49,9 +42,7 @@ public struct RetryPolicy: Sendable {
 
     /// The delay before the next attempt, and the reason for it; `nil` if this was the last.
     ///
-    /// - Parameters:
-    ///   - remaining: What is left of the deadline, if there is one.
-    ///   - jitter: A random number from zero to one.
+    /// - Parameter jitter: A random number from zero to one.
     func delay(
         after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
         remaining: Duration?, jitter: Double
@@ -83,16 +74,15 @@ extension URLRequest {
 }
 
 extension DataResponse {
-    /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3).
+    /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3), by date or in seconds.
     ///
-    /// For a date, it is the time from now, or zero if the date has passed. `nil` if the field is missing or invalid.
+    /// Zero if the date has passed; `nil` if the field is missing or invalid.
     public var retryAfter: Duration? { retryAfter(at: Date()) }
 
     func retryAfter(at now: Date) -> Duration? {
-        guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
-            return nil
-        }
-        let isNumber = text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty
+        else { return nil }
+        let isNumber = text.utf8.allSatisfy(\.isDigit)
         guard let seconds = isNumber ? Double(text) : Date(httpDate: text)?.timeIntervalSince(now) else { return nil }
         return Duration(timeoutInterval: seconds) ?? .zero
     }

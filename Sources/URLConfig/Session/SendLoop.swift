@@ -1,4 +1,4 @@
-/// One call of `response(for:)`: the send loop, which everything that is sent goes through.
+/// One call of `response(for:)`.
 struct SendLoop: Sendable {
     private typealias Outcome = Result<Answer, any Error>
 
@@ -36,19 +36,15 @@ struct SendLoop: Sendable {
         do {
             try Task.checkCancellation()
             try request.checkSendable()
-            return try await inTime(config.deadline) {
-                deadlineExceeded(request)
-            } operation: {
-                try await validated(answer(to: request))
-            }
+            return try await inTime(request) { try await validated(answer(to: request)) }
         } catch {
             let error = final(error)
             log.failed(request, error, after: elapsed())
-            guard let fallback = config.fallback, error.isAnswerable else { throw error }
+            // Not for the end of a task, nor for a request that is wrong in itself.
+            guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.stage != .building
+            else { throw error }
             do {
-                return try await inTime(config.deadline.map { max($0.clamped - elapsed(), Self.fallbackLimit) }) {
-                    deadlineExceeded(request, error)
-                } operation: {
+                return try await inTime(request, after: error) {
                     var response = try await fallback(error, request)
                     response.redaction = response.redaction ?? config.redaction
                     return response
@@ -59,64 +55,54 @@ struct SendLoop: Sendable {
         }
     }
 
+    /// Calls what sends a request, or the fallback after an error, within the deadline.
     private func inTime(
-        _ limit: Duration?, expired: @escaping @Sendable () -> any Error,
-        operation: @escaping @Sendable () async throws -> DataResponse
+        _ request: URLRequest, after cause: (any Error)? = nil,
+        _ operation: @escaping @Sendable () async throws -> DataResponse
     ) async throws -> DataResponse {
-        guard limit != nil else { return try await operation() }
-        return try await withDeadline(limit, config.clock, expired: expired, operation: operation)
-    }
-
-    private func deadlineExceeded(_ request: URLRequest, _ cause: (any Error)? = nil) -> RequestError {
-        let deadline = config.deadline ?? .zero
-        var error = RequestError(
-            .deadlineExceeded, stage: .executing,
-            reason: deadline > .zero
-                ? "there was no response within \(deadline.shown)"
+        guard let deadline = config.deadline else { return try await operation() }
+        let limit = cause == nil ? deadline : max(deadline.clamped - elapsed(), Self.fallbackLimit)
+        return try await withDeadline(limit, config.clock) {
+            let reason =
+                deadline <= .zero
+                ? "the deadline, \(deadline.shown), had passed before anything was sent"
+                : "there was no response within \(deadline.shown)"
                     + (cause == nil ? "" : ", and none from the fallback")
-                : "the deadline, \(deadline.shown), had passed before anything was sent",
-            request: request, underlyingError: cause)
-        // As they are now: what is under way will end as cancelled.
-        error.attempts = timeline.all
-        return error
+            var error = RequestError(
+                .deadlineExceeded, stage: .executing, reason: reason, request: request, underlyingError: cause)
+            // As they are now: what is under way will end as cancelled.
+            error.attempts = timeline.all
+            return error
+        } operation: {
+            try await operation()
+        }
     }
 
-    /// The answer that counts, after all redirects, retries and new credentials.
     private func answer(to request: URLRequest) async throws -> DataResponse {
         var hop = Hop(request: request, host: request.url?.host()?.lowercased() ?? "")
         if config.retry.attempts > 1 { config.retry.budget?.earn(hop.host) }
         while true {
-            let request = try await authorized(hop)
-            let (outcome, lost) = await sent(request, hop)
-            if let lost, let next = try await repeated(hop, after: lost) {
-                hop = next
-            } else if let next = try await challenged(hop, outcome) {
-                hop = next
-            } else if let next = try await redirected(hop, outcome) {
-                hop = next
-            } else if let next = try await reauthorized(hop, outcome) {
-                hop = next
-            } else if let next = try await retried(hop, outcome) {
-                hop = next
-            } else {
-                var response = try outcome.get().response
-                response.attempts = timeline.all
-                return response
-            }
+            let (outcome, lost) = await sent(try await authorized(hop), hop)
+            if try await repeated(&hop, after: lost) { continue }
+            if try await challenged(&hop, outcome) { continue }
+            if try await redirected(&hop, outcome) { continue }
+            if try await reauthorized(&hop, outcome) { continue }
+            if try await retried(&hop, outcome) { continue }
+            var response = try outcome.get().response
+            response.attempts = timeline.all
+            return response
         }
     }
 
     private func authorized(_ hop: Hop) async throws -> URLRequest {
-        var request = hop.request
-        if let authenticator = config.authenticator, config.authorize, !hop.isForeign {
-            request = try await AuthenticatorScope.of(authenticator) {
-                var request = hop.request
-                try await authenticator.authorize(&request)
-                return request
-            }
-            try Task.checkCancellation()
-            try request.checkSendable()
+        guard let authenticator = config.authenticator, config.authorize, !hop.isForeign else { return hop.request }
+        let request = try await AuthenticatorScope.of(authenticator) {
+            var request = hop.request
+            try await authenticator.authorize(&request)
+            return request
         }
+        try Task.checkCancellation()
+        try request.checkSendable()
         return request
     }
 
@@ -149,39 +135,37 @@ struct SendLoop: Sendable {
     }
 
     /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
-    private func repeated(_ hop: Hop, after lost: LostConnection) async throws -> Hop? {
-        guard !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
+    private func repeated(_ hop: inout Hop, after lost: LostConnection?) async throws -> Bool {
+        guard let lost, !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
             let request = try await lost.decisions.repeatable(hop.request)
-        else { return nil }
-        var again = hop
-        (again.request, again.isRepeated) = (request, true)
+        else { return false }
         note(hop, "again on a new connection")
-        return again
+        (hop.request, hop.isRepeated) = (request, true)
+        return true
     }
 
     /// A request that has an `Authorization` by itself gets no other one.
-    private func challenged(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
+    private func challenged(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
         guard case .success(let answer) = outcome, let decisions = answer.decisions,
             hop.challenges < Self.mostChallenges,
             answer.response.request.value(forHTTPHeaderField: "Authorization") == nil,
             let credential = try await decisions.credential(after: hop.challenges),
             let request = try await answer.decisions.repeatable(hop.request)
-        else { return nil }
+        else { return false }
         try Task.checkCancellation()
-        var again = hop
-        again.request = request
-        again.credential = (credential, Origin(answer.response.request.url))
-        known.add(user: credential.user, password: credential.password)
-        again.challenges += 1
         note(hop, "with credentials for the server's challenge")
-        return again
+        hop.request = request
+        hop.credential = (credential, Origin(answer.response.request.url))
+        known.add(user: credential.user, password: credential.password)
+        hop.challenges += 1
+        return true
     }
 
-    private func redirected(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
+    private func redirected(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
         guard case .success(let answer) = outcome,
             let proposed = try config.redirects.next(after: answer.response, to: hop.request, config.redaction),
             let next = try await answer.decisions.redirection(to: proposed)
-        else { return nil }
+        else { return false }
         guard hop.redirects < RedirectPolicy.most else {
             throw RequestError(
                 .tooManyRedirects, stage: .executing, reason: "more than \(RedirectPolicy.most) redirects",
@@ -197,73 +181,68 @@ struct SendLoop: Sendable {
         } catch {
             throw RequestError.refusedRedirect(error.reason, answer.response)
         }
-        var following = hop
-        following.request = request
-        following.redirects += 1
-        (following.credential, following.challenges, following.isRepeated) = (nil, 0, false)
-        following.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
         note(hop, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
-        return following
+        hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
+        hop.request = request
+        hop.redirects += 1
+        (hop.credential, hop.challenges, hop.isRepeated) = (nil, 0, false)
+        return true
     }
 
-    private func reauthorized(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
+    private func reauthorized(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
         guard case .success(var answer) = outcome, config.throwsUnauthorized, !hop.isForeign,
             config.isUnauthorized(answer.response)
-        else { return nil }
+        else { return false }
         answer.response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
-        let hasOtherCredentials = hop.challenges > 0 || session.addsAuthorization
-        if config.authenticator == nil, !hasOtherCredentials,
-            hop.request.value(forHTTPHeaderField: "Authorization") == nil
-        {
-            reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
-        }
         if !hop.hasNewCredentials, let authenticator = config.authenticator,
             try await AuthenticatorScope.of(
                 authenticator, { try await authenticator.reauthorize(after: answer.response) })
         {
             try Task.checkCancellation()
             if let request = try await answer.decisions.repeatable(hop.request) {
-                var replay = hop
-                (replay.request, replay.hasNewCredentials) = (request, true)
                 note(hop, "credentials refreshed")
-                return replay
+                (hop.request, hop.hasNewCredentials) = (request, true)
+                return true
             }
             // The next call has good ones: nobody is to be signed out.
             reason += "; there are new ones, but no other body stream"
         } else {
             try Task.checkCancellation()
-            let refusal = await (config.authenticator as? any RefusalExplaining)?.explanation(of: answer.response)
-            if !hasOtherCredentials { reason = refusal?.reason ?? reason }
+            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: answer.response)
+            let hasNoOther = hop.challenges == 0 && !session.addsAuthorization
+            if hasNoOther { reason = refusal?.reason ?? reason }
+            if hasNoOther, config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
+                reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
+            }
             if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(answer.response) }
         }
         throw RequestError(.unauthorized, stage: .executing, reason: reason, response: answer.response)
     }
 
-    private func retried(_ hop: Hop, _ outcome: Outcome) async throws -> Hop? {
+    private func retried(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
         guard !Task.isCancelled, hop.request.httpBodyStream == nil,
             let (delay, reason) = config.retry.delay(
                 after: hop.attempts, of: hop.request, outcome.map(\.response), now: Date(),
                 remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1))
-        else { return nil }
+        else { return false }
         guard config.retry.budget?.spend(hop.host) ?? true else {
             note(hop, "not retried: the retry budget is spent")
-            return nil
+            return false
         }
-        var again = hop
-        again.attempts += 1
         note(hop, reason)
+        hop.attempts += 1
         try await config.clock.sleep(for: delay)
-        return again
+        return true
     }
 
     /// Tells the log and the timeline why there will be another attempt, or why not.
     private func note(_ hop: Hop, _ reason: String) {
-        if let attempt = timeline.go(on: reason) { log.again(hop.request, attempt) }
+        log.again(hop.request, timeline.changeLast { $0.reason = reason })
     }
 
-    private func validated(_ answer: DataResponse) async throws -> DataResponse {
-        var response = answer
+    private func validated(_ response: DataResponse) async throws -> DataResponse {
+        var response = response
         for validator in config.validators {
             try Task.checkCancellation()
             try await validator.validate(&response)
@@ -288,12 +267,5 @@ struct SendLoop: Sendable {
         case let error:
             return error
         }
-    }
-}
-
-extension Error {
-    /// Whether a fallback may answer instead: not for the end of a task, nor for a request that is wrong in itself.
-    fileprivate var isAnswerable: Bool {
-        !Task.isCancelled && (self as? RequestError)?.stage != .building
     }
 }

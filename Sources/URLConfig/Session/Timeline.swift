@@ -9,7 +9,6 @@ struct Timeline: Sendable {
     let redaction: Redaction
     private let state = Locked(State())
 
-    /// All of them.
     var all: [Attempt] {
         var state = state.withLock { $0 }
         if let elapsed = state.elapsed { state.attempts[state.attempts.count - 1].duration = elapsed() }
@@ -23,10 +22,9 @@ struct Timeline: Sendable {
         }
     }
 
-    /// The last one is over.
     func end(_ outcome: Result<DataResponse, any Error>, after duration: Duration) {
         state.set(\.elapsed, nil)
-        change { attempt in
+        changeLast { attempt in
             attempt.duration = duration
             switch outcome {
             case .success(let response): attempt.status = response.status
@@ -35,17 +33,11 @@ struct Timeline: Sendable {
         }
     }
 
-    /// Says why there will be another one, or why not; the last one.
-    func go(on reason: String) -> Attempt? {
-        change { $0.reason = reason }
-    }
-
     @discardableResult
-    private func change(_ change: (inout Attempt) -> Void) -> Attempt? {
+    func changeLast(_ change: (inout Attempt) -> Void) -> Attempt {
         state.withLock { state in
-            guard !state.attempts.isEmpty else { return nil }
             change(&state.attempts[state.attempts.count - 1])
-            return state.attempts.last
+            return state.attempts[state.attempts.count - 1]
         }
     }
 }

@@ -26,11 +26,7 @@ extension TokenAuthenticator {
             for waiter in waiters.values { waiter.resolve(result) }
         }
 
-        /// Waits for the end.
-        ///
-        /// - Parameters:
-        ///   - isRefused: Whether the server refused the old token.
-        ///   - isolation: The actor of the caller, who is counted as waiting before the actor does anything else.
+        /// - Parameter isolation: The actor of the caller, who is counted as waiting before it does anything else.
         func wait(isRefused: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
             let waiter = OneShot<Void>()
             let id = ObjectIdentifier(waiter)

@@ -13,11 +13,10 @@ extension TokenAuthenticator {
         private var refused: Set<String> = []
         /// The credentials already reported as refused, including their absence.
         private var reported: Set<Set<String>> = []
-        /// Incremented on every change; results of older renewals are ignored.
+        /// Results of renewals that began before the last change are ignored.
         private(set) var generation = 0
 
         var isUnknown: Bool { if case .unknown = current { true } else { false } }
-
         var token: Token? { if case .signedIn(let token, _) = current { token } else { nil } }
 
         /// Whether the token is to be refreshed before it is sent, but not in the first half of its life.
@@ -26,7 +25,6 @@ extension TokenAuthenticator {
             return expiry.timeIntervalSince(now) <= min(leeway / .seconds(1), expiry.timeIntervalSince(start) / 2)
         }
 
-        /// Whether there is a token that has not expired.
         func isUsable(at now: Date) -> Bool { token.map { $0.expiry ?? .distantFuture > now } ?? false }
 
         /// Takes the token that the app sets, and the credentials that are sent for it.
@@ -37,13 +35,10 @@ extension TokenAuthenticator {
             reported.subtract([[], credentials])
         }
 
-        /// Takes what `refresh` returned for an old token, or `load` for none.
+        /// Takes what `refresh` returned for an old token, or `load` for none; `false` if others still wait for more.
         ///
-        /// - Parameters:
-        ///   - start: The generation when the renewal began.
-        ///   - isLate: Whether its limit has passed. Then only a token counts: many services accept a refresh token
-        ///     only once, so dropping what came for it would sign the user out.
-        /// - Returns: Whether nobody needs to wait any longer.
+        /// If it is late, past its limit, only a token counts: many services accept a refresh token only once, so
+        /// dropping what came for it would sign the user out.
         mutating func take(
             _ result: Result<Token?, any Error>, for old: Token?, since start: Int, isLate: Bool, at now: Date
         ) -> Bool {

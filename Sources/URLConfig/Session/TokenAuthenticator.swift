@@ -9,24 +9,23 @@
 /// let response = try await URLSession.shared.response(for: request) { $0.authenticator = authenticator }
 /// ```
 ///
-/// - A request to any other host leaves without the token, and its refusal is ignored. So is a late refusal, of a token
-///   that has been replaced since.
+/// - A request to any other host leaves without the token. So does one with an `Authorization` of its own, or whatever
+///   field the token is written to. If a server refuses them, the token is not refreshed, and
+///   ``Foundation/URLSession/Config/onUnauthorized`` is not called.
 /// - However many requests are refused at once, there is one refresh, and all wait for it. If it fails, all throw its
-///   error, and the next request may try again.
-/// - A request that is cancelled while it waits ends at once. The refresh goes on for the others.
+///   error, and the next request may try again. A request that is cancelled while it waits ends at once.
 /// - A request made within `load` or `refresh` leaves without the token. One that they make in another task, such as a
 ///   detached one, waits for itself: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
-/// - A request with an `Authorization` of its own, or whatever field the token is written to, is left alone. If the
-///   server refuses it, the token is not refreshed, and ``Foundation/URLSession/Config/onUnauthorized`` is not called.
-public actor TokenAuthenticator: Authenticator, RefusalExplaining {
+public actor TokenAuthenticator: Authenticator {
     private let hosts: [Host]
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
     /// Calls `refresh`, or `load` without a token.
     private let renewed: @Sendable (Token?) async throws -> Token?
-    private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Date
+    /// Tests set another one.
+    var clock: any Clock<Duration> = ContinuousClock()
+    var now: @Sendable () -> Date = { Date() }
 
     private var state = State()
     /// The last renewal; another one may begin when it is over.
@@ -34,51 +33,35 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
     /// The fields that tokens are written to.
     private var fieldNames: Set<String>
 
-    /// How many requests wait for a renewal.
     var waiting: Int { renewal.waiting }
 
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
     ///   - hosts: The hosts that the token is for, such as `api.example.com`, `localhost:8080` for one port only, or
-    ///     `https://api.example.com` for one scheme, whose path is ignored; no other host receives it. What is not a
-    ///     host, such as `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error.
+    ///     `https://api.example.com` for one scheme, whose path is ignored. What is not a host, such as
+    ///     `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error.
     ///   - leeway: How long before its expiry a token is refreshed, by default 30 s, but never in the first half of
     ///     the life that it has left when it is received.
     ///   - renewalLimit: How long requests wait for `load` or `refresh`, by default 30 s. Then they fail with
-    ///     ``RequestError/Code/authenticationTimedOut``, but the call goes on: a token that it returns late is used,
-    ///     unless the token has changed since.
+    ///     ``RequestError/Code/authenticationTimedOut``. A token that comes later is used, unless it has changed since.
     ///   - authorization: How the token is written, by default as a bearer token. It must be the same each time: a
     ///     token that was refused is recognized by it.
     ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: requests then
     ///     leave without one, and the next calls it again. The request throws what it throws.
     ///   - refresh: Returns a new token in place of one that was refused or is about to expire; store it where `load`
     ///     finds it. `nil` signs the user out: ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load`
-    ///     from then on. Throw transient errors, such as a failing network: the request throws them, unless its token
-    ///     is still good.
+    ///     from then on. Throw transient errors: the request throws them, unless its token is still good.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.init(
-            hosts: hosts, leeway: leeway, renewalLimit: renewalLimit, authorization: authorization, now: { Date() },
-            load: load, refresh: refresh)
-    }
-
-    init(
-        hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
-        authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
-        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date,
-        load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
-    ) {
-        self.hosts = Host.all(hosts)
+        self.hosts = hosts.compactMap { Host($0) }
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
-        self.clock = clock
-        self.now = now
         renewed = { token in if let token { try await refresh(token) } else { try await load() } }
         // Known before there is a token: a request that has such a field by itself is left alone.
         var fields = HTTPFields()
@@ -90,8 +73,8 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
 
     /// Replaces the token, such as after signing in or, with `nil`, out.
     ///
-    /// - Parameter token: The token that requests carry from now on, including those that wait for a refresh, whose
-    ///   result is ignored. `nil` for none, until another one is set: `load` is not called.
+    /// - Parameter token: The token that requests carry from now on, including those that wait for a refresh. `nil` for
+    ///   none, until another one is set: `load` is not called.
     public func setToken(_ token: Token?) {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
         state.set(token, Set(fields.map(\.value)), at: now())
@@ -99,8 +82,6 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
     }
 
     /// Puts the token on a request to one of the hosts, and loads or refreshes it first if necessary.
-    ///
-    /// A request that has the token's field already is left alone.
     ///
     /// - Throws: What `load` and `refresh` throw; ``RequestError`` with code
     ///   ``RequestError/Code/authenticationTimedOut`` if they do not return in time.
@@ -129,7 +110,10 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
         return state.token != nil
     }
 
-    /// However many requests carried the same credentials, the user is signed out once.
+    /// What a refusal means for which there are no new credentials.
+    ///
+    /// - Returns: What happened, without secrets, or `nil` if the token was sent; and whether the user is to be signed
+    ///   out: once, however many requests carried the same token.
     func explanation(of refusal: DataResponse) -> (reason: String?, isFirstRefusal: Bool) {
         guard isForHost(of: refusal.request) else {
             let host = refusal.request.url?.host() ?? "the URL's host"
@@ -143,22 +127,21 @@ public actor TokenAuthenticator: Authenticator, RefusalExplaining {
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
         return (reason, state.report(sent))
     }
-}
 
-extension TokenAuthenticator {
     nonisolated var hostNames: String {
         hosts.isEmpty ? "no host" : hosts.map(\.text).sorted().joined(separator: ", ").shortened(to: 120)
     }
 
     private func isForHost(of request: URLRequest) -> Bool {
-        request.url.map { url in hosts.contains { $0.matches(url) } } ?? false
+        let origin = Origin(request.url)
+        return hosts.contains { $0.matches(origin) }
     }
 
     private func serves(_ request: URLRequest) -> Bool {
         isForHost(of: request) && !AuthenticatorScope.isPart(of: self, isRenewal: true)
     }
 
-    /// The names of the fields for tokens that a request has by itself.
+    /// The fields for tokens that a request has by itself.
     private func ownFields(of request: URLRequest?) -> Set<String> {
         fieldNames.filter { request?.value(forHTTPHeaderField: $0) != nil }
     }
@@ -171,8 +154,6 @@ extension TokenAuthenticator {
     }
 
     /// Replaces the token by what `refresh` returns, or `load` if there is none yet; joins a renewal that is under way.
-    ///
-    /// - Parameter isRefused: Whether the server refused the token: it must not be used if there is no new one.
     private func renew(_ token: Token?, isRefused: Bool = false) async throws {
         if renewal.isOver {
             renewal = Renewal()

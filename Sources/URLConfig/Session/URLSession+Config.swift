@@ -1,7 +1,7 @@
 import Logging
 
 extension URLSession {
-    /// How a request is sent and its answer taken: a plain value, to be kept as a preset and changed for each call.
+    /// How a request is sent: a plain value, to be kept as a preset and changed for each call.
     ///
     /// ```swift
     /// extension URLSession.Config {
@@ -13,50 +13,52 @@ extension URLSession {
     /// let response = try await URLSession.shared.response(for: request, config: .api) { $0.authorize = false }
     /// ```
     public struct Config: Sendable {
-        private var customIsUnauthorized: (@Sendable (DataResponse) -> Bool)?
-        fileprivate var customLogger: Logger??
-
-        /// Whether this request goes out with the ``authenticator``'s credentials.
+        /// Whether this request is sent with the ``authenticator``'s credentials, and a refusal is an error.
         ///
-        /// `false` is for sign-in and public endpoints: a refusal is then an answer like any other.
+        /// `false` is for sign-in and public endpoints.
         public var authorize = true
         /// Puts credentials on the request.
         public var authenticator: (any Authenticator)?
+        /// Whether a response means that the credentials were refused: by default, if its status is 401.
+        ///
+        /// Without ``authenticator``, ``onUnauthorized`` or a function set here, a 401 is a response like any other.
+        public var isUnauthorized: @Sendable (DataResponse) -> Bool = { $0.status == .unauthorized } {
+            didSet { hasOwnIsUnauthorized = true }
+        }
+        private var hasOwnIsUnauthorized = false
         /// Called once when the credentials are refused for good, such as to sign the user out, before
         /// ``RequestError/Code/unauthorized`` is thrown.
         ///
-        /// It is not called if the refusal says nothing about the token of a ``TokenAuthenticator``: the request went
-        /// to another host, or had an `Authorization` of its own.
+        /// A ``TokenAuthenticator`` calls it only for its own token or the lack of one: not if the request went to
+        /// another host, or had an `Authorization` of its own.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
-        /// Checks of the answer, in order.
+        /// Checks of the response, in order.
         public var validators: [ResponseValidator] = []
         /// Whether and when a request that failed is sent again.
         public var retry = RetryPolicy.none
-        /// The time for the whole call: authorization, every attempt, redirect and wait, and the validators.
+        /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
         ///
         /// When it has passed, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a
-        /// validator does not return, and whatever it returns after that. One of zero or less has passed already:
-        /// nothing is sent. `nil` by default: no limit.
+        /// validator does not return. With zero or less, nothing is sent.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
-        /// The most bytes of a body, decompressed: beyond, the transfer ends with
-        /// ``RequestError/Code/responseTooLarge``.
+        /// The most bytes of a body, decompressed; `nil`, the default, for no limit.
         ///
-        /// The error has what came until then. `nil` is no limit.
+        /// Beyond it, ``RequestError/Code/responseTooLarge`` is thrown, with what came until then.
         public var responseLimit: Int?
         /// The last resort: a response, such as a stored one, in place of an error.
         ///
-        /// It receives whatever the call would throw once sending has begun. It is not called for cancelled tasks or
-        /// requests that cannot be sent. What it throws is thrown instead. No validator sees its response.
-        ///
-        /// It has the time that is left of the ``deadline``, and at least one second.
+        /// It receives what the call would throw, unless the task is cancelled or the request cannot be sent. What it
+        /// throws is thrown instead. No validator sees its response. It has the time that is left of the ``deadline``,
+        /// and at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
         /// Where traffic and failures are written; `nil` for nowhere.
         public var logger: Logger? {
             get { customLogger ?? Self.standardLogger }
             set { customLogger = .some(newValue) }
         }
+        fileprivate var customLogger: Logger??
         // Made when it is first needed, and not with the defaults: what makes a LogHandler may make a Config(), too.
         private static let standardLogger = Logger.networking
         /// The most bytes of a body that are logged; zero for none.
@@ -65,9 +67,8 @@ extension URLSession {
         public var redaction = Redaction.standard
         /// The caller's own delegate of the task, asked before that of the session.
         ///
-        /// It is asked about challenges, redirects and body streams that are needed again, and told of bytes that were
-        /// sent, on every platform. On Apple platforms it receives everything else, such as metrics, but for the
-        /// response, the data and the completion.
+        /// On every platform it is asked about challenges, redirects and body streams that are needed again, and told
+        /// of bytes that were sent; on Apple platforms of all but the response, the data and the completion.
         public var taskDelegate: (any URLSessionTaskDelegate)?
         /// What carries requests to servers: by default the session itself.
         ///
@@ -98,19 +99,9 @@ extension URLSession {
 }
 
 extension URLSession.Config {
-    /// Whether an answer means that the credentials were refused: at first, whether its status is 401.
-    ///
-    /// Some services answer 403.
-    ///
-    /// Without ``authenticator``, ``onUnauthorized`` or a function set here, a 401 is an answer like any other.
-    public var isUnauthorized: @Sendable (DataResponse) -> Bool {
-        get { customIsUnauthorized ?? { $0.status == .unauthorized } }
-        set { customIsUnauthorized = newValue }
-    }
-
     /// Whether a refusal of the credentials is an error of this call.
     var throwsUnauthorized: Bool {
-        authorize && (authenticator != nil || onUnauthorized != nil || customIsUnauthorized != nil)
+        authorize && (authenticator != nil || onUnauthorized != nil || hasOwnIsUnauthorized)
     }
 
     /// The ``logger`` of ``default``: `nil` silences every call that names none.
@@ -128,9 +119,7 @@ extension URLSession.Config {
     /// A copy with changes.
     ///
     /// - Parameter configure: Makes the changes. What it throws is rethrown.
-    public func with<Failure: Error>(
-        _ configure: (inout Self) throws(Failure) -> Void
-    ) throws(Failure) -> Self {
+    public func with<Failure: Error>(_ configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
         var config = self
         try configure(&config)
         return config

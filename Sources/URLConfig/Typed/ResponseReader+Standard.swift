@@ -10,14 +10,10 @@ extension ResponseReader where Output: Decodable {
     /// A model from the content of a 2xx response, with the ``DataResponse/Config/defaultDecoder`` of that time.
     public static var json: Self { Self { try $0.decode() } }
 
-    /// A model from the content of a 2xx response, with a JSON decoder.
-    ///
-    /// - Parameter decoder: The decoder, such as a static member of `JSONDecoder`.
+    /// A model from the content of a 2xx response, with a JSON decoder such as a static member of `JSONDecoder`.
     public static func json(decoder: JSONDecoder) -> Self { decoded(by: decoder) }
 
-    /// A model from the content of a 2xx response, with any decoder.
-    ///
-    /// - Parameter decoder: The decoder, such as a `PropertyListDecoder`.
+    /// A model from the content of a 2xx response, with any decoder, such as a `PropertyListDecoder`.
     public static func decoded(by decoder: some ResponseDecoder) -> Self { Self { try $0.decode(decoder: decoder) } }
 }
 
@@ -26,8 +22,6 @@ extension ResponseReader where Output == String {
     public static var text: Self { Self { try $0.text() } }
 
     /// The content of a 2xx response as text, in an encoding that overrides the one of `Content-Type`.
-    ///
-    /// - Parameter encoding: The encoding.
     public static func text(encoding: String.Encoding) -> Self { Self { try $0.text(encoding: encoding) } }
 }
 

@@ -1,6 +1,4 @@
-/// Makes a value of a response: checks the status, then reads the content.
-///
-/// An app adds its own as a static member:
+/// Makes a value of a response: checks the status, then reads the content. An app adds its own as a static member:
 ///
 /// ```swift
 /// extension ResponseReader where Output == Bool {
@@ -32,18 +30,17 @@ public struct ResponseReader<Output: Sendable>: Sendable {
         body = { try read($0.validateStatusCode(in: codes)) }
     }
 
-    /// The value of a response, as `value(for:)` returns it.
+    /// The value of a response.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response for a
-    ///   status that is not accepted, or what `decode()` and `text()` throw for a content that cannot be read.
+    /// - Throws: ``RequestError`` with the whole response and code ``RequestError/Code/unacceptableStatus`` for a
+    ///   status that is not accepted, or ``RequestError/Code/decoding`` for a content that cannot be read; what an
+    ///   app's own reader throws.
     public func read(_ response: DataResponse) throws -> Output { try body(response) }
 
     /// A reader of a value that is made of this one's.
     ///
     /// - Parameter transform: Makes the value. What it throws is rethrown.
-    public func map<Value: Sendable>(
-        _ transform: @escaping @Sendable (Output) throws -> Value
-    ) -> ResponseReader<Value> {
+    public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> ResponseReader<Value> {
         .init(accepting: 0...999) { try transform(read($0)) }
     }
 

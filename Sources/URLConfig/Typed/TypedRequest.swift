@@ -17,10 +17,6 @@ public struct TypedRequest<Output: Sendable>: Sendable {
     public var reader: ResponseReader<Output>
 
     /// A finished request and a reader.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - reader: Makes the value of the response.
     public init(_ request: URLRequest, reader: ResponseReader<Output>) {
         self.request = request
         self.reader = reader
@@ -42,24 +38,16 @@ public struct TypedRequest<Output: Sendable>: Sendable {
     /// The same request, for a value that is made of this one's, as an envelope's `.map(\.data)`.
     ///
     /// - Parameter transform: Makes the value. What it throws is rethrown by `value(for:)`.
-    public func map<Value: Sendable>(
-        _ transform: @escaping @Sendable (Output) throws -> Value
-    ) -> TypedRequest<Value> {
-        TypedRequest<Value>(request, reader: reader.map(transform))
+    public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> TypedRequest<Value> {
+        .init(request, reader: reader.map(transform))
     }
 }
 
 extension TypedRequest where Output: Decodable {
     /// A finished request whose response ``ResponseReader/automatic`` reads.
-    ///
-    /// - Parameter request: The request.
     public init(_ request: URLRequest) { self.init(request, reader: .automatic) }
 
-    /// A request from a preset and changes whose response ``ResponseReader/automatic`` reads.
-    ///
-    /// - Parameters:
-    ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
-    ///   - configure: Makes the changes, as for ``with(_:reader:_:)``.
+    /// As ``with(_:reader:_:)``, with ``ResponseReader/automatic``.
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {
@@ -69,15 +57,9 @@ extension TypedRequest where Output: Decodable {
 
 extension TypedRequest where Output == Void {
     /// A finished request; of its response, only the status matters.
-    ///
-    /// - Parameter request: The request.
     public init(_ request: URLRequest) { self.init(request, reader: .none) }
 
-    /// A request from a preset and changes; of its response, only the status matters.
-    ///
-    /// - Parameters:
-    ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
-    ///   - configure: Makes the changes, as for ``with(_:reader:_:)``.
+    /// As ``with(_:reader:_:)``, with ``ResponseReader/none``: only the status of the response matters.
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {

@@ -16,9 +16,7 @@ extension URLSession {
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
     ///   - configure: Makes changes for this call.
-    /// - Throws: What `response(for:)` throws; ``RequestError`` with the whole response and code
-    ///   ``RequestError/Code/unacceptableStatus`` for a status that the reader does not accept, by default any but 2xx,
-    ///   or ``RequestError/Code/decoding`` for a content that it cannot read; what an app's own reader throws.
+    /// - Throws: What `response(for:)` and ``ResponseReader/read(_:)`` throw.
     public func value<Output>(
         for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
@@ -28,14 +26,7 @@ extension URLSession {
 
     /// Sends a typed request, as `value(for:)` does, and returns the value and the response that it was read from.
     ///
-    /// - Parameters:
-    ///   - request: The request and how to read its response.
-    ///   - config: The preset, by default ``Config/default``.
-    ///   - isolation: The actor that the call is made from.
-    ///   - fileID: The file that the log names.
-    ///   - line: The line that the log names.
-    ///   - configure: Makes changes for this call.
-    /// - Throws: What `value(for:)` throws.
+    /// Parameters and errors are those of `value(for:)`.
     public func valueAndResponse<Output>(
         for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }

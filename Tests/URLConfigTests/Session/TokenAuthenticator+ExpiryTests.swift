@@ -10,7 +10,7 @@ import Testing
     @Test func `a token is refreshed shortly before it expires, and once only`() async throws {
         let now = Locked(Date(timeIntervalSince1970: 1000))
         let refreshes = Locked(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
+        let authenticator = await TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
             now.withLock { $0 }
         } load: {
             Token("first", expiry: Date(timeIntervalSince1970: 1100))
@@ -28,7 +28,7 @@ import Testing
 
     @Test func `a refresh before its time that fails leaves a good token in use`() async throws {
         let now = Locked(Date(timeIntervalSince1970: 1080))
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+        let authenticator = await TokenAuthenticator(hosts: ["api.example.com"]) {
             now.withLock { $0 }
         } load: {
             Token("good", expiry: Date(timeIntervalSince1970: 1100))
@@ -47,7 +47,7 @@ import Testing
         let now = Locked(Date(timeIntervalSince1970: 1000))
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+        let authenticator = await TokenAuthenticator(hosts: ["api.example.com"]) {
             now.withLock { $0 }
         } load: {
             Token("good", expiry: Date(timeIntervalSince1970: 1100))
@@ -80,7 +80,7 @@ import Testing
     @Test func `a token that lives no longer than the leeway is used for half its life`() async throws {
         let now = Locked(Date(timeIntervalSince1970: 1000))
         let refreshes = Locked(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
+        let authenticator = await TokenAuthenticator(hosts: ["api.example.com"], leeway: .seconds(30)) {
             now.withLock { $0 }
         } load: {
             Token("first", expiry: Date(timeIntervalSince1970: 1020))

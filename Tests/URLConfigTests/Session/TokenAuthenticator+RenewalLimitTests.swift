@@ -26,9 +26,9 @@ import Testing
     }
 
     /// An authenticator whose first refresh waits at the gate and returns "first"; the next returns "second" at once.
-    private func authenticator(_ gate: Gate) -> TokenAuthenticator {
+    private func authenticator(_ gate: Gate) async -> TokenAuthenticator {
         let refreshes = Locked(0)
-        return TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
+        return await TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             now()
         } load: {
             Token("old")
@@ -73,7 +73,7 @@ import Testing
             _ = try await Task.detached { try await authenticator.sent() }.value
             return Token("never")
         }
-        let authenticator = TokenAuthenticator(
+        let authenticator = await TokenAuthenticator(
             hosts: ["b.example.com", "api.example.com"], renewalLimit: .seconds(5), clock: clock
         ) {
             Date()
@@ -141,7 +141,7 @@ import Testing
 
     @Test func `a token that comes late is kept if no other one has come`() async throws {
         let gate = Gate()
-        let authenticator = authenticator(gate)
+        let authenticator = await authenticator(gate)
         try await passLimit(authenticator, gate)
         #expect(try await authenticator.sent() == "Bearer old")
         await whenTaken { gate.open() }
@@ -151,7 +151,7 @@ import Testing
     @Test(arguments: ["refreshed", "set", "signed out"])
     func `a token that comes late is dropped if another one has come`(how: String) async throws {
         let gate = Gate()
-        let authenticator = authenticator(gate)
+        let authenticator = await authenticator(gate)
         try await passLimit(authenticator, gate)
         switch how {
         case "set": await authenticator.setToken(Token("second"))
@@ -166,7 +166,7 @@ import Testing
     func `of a renewal past its limit, only a token ends the wait for the next`(result: String) async throws {
         let (first, second) = (Gate(), Gate())
         let calls = Locked(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
+        let authenticator = await TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             now()
         } load: {
             Token("old")
@@ -197,7 +197,7 @@ import Testing
         let gate = Gate()
         defer { gate.open() }
         let now = Locked(Date(timeIntervalSince1970: 1000))
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
+        let authenticator = await TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             now.withLock { $0 }
         } load: {
             Token("good", expiry: Date(timeIntervalSince1970: 1100))
@@ -224,7 +224,7 @@ import Testing
         let gate = Gate()
         let sent = Locked<[String?]>([])
         let box = Locked<TokenAuthenticator?>(nil)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
+        let authenticator = await TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
             Date()
         } load: {
             Token("old")
@@ -243,7 +243,7 @@ import Testing
 
     @Test func `ten thousand requests that give up leave no one waiting, and the refresh goes on`() async throws {
         let gate = Gate()
-        let authenticator = authenticator(gate)
+        let authenticator = await authenticator(gate)
         #expect(try await authenticator.sent() == "Bearer old")
         let starter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
         await gate.waitForArrivals()

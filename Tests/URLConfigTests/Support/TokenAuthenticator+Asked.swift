@@ -4,6 +4,17 @@ import Testing
 
 /// Asks an authenticator without a server.
 extension TokenAuthenticator {
+    /// An authenticator with a time of the test's own.
+    init(
+        hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date,
+        load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
+    ) async {
+        self.init(hosts: hosts, leeway: leeway, renewalLimit: renewalLimit, load: load, refresh: refresh)
+        self.clock = clock
+        self.now = now
+    }
+
     private static let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
 
     /// The `Authorization` field of a request that it has authorized.
