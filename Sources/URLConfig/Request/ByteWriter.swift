@@ -15,10 +15,6 @@ struct ByteWriter {
         }
     }
 
-    private init(buffer: UnsafeMutableBufferPointer<UInt8>) {
-        self.buffer = buffer
-    }
-
     @inline(__always)
     mutating func write(_ byte: UInt8) {
         guard count < buffer.count else { return }
@@ -42,8 +38,6 @@ struct ByteWriter {
             for (index, byte) in bytes.enumerated() {
                 if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
                     write(byte)
-                } else if encoding.writesSpaceAsPlus && byte == UInt8(ascii: " ") {
-                    write(UInt8(ascii: "+"))
                 } else {
                     write(UInt8(ascii: "%"))
                     write(Self.hexDigit(byte >> 4))

@@ -11,8 +11,8 @@ extension URLRequest.Query {
     public init(_ model: some Encodable, encoder: JSONEncoder = URLRequest.Config.defaultEncoder) {
         do {
             let properties = try JSONDecoder().decode([String: Property].self, from: encoder.encode(model))
-            for (name, property) in properties.sorted(by: { $0.key < $1.key }) {
-                if let text = property.text { items.append(Item(name: name, text: text)) }
+            items = properties.sorted { $0.key < $1.key }.compactMap { name, property in
+                property.text.map { Item(name: name, text: $0) }
             }
         } catch {
             invalidReason = "cannot be filled from \(type(of: model)): \(error.summary)"

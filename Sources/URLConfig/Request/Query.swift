@@ -42,7 +42,6 @@ extension URLRequest {
         }
 
         var items: [Item] = []
-        /// What is wrong with the query, for the error that building a request throws.
         var invalidReason: String?
 
         /// How a list of values is written; by default ``ArrayStyle/repeatedKey``.
@@ -91,10 +90,8 @@ extension URLRequest {
                 if items.isEmpty { items.reserveCapacity(4) }
                 return items.append(Item(name: name, text: text))
             }
-            guard let text else { return items.removeAll { $0.name == name } }
-            items[first].text = text
-            guard let next = items[(first + 1)...].firstIndex(where: { $0.name == name }) else { return }
-            items[next...].removeAll { $0.name == name }
+            if let text { items[first].text = text }
+            items[(text == nil ? first : first + 1)...].removeAll { $0.name == name }
         }
     }
 }
@@ -102,7 +99,7 @@ extension URLRequest {
 extension URLRequest.Query {
     /// The items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
     var formEncoded: String {
-        ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }
+        ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }.replacing(" ", with: "+")
     }
 
     /// The most bytes that the items take, encoded: three for one, and the delimiters.

@@ -22,11 +22,6 @@ extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     public var queryText: URLRequest.Query.Text { rawValue.queryText }
 }
 
-extension String: QueryValue {
-    /// The text itself.
-    public var queryText: URLRequest.Query.Text { .one(self) }
-}
-
 extension URL: QueryValue {
     /// The absolute URL.
     public var queryText: URLRequest.Query.Text { .one(absoluteString) }
@@ -37,6 +32,7 @@ extension Array: QueryValue where Element: QueryValue {
     public var queryText: URLRequest.Query.Text { .list(flatMap(\.queryText.values)) }
 }
 
+extension String: QueryValue {}
 extension Substring: QueryValue {}
 extension Bool: QueryValue {}
 extension Int: QueryValue {}

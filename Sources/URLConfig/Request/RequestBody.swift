@@ -23,15 +23,12 @@
 /// A `Content-Type` that the caller has set is never overwritten.
 public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     private enum Content {
-        case empty
-        case members(Object)
+        case members([String: (any Encodable & Sendable)?])
         case model(any Encodable & Sendable)
         case encoded(@Sendable (inout HTTPFields, JSONEncoder) throws -> Data)
-        /// A member was set on a body that is whole already.
-        case conflict(member: String)
     }
 
-    private var content = Content.empty
+    private var content: Content?
 
     /// No body.
     public init() {}
@@ -49,7 +46,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A JSON object; a `nil` in it is JSON's `null`.
     public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-        content = .members(Object(elements))
+        content = .members(Dictionary(elements) { _, last in last })
     }
 
     /// A member of the JSON object that is the body; `nil` removes it.
@@ -58,7 +55,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get {
-            if case .members(let object) = content { object.members[member] ?? nil } else { nil }
+            if case .members(let members) = content { members[member] ?? nil } else { nil }
         }
         set { set(member, newValue) }
     }
@@ -78,16 +75,21 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
+        var members: [String: (any Encodable & Sendable)?] = [:]
         switch content {
-        case .empty:
-            if let value { content = .members(Object([(member, value)])) }
-        case .members(var object):
-            content = .empty
-            object.members[member] = value.map(Optional.some)
-            content = object.members.isEmpty ? .empty : .members(object)
-        case .model, .encoded, .conflict:
-            content = .conflict(member: member)
+        case nil: break
+        case .members(let own): members = own
+        case .model, .encoded:
+            self = Self { _, _ in
+                throw Reason(
+                    "member '\(member)' is set on a body that is whole already; use members only, or one whole body")
+            }
+            return
         }
+        // The only reference from here on, so that the members are not copied.
+        content = nil
+        members[member] = value.map(Optional.some)
+        if !members.isEmpty { content = .members(members) }
     }
 }
 
@@ -133,9 +135,7 @@ extension RequestBody {
         }
     }
 
-    var isEmpty: Bool {
-        if case .empty = content { true } else { false }
-    }
+    var isEmpty: Bool { content == nil }
 
     /// The model of a ``json(_:)`` body.
     var model: (any Encodable & Sendable)? {
@@ -145,20 +145,18 @@ extension RequestBody {
     /// The bytes, or `nil` for no body.
     func data(fields: inout HTTPFields, encoder: @autoclosure () -> JSONEncoder) throws -> Data? {
         switch content {
-        case .empty:
-            return nil
-        case .members(let object):
-            fields.setContentType(.json)
-            return try encoder().encode(object)
-        case .model(let model):
-            fields.setContentType(.json)
-            return try encoder().encode(model)
-        case .encoded(let encode):
-            return try encode(&fields, encoder())
-        case .conflict(let member):
-            throw Reason(
-                "member '\(member)' is set on a body that is whole already; use members only, or one whole body")
+        case nil: return nil
+        case .encoded(let encode): return try encode(&fields, encoder())
+        case .members(let members): return try Self.json(Object(members: members), &fields, encoder())
+        case .model(let model): return try Self.json(model, &fields, encoder())
         }
+    }
+
+    private static func json(
+        _ model: some Encodable, _ fields: inout HTTPFields, _ encoder: JSONEncoder
+    ) throws -> Data {
+        fields.setContentType(.json)
+        return try encoder.encode(model)
     }
 }
 
