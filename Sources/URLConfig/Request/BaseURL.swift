@@ -3,13 +3,12 @@
 /// A class, so that copying a configuration counts one reference here, not five.
 final class BaseURL: Sendable {
     struct Parts {
-        /// Scheme, host, port and base path, without a slash at the end.
+        /// Without a slash at the end.
         var prefix: String
         let endsInSlash: Bool
         let query: String?
     }
 
-    /// As it was written.
     let text: String
     let parts: Result<Parts, Reason>
 

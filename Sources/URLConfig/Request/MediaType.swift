@@ -11,8 +11,7 @@ public struct MediaType: Sendable, Hashable {
 
     /// Parses a media type; `nil` if the text is not one.
     ///
-    /// A literal, as in `MediaType("bogus")`, calls ``init(stringLiteral:)`` instead (SE-0213), which does not fail;
-    /// `MediaType.init("bogus")` is `nil`.
+    /// With a literal, `MediaType("bogus")` calls ``init(stringLiteral:)`` (SE-0213), which does not fail.
     ///
     /// - Parameter text: The value of a `Content-Type` field. Malformed parameters are ignored, as browsers do.
     public init?(_ text: String) {
@@ -41,8 +40,7 @@ public struct MediaType: Sendable, Hashable {
     /// `type/subtype`, without the parameters.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// Whether another media type is of this kind: the same type and subtype, `*` standing for any, and at least the
-    /// parameters that this one has (their values compared without regard to case).
+    /// Whether another media type has this type and subtype, `*` being any, and these parameters, in whatever case.
     public func matches(_ other: MediaType) -> Bool {
         (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
             && parameters.allSatisfy { name, value in
@@ -57,7 +55,7 @@ public struct MediaType: Sendable, Hashable {
             && one.parameters.allSatisfy { other.parameters[$0]?.utf8.elementsEqual($1.utf8) == true }
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes a part of what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(essence)
     }

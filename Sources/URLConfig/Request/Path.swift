@@ -6,15 +6,13 @@ extension URLRequest {
     /// ```
     ///
     /// In literal text slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a path cannot contain
-    /// is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of one: everything
-    /// but RFC 3986's unreserved characters is percent-encoded.
+    /// is percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all but unreserved characters is
+    /// percent-encoded. A path never changes scheme, host or port.
     ///
-    /// A segment that is `.` or `..`, raw or percent-encoded, and an empty value that leaves its segment empty are
-    /// refused (``RequestError/Code/invalidURL``). A path never changes scheme, host or port.
+    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
+    /// value that leaves its segment empty.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
-        /// Percent-encoded, as it was written: with or without a leading slash.
         private(set) var text: String
-        /// Percent-encoded, without its `?`.
         private(set) var query: String?
         private(set) var invalidReason: String?
 
@@ -22,14 +20,12 @@ extension URLRequest {
         ///
         /// - Parameter text: Treated as literal text. A value that must stay one segment is interpolated instead.
         public init(_ text: String) {
-            self.init(stringLiteral: text)
+            self = "\(raw: text)"
         }
 
         /// A path from a literal.
         public init(stringLiteral text: String) {
-            var interpolation = StringInterpolation(literalCapacity: 0, interpolationCount: 0)
-            interpolation.appendLiteral(text)
-            self.init(stringInterpolation: interpolation)
+            self.init(text)
         }
 
         /// A path from a literal with values.
@@ -69,7 +65,7 @@ extension URLRequest {
 extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        /// Percent-encoded, the query included; a NUL, which no encoded text contains, stands for an empty value.
+        /// Percent-encoded, with the query; a NUL, which no encoded text contains, stands for an empty value.
         fileprivate var text = ""
         /// Whether nothing starts a query or may make a segment of dots.
         fileprivate var isPlain = true

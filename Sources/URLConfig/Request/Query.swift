@@ -9,13 +9,13 @@ extension URLRequest {
     /// $0.query.append(contentsOf: Query(filter))        // any Encodable model
     /// ```
     ///
-    /// Names and values are percent-encoded but for the unreserved characters (RFC 3986 §2.3): a space is `%20`.
+    /// All but the unreserved characters is percent-encoded (RFC 3986 §2.3): a space is `%20`.
     public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        /// The text of a query item: one value or a list of them.
+        /// The text of a query item, not yet encoded.
         public enum Text: Sendable, Hashable {
-            /// One value, not yet encoded.
+            /// One value.
             case one(String)
-            /// Several values under one name, not yet encoded; written as ``Query/arrayStyle`` says.
+            /// Several values under one name, written as ``Query/arrayStyle`` says.
             case list([String])
 
             var values: [String] {
@@ -46,7 +46,6 @@ extension URLRequest {
 
         /// How a list of values is written; by default ``ArrayStyle/repeatedKey``.
         public var arrayStyle = ArrayStyle.repeatedKey
-
         /// Whether there are no items.
         public var isEmpty: Bool { items.isEmpty }
 
@@ -112,8 +111,6 @@ extension URLRequest.Query {
         }
     }
 
-    /// Writes the items, names and values encoded; an empty list writes nothing.
-    ///
     /// - Parameter start: Written before the first item, if there is one.
     func write(to writer: inout ByteWriter, after start: UInt8? = nil, encoding: PercentEncoding) {
         var separator = start

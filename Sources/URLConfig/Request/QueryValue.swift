@@ -1,7 +1,6 @@
 /// A value that a query item can take.
 ///
-/// `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values conform. A type with such a raw value, or
-/// with a description that fits, only declares its conformance.
+/// A type with a raw value that conforms, or with a description that fits, only declares its conformance.
 ///
 /// ```swift
 /// enum Sorting: String, QueryValue { case newest, oldest }

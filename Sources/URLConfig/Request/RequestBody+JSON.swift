@@ -1,5 +1,5 @@
 extension RequestBody {
-    /// JSON written as a literal that mixes types at every depth, which no array or dictionary of one type can.
+    /// JSON written as a literal that mixes types at every depth.
     ///
     /// ```swift
     /// $0.body["meta"] = ["draft": true, "author": ["name": "Ann", "age": 30, "tags": ["a", 1, nil]]]

@@ -1,13 +1,13 @@
 /// The content of a request: members of a JSON object set one by one, or a whole body.
 ///
 /// ```swift
-/// $0.body["title"] = "some-title"                                // any Encodable & Sendable
+/// $0.body["title"] = "some-title"
 /// $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "none": nil]
 /// $0.body = .json(article)
 /// $0.body = .form(["grant_type": "password", "username": name])
 /// ```
 ///
-/// An app adds its own kind as a static member that wraps a function:
+/// A `Content-Type` that the caller has set is never overwritten. An app adds its own kind as a static member:
 ///
 /// ```swift
 /// extension RequestBody {
@@ -19,8 +19,6 @@
 ///     }
 /// }
 /// ```
-///
-/// A `Content-Type` that the caller has set is never overwritten.
 public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     private enum Content {
         case members([String: (any Encodable & Sendable)?])
@@ -35,9 +33,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A whole body that a function makes when the request is built.
     ///
-    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. Its second
-    ///   argument is ``Foundation/URLRequest/Config/encoder``. If it throws, the request cannot be sent;
-    ///   `try config.request()` has what it threw as the underlying error.
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`, with the
+    ///   encoder of the configuration. What it throws is the underlying error of ``RequestError``.
     public init(
         _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data
     ) {
@@ -51,8 +48,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A member of the JSON object that is the body; `nil` removes it.
     ///
-    /// Its name is sent as it is written here, whatever the encoder's strategy for keys. Setting a member on a whole
-    /// body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
+    /// The encoder's strategy for keys leaves its name alone. A member of a whole body is refused
+    /// (``RequestError/Code/invalidBody``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get {
             if case .members(let members) = content { members[member] ?? nil } else { nil }
@@ -75,18 +72,14 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
-        var members: [String: (any Encodable & Sendable)?] = [:]
-        switch content {
-        case nil: break
-        case .members(let own): members = own
-        case .model, .encoded:
+        guard case .members(var members) = content ?? .members([:]) else {
             self = Self { _, _ in
                 throw Reason(
                     "member '\(member)' is set on a body that is whole already; use members only, or one whole body")
             }
             return
         }
-        // The only reference from here on, so that the members are not copied.
+        // Now there is one reference to the members, and to change them copies nothing.
         content = nil
         members[member] = value.map(Optional.some)
         if !members.isEmpty { content = .members(members) }
@@ -137,31 +130,27 @@ extension RequestBody {
 
     var isEmpty: Bool { content == nil }
 
-    /// The model of a ``json(_:)`` body.
     var model: (any Encodable & Sendable)? {
         if case .model(let model) = content { model } else { nil }
     }
 
-    /// The bytes, or `nil` for no body.
     func data(fields: inout HTTPFields, encoder: @autoclosure () -> JSONEncoder) throws -> Data? {
         switch content {
-        case nil: return nil
-        case .encoded(let encode): return try encode(&fields, encoder())
-        case .members(let members): return try Self.json(Object(members: members), &fields, encoder())
-        case .model(let model): return try Self.json(model, &fields, encoder())
+        case nil:
+            return nil
+        case .members(let members):
+            fields.setContentType(.json)
+            return try encoder().encode(Object(members: members))
+        case .model(let model):
+            fields.setContentType(.json)
+            return try encoder().encode(model)
+        case .encoded(let encode):
+            return try encode(&fields, encoder())
         }
-    }
-
-    private static func json(
-        _ model: some Encodable, _ fields: inout HTTPFields, _ encoder: JSONEncoder
-    ) throws -> Data {
-        fields.setContentType(.json)
-        return try encoder.encode(model)
     }
 }
 
 extension HTTPFields {
-    /// Sets `Content-Type` unless the caller has set one.
     mutating func setContentType(_ contentType: MediaType) {
         if !contains(.contentType) { self[.contentType] = contentType.description }
     }

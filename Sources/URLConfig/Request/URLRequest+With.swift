@@ -9,9 +9,8 @@ extension URLRequest {
     /// }
     /// ```
     ///
-    /// Never traps. An invalid configuration gives a request that cannot be sent: `URLSession.response(for:)` throws
-    /// the ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL, without
-    /// touching the network. ``Config/request()`` throws the same error at once.
+    /// Never crashes. An invalid configuration gives a request that no session sends: `URLSession.response(for:)`
+    /// throws the ``RequestError`` that ``Config/request()`` throws at once, the session's own methods a `URLError`.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
@@ -41,17 +40,15 @@ extension URLRequest.Config {
     ///
     /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that
     ///   is not an HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method
-    ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` that is not more than
-    ///   zero.
+    ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` of zero or less.
     public func request() throws(RequestError) -> URLRequest {
+        let text = try urlText()
         if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
         if let reason = query.invalidReason { throw .refused(.invalidURL, "query \(reason)") }
         let limit = timeout?.timeoutInterval
-        if let timeout, limit == nil {
-            let reason = "timeout is \(timeout / .seconds(1)) s; set more than zero, or nil to leave it to the session"
-            throw .refused(.invalidTimeout, reason)
+        if let timeoutInterval, limit == nil {
+            throw .refused(.invalidTimeout, "timeout is \(timeoutInterval) s; set more than zero, or nil")
         }
-        let text = try urlText()
         let (fields, data) = try fieldsAndBody()
         guard let url = URL(string: text) else {
             let shown = URLSession.Config.default.redaction.url(text)
@@ -72,7 +69,6 @@ extension URLRequest.Config {
         return request
     }
 
-    /// Base, path and query joined, percent-encoded throughout.
     private func urlText() throws(RequestError) -> String {
         let parts: BaseURL.Parts
         do {
@@ -128,7 +124,7 @@ extension HTTPFields {
             mayRepeatName = mayRepeatName || indices[..<index].contains { self[$0].name == name }
         }
         guard mayRepeatName else {
-            return Dictionary(uniqueKeysWithValues: indices.lazy.map { (self[$0].name.rawName, self[$0].value) })
+            return Dictionary(indices.lazy.map { (self[$0].name.rawName, self[$0].value) }) { first, _ in first }
         }
         let fields = Dictionary(grouping: self, by: \.name).map { ($1[0].name.rawName, HTTPFields($1)[$0] ?? "") }
         return Dictionary(uniqueKeysWithValues: fields)
