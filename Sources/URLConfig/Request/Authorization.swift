@@ -2,11 +2,8 @@
 ///
 /// ```swift
 /// $0.authorization = .bearer(token)
-/// ```
 ///
-/// An app adds its own scheme as a static member:
-///
-/// ```swift
+/// // A scheme of an app's own
 /// extension Authorization {
 ///     static func apiKey(_ key: String) -> Self { Self { $0[HTTPField.Name("X-Api-Key")!] = key } }
 /// }
@@ -16,16 +13,14 @@ public struct Authorization: Sendable {
 
     /// Credentials that a function sets on the header fields of each request.
     ///
-    /// - Parameter apply: Sets the fields. If it throws, the request cannot be sent; `try config.request()` has what it
-    ///   threw as the underlying error.
+    /// - Parameter apply: Sets the fields. What it throws is the underlying error of ``RequestError``.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
         self.apply = apply
     }
 
     /// A bearer token (RFC 6750 §2.1).
     ///
-    /// - Parameter token: The token. An empty one, or one with white space, such as the newline of a file it was read
-    ///   from, is refused: the request cannot be sent.
+    /// - Parameter token: The token. An empty one, or one with white space, such as the newline of a file, is refused.
     public static func bearer(_ token: String) -> Self {
         Self { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -39,7 +34,7 @@ public struct Authorization: Sendable {
     /// User name and password (RFC 7617 §2), encoded as UTF-8.
     ///
     /// - Parameters:
-    ///   - username: The user name. One with a colon is refused: the request cannot be sent.
+    ///   - username: The user name. One with a colon is refused.
     ///   - password: The password.
     public static func basic(username: String, password: String) -> Self {
         Self { fields in

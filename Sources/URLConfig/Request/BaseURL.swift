@@ -2,34 +2,22 @@
 ///
 /// A class, so that copying a configuration counts one reference here, not five.
 final class BaseURL: Sendable {
-    /// As it was written.
+    struct Parts {
+        /// Without a slash at the end.
+        var prefix: String
+        let endsInSlash: Bool
+        let query: String?
+    }
+
     let text: String
-    /// Scheme, host, port and base path, without a slash at the end.
-    let prefix: String
-    let endsInSlash: Bool
-    let query: String?
-    /// What is wrong with it, and what to do.
-    let invalidReason: String?
+    let parts: Result<Parts, Reason>
 
     init(_ text: String) {
         self.text = text
-        var prefix = ""
-        var path = URLRequest.Path("")
-        var invalidReason: String?
-        do {
-            (prefix, path) = try Self.parse(text)
-        } catch {
-            invalidReason = error.reason
-        }
-        query = path.query
-        endsInSlash = path.text.hasSuffix("/")
-        prefix += path.text
-        while prefix.hasSuffix("/") { prefix.removeLast() }
-        self.prefix = prefix
-        self.invalidReason = invalidReason ?? path.invalidReason
+        parts = Result { () throws(Reason) in try Self.parse(text) }
     }
 
-    private static func parse(_ text: String) throws(Reason) -> (origin: String, path: URLRequest.Path) {
+    private static func parse(_ text: String) throws(Reason) -> Parts {
         guard !text.isEmpty else { throw Reason("is empty; set it, or URLRequest.Config.defaultHost") }
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw Reason("contains a space or a control character; remove it")
@@ -46,11 +34,14 @@ final class BaseURL: Sendable {
         // By bytes, not characters: a delimiter and a combining accent after it are one character.
         let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
         let origin = try "\(scheme)://" + Self.authority(authority)
-        if authority.utf8.first == UInt8(ascii: "["), let reason = URL.invalidReasonOfIPv6 { throw Reason(reason) }
         guard !rest.utf8.contains(UInt8(ascii: "#")) else {
             throw Reason("has a fragment, which a request cannot send; remove it")
         }
-        return (origin, URLRequest.Path(String(rest[authority.endIndex...])))
+        let path = URLRequest.Path(String(rest[authority.endIndex...]))
+        if let reason = path.invalidReason { throw Reason(reason) }
+        var parts = Parts(prefix: origin + path.text, endsInSlash: path.text.hasSuffix("/"), query: path.query)
+        while parts.prefix.hasSuffix("/") { parts.prefix.removeLast() }
+        return parts
     }
 
     private static func authority(_ text: Substring) throws(Reason) -> String {
@@ -58,14 +49,13 @@ final class BaseURL: Sendable {
             throw Reason("has a user name or password; remove it and set authorization = .basic(username:password:)")
         }
         let mark = text.utf8.lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
-        let colon = mark.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? $0 : nil }
-        let host = try host(text[..<(colon ?? text.endIndex)])
-        guard let colon else { return host }
-        let port = text[text.utf8.index(after: colon)...]
-        guard port.utf8.allSatisfy(\.isDigit) else { throw Reason("has a port that is not a number") }
-        guard !port.isEmpty else { return host }
-        guard UInt16(port) != nil else { throw Reason("has a port over 65535") }
-        return "\(host):\(port)"
+        guard let mark, text.utf8[mark] == UInt8(ascii: ":") else { return try host(text) }
+        let port = text[text.utf8.index(after: mark)...]
+        guard port.isEmpty || port.utf8.allSatisfy(\.isDigit) && UInt16(port) != nil else {
+            throw Reason("has a port that is not a number up to 65535")
+        }
+        let host = try host(text[..<mark])
+        return port.isEmpty ? host : "\(host):\(port)"
     }
 
     private static func host(_ text: Substring) throws(Reason) -> String {
@@ -75,11 +65,12 @@ final class BaseURL: Sendable {
             guard text.utf8.last == UInt8(ascii: "]"),
                 inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
             else { throw Reason("has a malformed IPv6 address") }
+            if let reason = URL.invalidReasonOfIPv6 { throw Reason(reason) }
             return String(text)
         }
         if text.utf8.allSatisfy(PercentEncoding.unreserved.allows) { return String(text) }
-        let hasNonASCII = text.utf8.contains { $0 >= 0x80 }
-        guard hasNonASCII, let host = URL(string: "https://\(text)")?.host(percentEncoded: true),
+        guard text.utf8.contains(where: { $0 >= 0x80 }),
+            let host = URL(string: "https://\(text)")?.host(percentEncoded: true),
             host.utf8.allSatisfy(PercentEncoding.unreserved.allows)
         else {
             throw Reason(

@@ -1,22 +1,16 @@
 /// Writes the bytes of a URL or a form once, front to back, into memory of the right size.
 ///
-/// A `String` or an array that grows piece by piece checks and moves each piece, and building a request takes longer.
-/// The caller knows the capacity: what does not fit is left out, never written past the end.
+/// With a `String` or an array that grows, building a request takes longer. What does not fit is left out.
 struct ByteWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
 
-    /// Text of at most `capacity` bytes.
     static func text(capacity: Int, _ write: (inout ByteWriter) -> Void) -> String {
         String(unsafeUninitializedCapacity: capacity) { buffer in
             var writer = ByteWriter(buffer: buffer)
             write(&writer)
             return writer.count
         }
-    }
-
-    private init(buffer: UnsafeMutableBufferPointer<UInt8>) {
-        self.buffer = buffer
     }
 
     @inline(__always)
@@ -26,7 +20,6 @@ struct ByteWriter {
         count += 1
     }
 
-    /// Text that is encoded already.
     mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -35,15 +28,13 @@ struct ByteWriter {
         }
     }
 
-    /// Text, each byte of its UTF-8 that does not stand for itself written as `%XX`: at most three bytes for one.
+    /// Writes at most three bytes for one.
     mutating func write(_ text: String, encoding: PercentEncoding) {
         var text = text
         text.withUTF8 { bytes in
             for (index, byte) in bytes.enumerated() {
                 if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
                     write(byte)
-                } else if encoding.writesSpaceAsPlus && byte == UInt8(ascii: " ") {
-                    write(UInt8(ascii: "+"))
                 } else {
                     write(UInt8(ascii: "%"))
                     write(Self.hexDigit(byte >> 4))

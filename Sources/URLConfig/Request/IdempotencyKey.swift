@@ -1,14 +1,10 @@
 /// Marks a request as one operation, so that ``RetryPolicy`` may repeat it, whatever its method.
 ///
-/// ```swift
-/// let request = URLRequest.with(.payments) {
-///     $0.method = .post
-///     $0.idempotencyKey = .automatic
-/// }
-/// ```
+/// It is sent as `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), without quotes, as services expect.
 ///
-/// Sent as the field `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), the value without quotes, as the
-/// services that know it expect.
+/// ```swift
+/// $0.idempotencyKey = .automatic
+/// ```
 public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolation {
     private var text: String?
 
@@ -19,7 +15,7 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
 
     /// A key of the caller's own, such as the number of an order.
     ///
-    /// - Parameter value: The key. An empty one is refused: the request cannot be sent.
+    /// - Parameter value: The key. An empty one is refused.
     public init(_ value: String) {
         text = value
     }

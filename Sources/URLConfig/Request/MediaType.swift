@@ -11,8 +11,7 @@ public struct MediaType: Sendable, Hashable {
 
     /// Parses a media type; `nil` if the text is not one.
     ///
-    /// A literal, as in `MediaType("bogus")`, calls ``init(stringLiteral:)`` instead (SE-0213), which does not fail;
-    /// `MediaType.init("bogus")` is `nil`.
+    /// With a literal, `MediaType("bogus")` calls ``init(stringLiteral:)`` (SE-0213), which does not fail.
     ///
     /// - Parameter text: The value of a `Content-Type` field. Malformed parameters are ignored, as browsers do.
     public init?(_ text: String) {
@@ -23,15 +22,25 @@ public struct MediaType: Sendable, Hashable {
         guard scanner.isAtEnd || scanner.isAt(";"), !text.hasControlCharacter else { return nil }
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
-        self.parameters = scanner.parameters()
-        self.description = text
+        description = text
+        var parameters: [String: String] = [:]
+        while scanner.skip(";") {
+            scanner.skipSpace()
+            if let name = scanner.token()?.lowercased(), scanner.skip("="),
+                let value = scanner.quotedString() ?? scanner.token()
+            {
+                // The first of two parameters with one name counts (WHATWG MIME Sniffing §4.4).
+                parameters[name] = parameters[name] ?? value
+            }
+            scanner.skip(to: ";")
+        }
+        self.parameters = parameters
     }
 
     /// `type/subtype`, without the parameters.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// Whether another media type is of this kind: the same type and subtype, `*` standing for any, and at least the
-    /// parameters that this one has (their values compared without regard to case).
+    /// Whether another media type has this type and subtype, `*` being any, and these parameters, in whatever case.
     public func matches(_ other: MediaType) -> Bool {
         (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
             && parameters.allSatisfy { name, value in
@@ -42,15 +51,13 @@ public struct MediaType: Sendable, Hashable {
     /// Whether two are the same, however they were written.
     public static func == (one: Self, other: Self) -> Bool {
         // By bytes: to compare values with thousands of combining marks takes very long.
-        one.type == other.type && one.subtype == other.subtype && one.parameters.count == other.parameters.count
+        one.essence == other.essence && one.parameters.count == other.parameters.count
             && one.parameters.allSatisfy { other.parameters[$0]?.utf8.elementsEqual($1.utf8) == true }
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes a part of what `==` compares.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(type)
-        hasher.combine(subtype)
-        hasher.combine(parameters.count)
+        hasher.combine(essence)
     }
 
     var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") || subtype == "x-ndjson" || subtype == "jsonl" }
@@ -82,19 +89,4 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
     public static let png: Self = "image/png"
     /// `image/jpeg`.
     public static let jpeg: Self = "image/jpeg"
-}
-
-extension FieldScanner {
-    fileprivate mutating func parameters() -> [String: String] {
-        var parameters: [String: String] = [:]
-        while skip(";") {
-            skipSpace()
-            if let name = token()?.lowercased(), skip("="), let value = quotedString() ?? token() {
-                // The first of two parameters with one name counts (WHATWG MIME Sniffing §4.4).
-                parameters[name] = parameters[name] ?? value
-            }
-            skip(to: ";")
-        }
-        return parameters
-    }
 }

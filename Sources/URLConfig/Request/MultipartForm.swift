@@ -7,8 +7,7 @@
 /// $0.body = .multipart(form)
 /// ```
 ///
-/// Names and file names are written as the WHATWG HTML standard says (§4.10.21.8): UTF-8, with `%22` for a quote, `%0D`
-/// for CR and `%0A` for LF, so that no name can end its header field.
+/// In names a quote is written as `%22`, CR as `%0D` and LF as `%0A` (WHATWG HTML §4.10.21.8).
 public struct MultipartForm: Sendable {
     /// Separates the parts; its 128 random bits are in no content.
     public let boundary: String
@@ -44,20 +43,18 @@ public struct MultipartForm: Sendable {
         // 128 bytes cover a part's own delimiters.
         data.reserveCapacity(parts.reduce(128) { $0 + $1.header.utf8.count + $1.content.count + 128 })
         for part in parts {
-            data.append(contentsOf: "--\(boundary)\r\nContent-Disposition: \(part.header)\r\n\r\n".utf8)
-            data.append(part.content)
-            data.append(contentsOf: "\r\n".utf8)
+            data += "--\(boundary)\r\nContent-Disposition: \(part.header)\r\n\r\n".utf8
+            data += part.content
+            data += "\r\n".utf8
         }
-        data.append(contentsOf: "--\(boundary)--\r\n".utf8)
-        return data
+        return data + "--\(boundary)--\r\n".utf8
     }
 }
 
 extension RequestBody {
     /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// A request whose `Content-Type` the caller has set is refused (``RequestError/Code/invalidBody``): that field has
-    /// to name the boundary.
+    /// A `Content-Type` of the caller's that does not name the boundary is refused (``RequestError/Code/invalidBody``).
     ///
     /// - Parameter form: The form.
     public static func multipart(_ form: MultipartForm) -> Self {

@@ -6,39 +6,54 @@ extension URLRequest {
     /// ```
     ///
     /// In literal text slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a path cannot contain
-    /// is percent-encoded (RFC 3986 §3.3). An interpolated value is always one segment, or a part of one: everything
-    /// but RFC 3986's unreserved characters is percent-encoded.
+    /// is percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all but unreserved characters is
+    /// percent-encoded. A path never changes scheme, host or port.
     ///
-    /// A segment that is `.` or `..`, raw or percent-encoded, and an empty value that leaves its segment empty are
-    /// refused (``RequestError/Code/invalidURL``). A path never changes scheme, host or port.
+    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
+    /// value that leaves its segment empty.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
-        /// Percent-encoded, as it was written: with or without a leading slash.
-        var text = ""
-        /// Percent-encoded, without its `?`.
-        var query: String?
-        /// What is wrong with the path, for the error that building a request throws.
-        var invalidReason: String?
+        private(set) var text: String
+        private(set) var query: String?
+        private(set) var invalidReason: String?
 
         /// A path from text that is known at run time.
         ///
         /// - Parameter text: Treated as literal text. A value that must stay one segment is interpolated instead.
         public init(_ text: String) {
-            self.init(stringLiteral: text)
+            self = "\(raw: text)"
         }
 
         /// A path from a literal.
         public init(stringLiteral text: String) {
-            var interpolation = StringInterpolation(literalCapacity: 0, interpolationCount: 0)
-            interpolation.appendLiteral(text)
-            self = interpolation.path()
+            self.init(text)
         }
 
         /// A path from a literal with values.
         public init(stringInterpolation: StringInterpolation) {
-            self = stringInterpolation.path()
+            text = stringInterpolation.text
+            if !stringInterpolation.isPlain { splitAndCheck() }
+            if text.hasPrefix("//") {
+                // Exactly one slash goes between base path and path; more would also start an authority.
+                text = "/" + text.drop { $0 == "/" }
+            }
         }
 
-        private init() {}
+        private mutating func splitAndCheck() {
+            // The first question mark is a literal's: a value has none.
+            if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
+                query = text[mark...].dropFirst().filter { $0 != "\0" }
+                text = String(text[..<mark])
+            }
+            for segment in text.split(separator: "/") {
+                let segment = segment.filter { $0 != "\0" }
+                if segment.isEmpty {
+                    invalidReason = "has an interpolated value that is empty, which would lead to another path"
+                } else if segment.isDotSegment {
+                    invalidReason = "contains the segment '\(segment)', which would lead to another path"
+                }
+            }
+            text.removeAll { $0 == "\0" }
+        }
 
         /// The path, percent-encoded, and its query if it has one.
         public var description: String {
@@ -50,22 +65,22 @@ extension URLRequest {
 extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        /// Percent-encoded, the query included; a NUL, which no encoded text contains, stands for an empty value.
-        private var text = ""
-        /// Whether there are only letters that neither start a query nor make a segment of dots.
-        private var isPlain = true
+        /// Percent-encoded, with the query; a NUL, which no encoded text contains, stands for an empty value.
+        fileprivate var text = ""
+        /// Whether nothing starts a query or may make a segment of dots.
+        fileprivate var isPlain = true
 
         /// Starts empty: text makes its own room, and short text needs none.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends literal text.
         public mutating func appendLiteral(_ literal: String) {
-            append(literal, plain: .pathWithoutDots, .pathAndQuery)
+            append(literal, plain: .plainPath, .pathAndQuery)
         }
 
         /// Appends a value as one segment, or a part of one.
         public mutating func appendInterpolation(_ value: String) {
-            append(value, plain: .unreservedWithoutDots, .unreserved)
+            append(value, plain: .plainSegment, .unreserved)
             if value.isEmpty {
                 text += "\0"
                 isPlain = false
@@ -93,46 +108,14 @@ extension URLRequest.Path {
         }
 
         private mutating func append(_ piece: String, plain: PercentEncoding, _ encoding: PercentEncoding) {
-            if piece.needsNoEncoding(plain) {
-                text += piece
-            } else {
-                text += piece.percentEncoded(encoding)
-                isPlain = false
-            }
-        }
-
-        fileprivate consuming func path() -> URLRequest.Path {
-            var path = URLRequest.Path()
-            path.text = text
-            if !isPlain { path.split() }
-            if path.text.hasPrefix("//") {
-                // Exactly one slash goes between base path and path; more would also start an authority.
-                path.text = "/" + path.text.drop { $0 == "/" }
-            }
-            return path
-        }
-    }
-
-    /// Takes the query off, and refuses segments that would lead to another path.
-    private mutating func split() {
-        // The first question mark is a literal's: a value has none.
-        if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            query = text[mark...].dropFirst().filter { $0 != "\0" }
-            text = String(text[..<mark])
-        }
-        if text.utf8.contains(0) {
-            if text.split(separator: "/").contains(where: { $0.utf8.allSatisfy { $0 == 0 } }) {
-                invalidReason = "has an interpolated value that is empty, which would lead to another path"
-            }
-            text.removeAll { $0 == "\0" }
-        }
-        if let segment = text.split(separator: "/").first(where: \.isDotSegment) {
-            invalidReason = "contains the segment '\(segment)', which would lead to another path"
+            let isPlain = piece.needsNoEncoding(plain)
+            text += isPlain ? piece : piece.percentEncoded(encoding)
+            if !isPlain { self.isPlain = false }
         }
     }
 }
 
-extension Substring {
+extension String {
     fileprivate var isDotSegment: Bool {
         var decoded: [UInt8] = []
         for byte in utf8 {
@@ -144,9 +127,7 @@ extension Substring {
                 decoded.removeLast(3)
                 decoded.append(value)
             }
-            let mayBeDots = decoded.first == UInt8(ascii: ".") || decoded.first == UInt8(ascii: "%")
-            guard mayBeDots else { return false }
         }
-        return decoded == [UInt8(ascii: ".")] || decoded == [UInt8(ascii: "."), UInt8(ascii: ".")]
+        return [".", ".."].contains { decoded.elementsEqual($0.utf8) }
     }
 }

@@ -1,4 +1,4 @@
-/// Which bytes stand for themselves in a part of a URL, and how every other byte is written.
+/// Which bytes stand for themselves in a part of a URL; every other byte is written as `%XX`.
 ///
 /// One bit for each ASCII character: to look one up costs no call.
 struct PercentEncoding: Sendable {
@@ -6,34 +6,26 @@ struct PercentEncoding: Sendable {
     private var high: UInt64 = 0
     /// A valid `%XX` in the text stays as it is; otherwise its `%` becomes `%25`.
     let keepsEscapes: Bool
-    /// A space becomes `+`, not `%20`.
-    let writesSpaceAsPlus: Bool
 
     /// RFC 3986 §2.3: the characters that mean themselves everywhere.
     static let unreserved = Self(marks: "-._~")
-
     /// RFC 3986 §3.3, §3.4: text of a path and its query, their delimiters and escapes included.
     static let pathAndQuery = Self(marks: "-._~!$&'()*+,;=:@/?", keepsEscapes: true)
-
     /// Text of a path, or of a value in it, that has no query, no escapes and no segments of dots.
-    static let pathWithoutDots = Self(marks: "-_~!$&'()*+,;=:@/")
-    static let unreservedWithoutDots = Self(marks: "-_~")
-
+    static let plainPath = Self(marks: "-_~!$&'()*+,;=:@/")
+    static let plainSegment = Self(marks: "-_~")
     /// RFC 3986 §4.1: path, query and fragment, their delimiters and escapes included.
     static let reference = Self(marks: "-._~!$&'()*+,;=:@/?#", keepsEscapes: true)
+    /// WHATWG URL: application/x-www-form-urlencoded, before a space becomes a plus.
+    static let form = Self(marks: "*-._ ")
 
-    /// WHATWG URL: application/x-www-form-urlencoded.
-    static let form = Self(marks: "*-._", writesSpaceAsPlus: true)
-
-    private init(marks: String, keepsEscapes: Bool = false, writesSpaceAsPlus: Bool = false) {
+    private init(marks: String, keepsEscapes: Bool = false) {
         self.keepsEscapes = keepsEscapes
-        self.writesSpaceAsPlus = writesSpaceAsPlus
         for byte in ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + marks).utf8 {
             if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
         }
     }
 
-    /// Whether a byte stands for itself.
     @inline(__always)
     func allows(_ byte: UInt8) -> Bool {
         byte < 128 && (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
@@ -46,7 +38,6 @@ extension String {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy { encoding.allows($0) } } ?? false
     }
 
-    /// This text, percent-encoded but for what stands for itself; the same string if there is nothing to encode.
     func percentEncoded(_ encoding: PercentEncoding) -> String {
         if needsNoEncoding(encoding) { return self }
         return ByteWriter.text(capacity: 3 * utf8.count) { $0.write(self, encoding: encoding) }

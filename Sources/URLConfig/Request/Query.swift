@@ -9,13 +9,13 @@ extension URLRequest {
     /// $0.query.append(contentsOf: Query(filter))        // any Encodable model
     /// ```
     ///
-    /// Names and values are percent-encoded but for the unreserved characters (RFC 3986 §2.3): a space is `%20`.
+    /// All but the unreserved characters is percent-encoded (RFC 3986 §2.3): a space is `%20`.
     public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        /// The text of a query item: one value or a list of them.
+        /// The text of a query item, not yet encoded.
         public enum Text: Sendable, Hashable {
-            /// One value, not yet encoded.
+            /// One value.
             case one(String)
-            /// Several values under one name, not yet encoded; written as ``Query/arrayStyle`` says.
+            /// Several values under one name, written as ``Query/arrayStyle`` says.
             case list([String])
 
             var values: [String] {
@@ -42,12 +42,10 @@ extension URLRequest {
         }
 
         var items: [Item] = []
-        /// What is wrong with the query, for the error that building a request throws.
         var invalidReason: String?
 
         /// How a list of values is written; by default ``ArrayStyle/repeatedKey``.
         public var arrayStyle = ArrayStyle.repeatedKey
-
         /// Whether there are no items.
         public var isEmpty: Bool { items.isEmpty }
 
@@ -91,10 +89,8 @@ extension URLRequest {
                 if items.isEmpty { items.reserveCapacity(4) }
                 return items.append(Item(name: name, text: text))
             }
-            guard let text else { return items.removeAll { $0.name == name } }
-            items[first].text = text
-            guard let next = items[(first + 1)...].firstIndex(where: { $0.name == name }) else { return }
-            items[next...].removeAll { $0.name == name }
+            if let text { items[first].text = text }
+            items[(text == nil ? first : first + 1)...].removeAll { $0.name == name }
         }
     }
 }
@@ -102,7 +98,7 @@ extension URLRequest {
 extension URLRequest.Query {
     /// The items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
     var formEncoded: String {
-        ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }
+        ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }.replacing(" ", with: "+")
     }
 
     /// The most bytes that the items take, encoded: three for one, and the delimiters.
@@ -115,8 +111,6 @@ extension URLRequest.Query {
         }
     }
 
-    /// Writes the items, names and values encoded; an empty list writes nothing.
-    ///
     /// - Parameter start: Written before the first item, if there is one.
     func write(to writer: inout ByteWriter, after start: UInt8? = nil, encoding: PercentEncoding) {
         var separator = start

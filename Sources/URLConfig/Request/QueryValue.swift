@@ -1,7 +1,6 @@
 /// A value that a query item can take.
 ///
-/// `String`, numbers, `Bool`, `UUID`, `URL`, `Decimal` and arrays of values conform. A type with such a raw value, or
-/// with a description that fits, only declares its conformance.
+/// A type with a raw value that conforms, or with a description that fits, only declares its conformance.
 ///
 /// ```swift
 /// enum Sorting: String, QueryValue { case newest, oldest }
@@ -22,11 +21,6 @@ extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     public var queryText: URLRequest.Query.Text { rawValue.queryText }
 }
 
-extension String: QueryValue {
-    /// The text itself.
-    public var queryText: URLRequest.Query.Text { .one(self) }
-}
-
 extension URL: QueryValue {
     /// The absolute URL.
     public var queryText: URLRequest.Query.Text { .one(absoluteString) }
@@ -37,6 +31,7 @@ extension Array: QueryValue where Element: QueryValue {
     public var queryText: URLRequest.Query.Text { .list(flatMap(\.queryText.values)) }
 }
 
+extension String: QueryValue {}
 extension Substring: QueryValue {}
 extension Bool: QueryValue {}
 extension Int: QueryValue {}

@@ -1,5 +1,5 @@
 extension RequestBody {
-    /// JSON written as a literal that mixes types at every depth, which no array or dictionary of one type can.
+    /// JSON written as a literal that mixes types at every depth.
     ///
     /// ```swift
     /// $0.body["meta"] = ["draft": true, "author": ["name": "Ann", "age": 30, "tags": ["a", 1, nil]]]
@@ -66,17 +66,8 @@ extension RequestBody {
     /// ```swift
     /// $0.body["page"] = ["number": number, "title": title]
     /// ```
-    public struct Object: Encodable, Sendable, ExpressibleByDictionaryLiteral {
-        var members: [String: (any Encodable & Sendable)?]
-
-        init(_ members: [(String, (any Encodable & Sendable)?)]) {
-            self.members = Dictionary(members) { _, last in last }
-        }
-
-        /// An object; of two members with one name the last counts.
-        public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-            self.init(elements)
-        }
+    public struct Object: Encodable, Sendable {
+        let members: [String: (any Encodable & Sendable)?]
 
         /// Encodes the members under their names as they are: an encoder's strategy for keys leaves a dictionary alone.
         public func encode(to encoder: any Encoder) throws {
@@ -93,5 +84,12 @@ extension RequestBody {
             var container = encoder.singleValueContainer()
             try container.encode(value)
         }
+    }
+}
+
+extension RequestBody.Object: ExpressibleByDictionaryLiteral {
+    /// An object; of two members with one name the last counts.
+    public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
+        members = Dictionary(elements) { _, last in last }
     }
 }

@@ -1,13 +1,13 @@
 /// The content of a request: members of a JSON object set one by one, or a whole body.
 ///
 /// ```swift
-/// $0.body["title"] = "some-title"                                // any Encodable & Sendable
+/// $0.body["title"] = "some-title"
 /// $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "none": nil]
 /// $0.body = .json(article)
 /// $0.body = .form(["grant_type": "password", "username": name])
 /// ```
 ///
-/// An app adds its own kind as a static member that wraps a function:
+/// A `Content-Type` that the caller has set is never overwritten. An app adds its own kind as a static member:
 ///
 /// ```swift
 /// extension RequestBody {
@@ -19,28 +19,22 @@
 ///     }
 /// }
 /// ```
-///
-/// A `Content-Type` that the caller has set is never overwritten.
 public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     private enum Content {
-        case empty
-        case members(Object)
+        case members([String: (any Encodable & Sendable)?])
         case model(any Encodable & Sendable)
         case encoded(@Sendable (inout HTTPFields, JSONEncoder) throws -> Data)
-        /// A member was set on a body that is whole already.
-        case conflict(member: String)
     }
 
-    private var content = Content.empty
+    private var content: Content?
 
     /// No body.
     public init() {}
 
     /// A whole body that a function makes when the request is built.
     ///
-    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. Its second
-    ///   argument is ``Foundation/URLRequest/Config/encoder``. If it throws, the request cannot be sent;
-    ///   `try config.request()` has what it threw as the underlying error.
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`, with the
+    ///   encoder of the configuration. What it throws is the underlying error of ``RequestError``.
     public init(
         _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data
     ) {
@@ -49,16 +43,16 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A JSON object; a `nil` in it is JSON's `null`.
     public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-        content = .members(Object(elements))
+        content = .members(Dictionary(elements) { _, last in last })
     }
 
     /// A member of the JSON object that is the body; `nil` removes it.
     ///
-    /// Its name is sent as it is written here, whatever the encoder's strategy for keys. Setting a member on a whole
-    /// body is refused: the request cannot be sent (``RequestError/Code/invalidBody``).
+    /// The encoder's strategy for keys leaves its name alone. A member of a whole body is refused
+    /// (``RequestError/Code/invalidBody``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get {
-            if case .members(let object) = content { object.members[member] ?? nil } else { nil }
+            if case .members(let members) = content { members[member] ?? nil } else { nil }
         }
         set { set(member, newValue) }
     }
@@ -78,16 +72,17 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
-        switch content {
-        case .empty:
-            if let value { content = .members(Object([(member, value)])) }
-        case .members(var object):
-            content = .empty
-            object.members[member] = value.map(Optional.some)
-            content = object.members.isEmpty ? .empty : .members(object)
-        case .model, .encoded, .conflict:
-            content = .conflict(member: member)
+        guard case .members(var members) = content ?? .members([:]) else {
+            self = Self { _, _ in
+                throw Reason(
+                    "member '\(member)' is set on a body that is whole already; use members only, or one whole body")
+            }
+            return
         }
+        // Now there is one reference to the members, and to change them copies nothing.
+        content = nil
+        members[member] = value.map(Optional.some)
+        if !members.isEmpty { content = .members(members) }
     }
 }
 
@@ -133,37 +128,29 @@ extension RequestBody {
         }
     }
 
-    var isEmpty: Bool {
-        if case .empty = content { true } else { false }
-    }
+    var isEmpty: Bool { content == nil }
 
-    /// The model of a ``json(_:)`` body.
     var model: (any Encodable & Sendable)? {
         if case .model(let model) = content { model } else { nil }
     }
 
-    /// The bytes, or `nil` for no body.
     func data(fields: inout HTTPFields, encoder: @autoclosure () -> JSONEncoder) throws -> Data? {
         switch content {
-        case .empty:
+        case nil:
             return nil
-        case .members(let object):
+        case .members(let members):
             fields.setContentType(.json)
-            return try encoder().encode(object)
+            return try encoder().encode(Object(members: members))
         case .model(let model):
             fields.setContentType(.json)
             return try encoder().encode(model)
         case .encoded(let encode):
             return try encode(&fields, encoder())
-        case .conflict(let member):
-            throw Reason(
-                "member '\(member)' is set on a body that is whole already; use members only, or one whole body")
         }
     }
 }
 
 extension HTTPFields {
-    /// Sets `Content-Type` unless the caller has set one.
     mutating func setContentType(_ contentType: MediaType) {
         if !contains(.contentType) { self[.contentType] = contentType.description }
     }

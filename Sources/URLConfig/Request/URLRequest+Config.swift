@@ -3,15 +3,12 @@ extension URLRequest {
     ///
     /// ```swift
     /// extension URLRequest.Config {
-    ///     static let api = Self(host: "https://api.example.com/v2") {
-    ///         $0.headers[.accept] = "application/json"
-    ///         $0.timeout = .seconds(30)
-    ///     }
+    ///     static let api = Self(host: "https://api.example.com/v2") { $0.timeout = .seconds(30) }
     ///     static let admin = api.with { $0.query["as"] = "admin" }
     /// }
     /// ```
     public struct Config: Sendable {
-        /// ``headers`` as `URLRequest` takes them, for the requests of a preset that add none.
+        /// For the requests of a preset that add no header fields.
         private(set) var cachedHeaders: [String: String]?
         var base: BaseURL
         var customEncoder: JSONEncoder?
@@ -20,26 +17,24 @@ extension URLRequest {
         public var path: Path = ""
         /// Query items, sent after those of ``host`` and of ``path``.
         public var query = Query()
-        /// The method (RFC 9110 §9); by default `GET`.
+        /// The method (RFC 9110 §9).
         public var method = HTTPRequest.Method.get
-        /// The header fields.
+        /// The header fields; `Host`, `Content-Length` and `Transfer-Encoding`, which the session sets, are refused.
         ///
-        /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them. A control character in
-        /// a value becomes a space (RFC 9110 §5.5).
+        /// A control character in a value becomes a space (RFC 9110 §5.5).
         public var headers = HTTPFields() { didSet { cachedHeaders = nil } }
         /// Credentials, set last: they replace what ``headers`` has under the same name.
         ///
-        /// A ``TokenAuthenticator`` that writes the same field leaves the request alone. If the server refuses the
-        /// request, the token is not refreshed.
+        /// A ``TokenAuthenticator`` that writes the same field leaves the request alone, and refreshes no token for it.
         public var authorization: Authorization?
-        /// Marks the request as one operation: retries may then repeat it, whatever its method.
+        /// Marks the request as one operation, which retries may repeat.
         public var idempotencyKey: IdempotencyKey?
         /// The content; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody()
-        /// The time for one attempt, from its sending until the response is complete, to the millisecond.
+        /// The time for one attempt until the response is complete, to the millisecond; zero and less are refused.
         ///
-        /// `nil` leaves it to the session: by default, a minute without a byte. Zero and less are refused
-        /// (``RequestError/Code/invalidTimeout``). ``Foundation/URLSession/Config/deadline`` limits the whole call.
+        /// `nil` leaves it to the session: by default, a minute without a byte.
+        /// ``Foundation/URLSession/Config/deadline`` limits the whole call.
         public var timeout: Duration?
         /// Where a response may come from instead of the network.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
@@ -55,13 +50,9 @@ extension URLRequest {
         /// A copy of ``default`` as it is now.
         ///
         /// A preset that is a `static let` copies it at its first use. To follow later changes, make it a `static var`.
-        public init() {
-            self = Self.default
-        }
+        public init() { self = .default }
 
-        /// A configuration for a host.
-        ///
-        /// Of ``default`` it takes only the encoder, so that credentials meant for one host never reach another.
+        /// A configuration for a host, which takes only the encoder of ``default``: credentials reach no other host.
         ///
         /// - Parameter host: See ``host``.
         public init(host: String) {
@@ -78,17 +69,13 @@ extension URLRequest {
         public init<Failure: Error>(
             host: String, _ configure: (inout Self) throws(Failure) -> Void
         ) throws(Failure) {
-            self.init(host: host)
-            try configure(&self)
-            cachedHeaders = try? headers.combined()
+            self = try Self(host: host).with(configure)
         }
 
         /// A copy with changes.
         ///
         /// - Parameter configure: Makes the changes. What it throws is rethrown.
-        public func with<Failure: Error>(
-            _ configure: (inout Self) throws(Failure) -> Void
-        ) throws(Failure) -> Self {
+        public func with<Failure: Error>(_ configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
             var config = self
             try configure(&config)
             config.cachedHeaders = try? config.headers.combined()
@@ -100,7 +87,7 @@ extension URLRequest {
 extension URLRequest.Config {
     /// The base URL: scheme `http` or `https`, host, optional port, base path and base query.
     ///
-    /// User name and password are refused here (RFC 9110 §4.2.4); see ``authorization``.
+    /// User name and password, refused here (RFC 9110 §4.2.4), are set as ``authorization``.
     public var host: String {
         get { base.text }
         set { base = BaseURL(newValue) }
@@ -119,15 +106,13 @@ extension URLRequest.Config {
         set { customEncoder = newValue }
     }
 
-    /// ``timeout`` in seconds.
-    ///
-    /// Infinity is the longest time possible. NaN is refused, as zero is.
+    /// ``timeout`` in seconds; infinity is the longest time possible, and NaN is refused, as zero is.
     public var timeoutInterval: TimeInterval? {
         get { timeout.map { $0 / .seconds(1) } }
         set { timeout = newValue.map { Duration(timeoutInterval: $0) ?? .zero } }
     }
 
-    /// A model to be sent as JSON: the same as `body = .json(model)`.
+    /// The model of ``RequestBody/json(_:)``.
     public var bodyModel: (any Encodable & Sendable)? {
         get { body.model }
         set { body = newValue.map(RequestBody.json) ?? RequestBody() }

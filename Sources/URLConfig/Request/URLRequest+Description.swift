@@ -71,7 +71,7 @@ extension URLRequest.Config: CustomReflectable {
     /// What `print`, `dump` and debuggers see: secrets are hidden, and of the body only whether there is one.
     public var customMirror: Mirror {
         let redaction = URLSession.Config.default.redaction
-        let url = base.invalidReason == nil ? redaction.url(urlText) : redaction.host(host)
+        let url = (try? urlText()).map(redaction.url) ?? redaction.host(host)
         return .shown(
             self, ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
             ("authorization", authorization.map { _ in Redaction.mask }), ("hasBody", !body.isEmpty),

@@ -10,13 +10,7 @@ extension URLRequest {
         /// The bytes of the file.
         public var data: Data
 
-        /// A file of a form.
-        ///
-        /// - Parameters:
-        ///   - name: The name of the form's field.
-        ///   - fileName: The name that the server is told.
-        ///   - contentType: The media type of the file.
-        ///   - data: The bytes of the file.
+        /// A file of a form; the parameters are the properties.
         public init(name: String, fileName: String, contentType: MediaType = .octetStream, data: Data) {
             self.name = name
             self.fileName = fileName

@@ -1,8 +1,7 @@
 extension URLRequest {
-    /// Makes a multipart form the body of a request that was made by hand.
+    /// Makes a multipart form the body of a request that was made by hand, and replaces its `Content-Type`.
     ///
-    /// `Content-Type` is replaced, because only the form's own names the boundary. The method stays: a `GET` cannot
-    /// carry a body.
+    /// The method stays: a `GET` cannot carry a body.
     ///
     /// - Parameters:
     ///   - parameters: Fields, sent in the order of their names.
@@ -19,10 +18,10 @@ extension URLRequest {
     ///
     /// `Content-Type` is set if there is none. The method stays: a `GET` cannot carry a body.
     ///
-    /// - Parameter items: The items, in order. With a model that does not fit, the request cannot be sent.
+    /// - Parameter items: The items, in order. A model that does not fit is refused.
     public mutating func setXWWWFormUrlencoded(_ items: Query) {
         if let reason = items.invalidReason {
-            self = URLRequest(refused: .refused(.invalidBody, "body: form \(reason)"), method: httpMethod ?? "GET")
+            self = Self(refused: .refused(.invalidBody, "body: form \(reason)"), method: httpMethod ?? "GET")
             return
         }
         if value(forHTTPHeaderField: "Content-Type") == nil {

@@ -1,17 +1,14 @@
 extension URLRequest {
     private static let refusedScheme = "unsendable-request"
 
-    /// A request that cannot be sent: its URL carries the reason, in a scheme that no session loads.
-    ///
-    /// A copy of a request keeps nothing else of ours.
+    /// Its URL carries the reason, in a scheme that no session loads: a copy of a request keeps nothing else of ours.
     init(refused error: RequestError, method: String) {
-        let reason = error.reason.percentEncoded(.unreserved)
-        let url = URL(string: "\(Self.refusedScheme):\(error.code.rawValue)?\(reason)")
-        self.init(url: url ?? URL(fileURLWithPath: "/"))
+        let text = "\(Self.refusedScheme):\(error.code.rawValue)?\(error.reason.percentEncoded(.unreserved))"
+        self.init(url: URL(string: text) ?? URL(fileURLWithPath: "/"))
         httpMethod = method
     }
 
-    /// Why this request cannot be sent, if it came from a configuration that cannot be built.
+    /// What ``init(refused:method:)`` was given.
     var refusal: RequestError? {
         guard let url, url.scheme == Self.refusedScheme else { return nil }
         let parts = url.absoluteString.dropFirst(Self.refusedScheme.count + 1).split(separator: "?", maxSplits: 1)
@@ -39,8 +36,7 @@ extension URLRequest {
                 if httpBodyStream == nil || name.lowercased() != "content-length" {
                     try Self.checkField(name, value)
                 } else if Int64(value) == nil || !value.utf8.allSatisfy(\.isDigit) {
-                    throw .refused(
-                        .invalidHeaderField, "header field \(name) is not a number of bytes, in digits; set one")
+                    throw .refused(.invalidHeaderField, "header field \(name) is not a number of bytes; set one")
                 }
             }
         } catch {
@@ -59,7 +55,6 @@ extension URLRequest {
         if isIPv6, let reason = URL.invalidReasonOfIPv6 { throw .refused(.invalidURL, "the URL \(reason)") }
     }
 
-    /// Refuses a field that cannot be sent, or that is the session's to set.
     static func checkField(_ name: String, _ value: String) throws(RequestError) {
         guard let field = HTTPField.Name(name) else {
             throw .refused(.invalidHeaderField, "a header field's name is not a token (RFC 9110 §5.1)")
@@ -77,7 +72,6 @@ extension URLRequest {
 }
 
 extension HTTPField.Name {
-    /// Refuses a field that the session sets, from URL and body.
     func checkIsForCaller() throws(RequestError) {
         // By length first: most names differ in it, and to compare them is slow.
         switch canonicalName.utf8.count {
@@ -90,17 +84,15 @@ extension HTTPField.Name {
 }
 
 extension URL {
-    /// What is wrong with an IPv6 address as host; `nil` where they are supported.
-    static let invalidReasonOfIPv6: String? = {
-        #if canImport(FoundationNetworking)
+    #if canImport(FoundationNetworking)
+    static let invalidReasonOfIPv6: String? =
         "has an IPv6 address, which Foundation on Linux does not request; use a name or an IPv4 address"
-        #else
-        nil
-        #endif
-    }()
+    #else
+    static let invalidReasonOfIPv6: String? = nil
+    #endif
 }
 
 extension String {
-    /// Whether it cannot be the value of a field (RFC 9110 §5.5).
+    /// RFC 9110 §5.5: it cannot be the value of a field.
     var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F } }
 }

@@ -9,9 +9,8 @@ extension URLRequest {
     /// }
     /// ```
     ///
-    /// Never traps. An invalid configuration gives a request that cannot be sent: `URLSession.response(for:)` throws
-    /// the ``RequestError`` that says why, and the session's own methods refuse it as an unsupported URL, without
-    /// touching the network. ``Config/request()`` throws the same error at once.
+    /// Never crashes. An invalid configuration gives a request that no session sends: `URLSession.response(for:)`
+    /// throws the ``RequestError`` that ``Config/request()`` throws at once, the session's own methods a `URLError`.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
@@ -41,21 +40,16 @@ extension URLRequest.Config {
     ///
     /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that
     ///   is not an HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method
-    ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` that is not more than
-    ///   zero.
+    ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` of zero or less.
     public func request() throws(RequestError) -> URLRequest {
-        if let reason = base.invalidReason {
-            throw .refused(.invalidURL, "host '\(URLSession.Config.default.redaction.host(base.text))' \(reason)")
-        }
+        let text = try urlText()
         if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
         if let reason = query.invalidReason { throw .refused(.invalidURL, "query \(reason)") }
         let limit = timeout?.timeoutInterval
-        if let timeout, limit == nil {
-            let reason = "timeout is \(timeout / .seconds(1)) s; set more than zero, or nil to leave it to the session"
-            throw .refused(.invalidTimeout, reason)
+        if let timeoutInterval, limit == nil {
+            throw .refused(.invalidTimeout, "timeout is \(timeoutInterval) s; set more than zero, or nil")
         }
         let (fields, data) = try fieldsAndBody()
-        let text = urlText
         guard let url = URL(string: text) else {
             let shown = URLSession.Config.default.redaction.url(text)
             throw .refused(.invalidURL, "'\(shown)' is not a URL that the system accepts")
@@ -75,6 +69,34 @@ extension URLRequest.Config {
         return request
     }
 
+    func urlText() throws(RequestError) -> String {
+        let parts: BaseURL.Parts
+        do {
+            parts = try base.parts.get()
+        } catch {
+            let shown = URLSession.Config.default.redaction.host(base.text)
+            throw .refused(.invalidURL, "host '\(shown)' \(error.reason)")
+        }
+        let queries = (parts.query?.utf8.count ?? 0) + (path.query?.utf8.count ?? 0) + query.capacity
+        return ByteWriter.text(capacity: parts.prefix.utf8.count + path.text.utf8.count + queries + 4) { writer in
+            writer.write(parts.prefix)
+            if path.text.isEmpty ? parts.endsInSlash : path.text.utf8.first != UInt8(ascii: "/") {
+                writer.write(UInt8(ascii: "/"))
+            }
+            writer.write(path.text)
+            var separator = UInt8(ascii: "?")
+            func write(_ query: String?) {
+                guard let query, !query.isEmpty else { return }
+                writer.write(separator)
+                writer.write(query)
+                separator = UInt8(ascii: "&")
+            }
+            write(parts.query)
+            write(path.query)
+            query.write(to: &writer, after: separator, encoding: .unreserved)
+        }
+    }
+
     private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
         if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty { return (cachedHeaders, nil) }
         var fields = headers
@@ -91,30 +113,6 @@ extension URLRequest.Config {
     }
 }
 
-extension URLRequest.Config {
-    /// Base, path and query joined: percent-encoded throughout, written in one pass.
-    var urlText: String {
-        let queries = base.query == nil && path.query == nil ? [] : [base.query, path.query].compactMap(\.self)
-        let capacity = queries.reduce(base.prefix.utf8.count + path.text.utf8.count + query.capacity + 4) {
-            $0 + $1.utf8.count
-        }
-        return ByteWriter.text(capacity: capacity) { writer in
-            writer.write(base.prefix)
-            if path.text.isEmpty ? base.endsInSlash : path.text.utf8.first != UInt8(ascii: "/") {
-                writer.write(UInt8(ascii: "/"))
-            }
-            writer.write(path.text)
-            var separator = UInt8(ascii: "?")
-            for query in queries where !query.isEmpty {
-                writer.write(separator)
-                writer.write(query)
-                separator = UInt8(ascii: "&")
-            }
-            query.write(to: &writer, after: separator, encoding: .unreserved)
-        }
-    }
-}
-
 extension HTTPFields {
     /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
     func combined() throws(RequestError) -> [String: String] {
@@ -123,19 +121,12 @@ extension HTTPFields {
         for index in indices {
             let name = self[index].name
             try name.checkIsForCaller()
-            mayRepeatName = mayRepeatName || indices[..<index].contains { self[$0].name.isSame(as: name) }
+            mayRepeatName = mayRepeatName || indices[..<index].contains { self[$0].name == name }
         }
         guard mayRepeatName else {
             return Dictionary(indices.lazy.map { (self[$0].name.rawName, self[$0].value) }) { first, _ in first }
         }
         let fields = Dictionary(grouping: self, by: \.name).map { ($1[0].name.rawName, HTTPFields($1)[$0] ?? "") }
         return Dictionary(uniqueKeysWithValues: fields)
-    }
-}
-
-extension HTTPField.Name {
-    /// The same as `==`, without comparing texts whose lengths differ, which most do.
-    fileprivate func isSame(as other: Self) -> Bool {
-        canonicalName.utf8.count == other.canonicalName.utf8.count && self == other
     }
 }

@@ -73,7 +73,11 @@ import Testing
         #expect(refusal("https://user:pw@h.example")?.reason.contains(".basic(username:password:)") == true)
     }
 
-    @Test(arguments: ["https://good.com/\u{301}@evil.com", "https://good.com#\u{301}", "https://good.com:80\u{301}"])
+    @Test(
+        arguments: [
+            "https://good.com/\u{301}@evil.com", "https://good.com#\u{301}", "https://good.com:80\u{301}",
+            "https://good.com:\u{301}",
+        ])
     func `a combining character does not hide a delimiter`(host: String) {
         let request = URLRequest.with(.init(host: host)) { $0.path = "/a" }
         if request.url?.scheme == "https" {
