@@ -6,27 +6,32 @@ struct Answer: Sendable {
 
     var response: DataResponse
     /// What the session's delegate may decide about it; `nil` if there is no session's task.
-    let decisions: DelegateDecisions?
+    let decisions: Exchange?
 
     init(_ response: Transport.Response, to request: Transport.Request, limit: Int?) async throws {
         self.init(response, to: request)
         var buffer = BodyBuffer(limit: limit)
         do {
             try await response.body.collect(into: &buffer)
-        } catch is BodyTooLong {
+        } catch let error as BodyTooLong {
             self.response.data = buffer.data
-            throw RequestError(
-                .responseTooLarge, stage: .executing,
-                reason: "the body is longer than responseLimit, \(buffer.limit.shownAsBytes)", response: self.response)
+            throw failure(error)
         }
         self.response.data = buffer.data
+    }
+
+    /// The error for a body that is too long, of which the response has the beginning.
+    func failure(_ error: BodyTooLong) -> RequestError {
+        RequestError(
+            .responseTooLarge, stage: .executing,
+            reason: "the body is longer than responseLimit, \(error.limit.shownAsBytes)", response: response)
     }
 
     /// Reads the beginning of a body that is of no use, and ends the transfer if there is more.
     init(skippingBodyOf response: Transport.Response, to request: Transport.Request) async throws {
         self.init(response, to: request)
         // What goes wrong with it is of no interest, but for the end of the task.
-        try? await withDeadline(.seconds(1), ContinuousClock(), onOwnThreads: false) {
+        try? await withDeadline(.seconds(1), ContinuousClock()) {
             CancellationError()
         } operation: {
             _ = try await response.body.collect(upTo: Self.mostUnused)
@@ -34,7 +39,8 @@ struct Answer: Sendable {
         try Task.checkCancellation()
     }
 
-    private init(_ response: Transport.Response, to request: Transport.Request) {
+    /// The head.
+    init(_ response: Transport.Response, to request: Transport.Request) {
         self.response = DataResponse(
             request: request.urlRequest, url: response.url, status: response.status,
             headerFields: response.headerFields)

@@ -59,7 +59,7 @@ public struct Transport: Sendable {
     /// - Throws: What the transport throws; ``urlSession`` throws `URLError` for failures of the network and for time
     ///   that is up, and `CancellationError` once the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
-        guard let custom else { return try await URLSessionTransport(request).response() }
+        guard let custom else { return try await URLSessionTransport.response(to: request) }
         return try await Self.$sending.withValue(Self.sending + [ObjectIdentifier(custom)]) {
             try await custom.send(request)
         }
@@ -74,13 +74,10 @@ public struct Transport: Sendable {
     ///
     /// - Throws: What ``send(_:)`` throws; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
     func answer(to request: Request) async throws -> Answer {
+        guard custom != nil else { return try await URLSessionTransport.answer(to: request) }
         let (config, url) = (request.config, request.urlRequest.url)
-        guard custom != nil else {
-            let response = try await URLSessionTransport(request, limit: config.responseLimit).wholeResponse()
-            return try await Answer(response, to: request, limit: config.responseLimit)
-        }
         let limit = request.urlRequest.customTimeLimit
-        return try await withDeadline(limit, config.clock, onOwnThreads: (limit ?? config.deadline) != nil) {
+        return try await withDeadline(limit, config.clock) {
             URLError(timedOut: url, after: limit ?? .zero)
         } operation: {
             let response = try await send(request)
@@ -106,7 +103,8 @@ extension Transport {
         let config: URLSession.Config
         /// The response to the server's last challenge.
         let credential: URLCredential?
-        private var replacedBody: Body??
+        /// A body that another transport has put in place of the request's own, and that `urlRequest` cannot have.
+        private var replacement: Body?
 
         init(
             _ urlRequest: URLRequest, session: URLSession, config: URLSession.Config, isForeign: Bool = false,
@@ -123,35 +121,34 @@ extension Transport {
         ///
         /// A transport that hands the request on may replace it.
         public var body: Body? {
-            get { replacedBody ?? urlRequest.transportBody }
+            get { replacement ?? urlRequest.transportBody }
             set {
-                replacedBody = .some(newValue)
-                if case .data(let data) = newValue {
-                    urlRequest.httpBody = data
-                } else {
-                    // Sets the body, too: they are one.
-                    urlRequest.httpBodyStream = nil
-                    urlRequest.httpBody = nil
-                }
+                // Sets the body, too: they are one.
+                urlRequest.httpBodyStream = nil
+                urlRequest.httpBody = nil
+                urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
+                replacement = nil
+                if case .data(let data) = newValue { urlRequest.httpBody = data } else { replacement = newValue }
             }
         }
 
-        /// The stream and the length of a body that another transport has put in place of the request's own.
-        var replacedStream: (length: Int64?, stream: InputStream)? {
-            get throws {
-                switch replacedBody {
-                case .file(let url)??:
-                    guard let length = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
-                        let stream = InputStream(url: url)
-                    else {
-                        let reason = "body: the file \(url.lastPathComponent) cannot be read"
-                        throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
-                    }
-                    return (Int64(length), stream)
-                case .stream(let length, let open)??: return (length, try open())
-                default: return nil
+        /// Makes a replaced body the request's own, as a stream.
+        mutating func openBody() throws {
+            let length: Int64?
+            switch replacement {
+            case .file(let url):
+                guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
+                    let stream = InputStream(url: url)
+                else {
+                    let reason = "body: the file \(url.lastPathComponent) cannot be read"
+                    throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
                 }
+                (length, urlRequest.httpBodyStream) = (Int64(size), stream)
+            case .stream(let count, let open): (length, urlRequest.httpBodyStream) = (count, try open())
+            default: return
             }
+            replacement = nil
+            if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
         }
     }
 
@@ -180,7 +177,7 @@ extension Transport {
         /// The body.
         public var body: ResponseBody
         /// What the session's delegate may decide about the response; `nil` if there is no session's task.
-        var decisions: DelegateDecisions?
+        var decisions: Exchange?
 
         /// A response.
         ///
@@ -210,5 +207,7 @@ extension URLRequest {
     }
 
     /// The length that `Content-Length` names.
-    var declaredLength: Int64? { value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } }
+    var declaredLength: Int64? {
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+    }
 }

@@ -9,14 +9,14 @@ extension Transport.Request {
     }
 }
 
-extension DelegateDecisions {
+extension Exchange {
     /// The credential that a refused request is to be tried again with, from the caller's delegate or the session's
     /// storage.
     ///
     /// - Parameter refusals: How many there were before.
     /// - Throws: `URLError` with code `.cancelled` if the delegate wants no response.
     func credential(after refusals: Int) async throws -> URLCredential? {
-        guard let challenge, let sender = challenge.sender,
+        guard let task, let challenge, let sender = challenge.sender,
             challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
         else { return nil }
         let stored = request.session.configuration.urlCredentialStorage?
@@ -27,7 +27,7 @@ extension DelegateDecisions {
             protectionSpace: challenge.protectionSpace, proposedCredential: proposed, previousFailureCount: refusals,
             failureResponse: challenge.failureResponse, error: nil, sender: sender)
         let decision: (URLSession.AuthChallengeDisposition, URLCredential?) =
-            try await asked(for: request.urlRequest) { decide in
+            try await asked(for: request.urlRequest) { [request] decide in
                 delegate.urlSession(request.session, task: task, didReceive: challenged) { decide(($0, $1)) }
             }
         switch decision {
@@ -41,13 +41,13 @@ extension DelegateDecisions {
     func redirected(
         by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let delegate = request.callerDelegate else { return decide(next) }
+        guard let task, let delegate = request.callerDelegate else { return decide(next) }
         delegate.urlSession(
             request.session, task: task, willPerformHTTPRedirection: head, newRequest: next, completionHandler: decide)
     }
 
     func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
-        guard let delegate = request.callerDelegate else { return give(nil) }
+        guard let task, let delegate = request.callerDelegate else { return give(nil) }
         delegate.urlSession(request.session, task: task, needNewBodyStream: give)
     }
 }
@@ -86,7 +86,9 @@ struct ShadowSession: Sendable {
 
     func timeLimit(of request: URLRequest) -> Duration? { request.customTimeLimit }
 
-    func begin(_ exchange: Exchange, for urlRequest: URLRequest, of request: Transport.Request) {
+    func begin(_ exchange: Exchange) {
+        let request = exchange.request
+        var urlRequest = request.urlRequest
         let session = request.session
         // Foundation raises an exception for a task's own delegate there.
         guard session.configuration.identifier == nil else {
@@ -94,7 +96,6 @@ struct ShadowSession: Sendable {
             return exchange.finish(
                 throwing: RequestError(.unsupportedSession, stage: .executing, reason: reason, request: urlRequest))
         }
-        var urlRequest = urlRequest
         // An infinite time would become a date that has passed.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
         if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
@@ -117,33 +118,31 @@ extension Transport.Request {
     var callerDelegate: (any URLSessionTaskDelegate)? { config.taskDelegate }
 }
 
-extension DelegateDecisions {
+extension Exchange {
     // Foundation asks for credentials itself.
     func credential(after refusals: Int) async throws -> URLCredential? { nil }
 
-    private var delegates: [any URLSessionTaskDelegate] {
-        [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate].compactMap { $0 }
+    // Each method is optional, and the result is nil if the delegate does not have it: then the next one is asked.
+    private func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
+        guard let task else { return false }
+        return [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]
+            .contains { delegate in delegate.flatMap { ask($0, task) } != nil }
     }
 
-    // Each method is optional, and the result is nil if the delegate does not have it: then the next one is asked.
     func redirected(
         by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        for delegate in delegates {
-            let isAsked: Void? = delegate.urlSession?(
+        let isAsked = isAsked { delegate, task in
+            delegate.urlSession?(
                 request.session, task: task, willPerformHTTPRedirection: head, newRequest: next,
                 completionHandler: decide)
-            if isAsked != nil { return }
         }
-        decide(next)
+        if !isAsked { decide(next) }
     }
 
     func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
-        for delegate in delegates {
-            let isAsked: Void? = delegate.urlSession?(request.session, task: task, needNewBodyStream: give)
-            if isAsked != nil { return }
-        }
-        give(nil)
+        let isAsked = isAsked { $0.urlSession?(request.session, task: $1, needNewBodyStream: give) }
+        if !isAsked { give(nil) }
     }
 }
 

@@ -1,73 +1,51 @@
-/// Sends a request as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
-struct URLSessionTransport: Sendable {
-    private let request: Transport.Request
-    private let exchange: Exchange
-    private let shadow: ShadowSession
-
-    /// Begins to send a request.
-    ///
-    /// - Parameter limit: The most bytes of the body; `nil` for as many as come.
-    /// - Throws: ``RequestError`` if the body cannot be opened.
-    init(_ request: Transport.Request, limit: Int? = nil) throws {
-        var urlRequest = request.urlRequest
-        try urlRequest.openBody(of: request)
-        self.request = request
-        shadow = ShadowSession.of(request.session)
-        exchange = Exchange(
-            limit: limit, callerDelegate: request.callerDelegate, bodyLength: urlRequest.bodyLength,
-            clock: request.config.clock)
-        if let limit = shadow.timeLimit(of: urlRequest) {
-            exchange.finish(after: limit) { [url = urlRequest.url] in URLError(timedOut: url, after: limit) }
-        }
-        shadow.begin(exchange, for: urlRequest, of: request)
-    }
-
+/// Sends a request once as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
+enum URLSessionTransport {
     /// - Returns: The response when its head has arrived.
     /// - Throws: `URLError` for transport failures and for time that is up, `CancellationError` once the task is
-    ///   cancelled, ``RequestError`` for a response that is not HTTP, or a body stream that is not as long as it says.
-    func response() async throws -> Transport.Response {
-        try await withDecisions { try await exchange.head() }
+    ///   cancelled, ``RequestError`` for a response that is not HTTP, or a body that cannot be opened or is not as long
+    ///   as it says.
+    static func response(to request: Transport.Request) async throws -> Transport.Response {
+        let exchange = try begin(request)
         let body = Unread(exchange: exchange)
-        return try response(ResponseBody(unfolding: { try await body.exchange.piece() }))
+        try await exchange.waitForHead()
+        return try response(of: exchange, ResponseBody(unfolding: { try await body.exchange.piece() }))
     }
 
-    /// - Returns: The response when all of it has arrived, which saves the call a change of threads. What is longer than
-    ///   the limit is an error of its body.
-    func wholeResponse() async throws -> Transport.Response {
-        var failure: BodyTooLong?
+    /// - Returns: The response when all of it has arrived, which saves the call a change of threads.
+    /// - Throws: As above; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
+    static func answer(to request: Transport.Request) async throws -> Answer {
+        let exchange = try begin(request, limit: request.config.responseLimit)
+        var tooLong: BodyTooLong?
         do {
-            try await withDecisions { try await exchange.complete() }
+            try await exchange.complete()
         } catch let error as BodyTooLong {
-            failure = error
+            tooLong = error
         }
-        return try response(ResponseBody(exchange.response.body, failure: failure))
+        var answer = Answer(try response(of: exchange), to: request)
+        answer.response.data = exchange.body
+        if let tooLong { throw answer.failure(tooLong) }
+        return answer
     }
 
-    private func withDecisions(_ wait: () async throws -> Void) async throws {
-        do {
-            try await wait()
-        } catch is LostConnection {
-            throw URLError(LostConnection(decisions: decisions), of: request.urlRequest.url)
-        }
+    private static func begin(_ request: Transport.Request, limit: Int? = nil) throws -> Exchange {
+        var request = request
+        try request.openBody()
+        let exchange = Exchange(request, limit: limit)
+        if let limit = exchange.shadow.timeLimit(of: request.urlRequest) { exchange.finish(after: limit) }
+        exchange.shadow.begin(exchange)
+        return exchange
     }
 
-    private var decisions: DelegateDecisions? {
-        let (task, head, _, challenge) = exchange.response
-        guard let task else { return nil }
-        return DelegateDecisions(
-            request: request, task: task, head: head as? HTTPURLResponse, challenge: challenge, shadow: shadow)
-    }
-
-    private func response(_ body: ResponseBody) throws -> Transport.Response {
+    private static func response(of exchange: Exchange, _ body: ResponseBody = .init()) throws -> Transport.Response {
+        let request = exchange.request.urlRequest
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
-        guard let decisions, let head = decisions.head, 0...999 ~= head.statusCode else {
-            throw RequestError(
-                .invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request.urlRequest)
+        guard let head = exchange.head, 0...999 ~= head.statusCode else {
+            throw RequestError(.invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request)
         }
-        shadow.received(head, to: request.urlRequest)
+        exchange.shadow.received(head, to: request)
         var response = Transport.Response(
             status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
-        response.decisions = decisions
+        response.decisions = exchange
         return response
     }
 }
@@ -86,8 +64,8 @@ private final class Unread: Sendable {
 /// The server closed a connection that was kept from an earlier request, before it responded to this one.
 ///
 /// It may have processed the request.
-struct LostConnection: Error {
-    var decisions: DelegateDecisions?
+struct LostConnection: Sendable {
+    let decisions: Exchange?
 }
 
 extension URLError {
@@ -100,9 +78,12 @@ extension URLError {
         URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey })
     }
 
-    fileprivate init(_ lost: LostConnection, of url: URL?) {
-        var information: [String: Any] = [Self.lostConnectionKey: lost]
-        information[NSURLErrorFailingURLErrorKey] = url
+    /// - Parameter exchange: Where it was lost. A transport may have made another method of the caller's.
+    init(lostConnectionOf exchange: Exchange) {
+        let request = exchange.request.urlRequest
+        var information: [String: Any] = [:]
+        if request.hasIdempotentMethod { information[Self.lostConnectionKey] = LostConnection(decisions: exchange) }
+        information[NSURLErrorFailingURLErrorKey] = request.url
         information[NSLocalizedDescriptionKey] =
             "The network connection was lost before a response came. The server may have processed the request."
         self.init(.networkConnectionLost, userInfo: information)
@@ -118,13 +99,6 @@ extension URLError {
 }
 
 extension URLRequest {
-    /// Sets what a task takes for a body.
-    fileprivate mutating func openBody(of request: Transport.Request) throws {
-        guard case let (length, stream)? = try request.replacedStream else { return }
-        httpBodyStream = stream
-        if let length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }
-    }
-
     /// The time for one attempt, if somebody has chosen one: Foundation's own minute is one without a byte, and its own
     /// to measure.
     var customTimeLimit: Duration? {

@@ -4,10 +4,15 @@ import Testing
 
 /// One request and its response, without a network.
 @Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
+    private func exchange(_ clock: any Clock<Duration> = ContinuousClock()) -> Exchange {
+        let config = URLSession.Config().with { $0.clock = clock }
+        return Exchange(.init(.with(.init(host: "http://h.invalid")), session: .shared, config: config))
+    }
+
     @Test func `silence is counted from the last bytes`() async throws {
         let clock = TestClock()
-        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: clock)
-        exchange.finish(afterSilenceOf: .seconds(3)) { URLError(.timedOut) }
+        let exchange = exchange(clock)
+        exchange.finish(afterSilenceOf: .seconds(3))
         for _ in 0..<5 {
             await clock.waitForSleepers()
             clock.advance(by: .seconds(2))
@@ -22,7 +27,7 @@ import Testing
     }
 
     @Test func `one that is over begins no task`() async throws {
-        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: ContinuousClock())
+        let exchange = exchange()
         exchange.finish(throwing: URLError(.timedOut))
         exchange.begin {
             Issue.record("a task was made")
@@ -32,7 +37,7 @@ import Testing
     }
 
     @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
-        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: ContinuousClock())
+        let exchange = exchange()
         let task = URLSession(configuration: .ephemeral).dataTask(with: .with(.init(host: "http://h.invalid")))
         exchange.begin {
             exchange.finish(throwing: URLError(.timedOut))

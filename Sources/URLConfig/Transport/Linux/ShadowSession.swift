@@ -35,7 +35,7 @@ final class ShadowSession: Sendable {
     private let silence: TimeInterval
     private let fields: SessionFields
     private let delegate = SessionDelegate()
-    private let singleUseSessions = SingleUseSessions()
+    private let singleUseSessions: SingleUseSessions
 
     static func of(_ user: URLSession) -> ShadowSession {
         let key = ObjectIdentifier(user)
@@ -86,6 +86,7 @@ final class ShadowSession: Sendable {
         silence = configuration.timeoutIntervalForRequest
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .immediate)
+        singleUseSessions = SingleUseSessions(configuration)
     }
 
     func timeLimit(of request: URLRequest) -> Duration? {
@@ -94,8 +95,9 @@ final class ShadowSession: Sendable {
         return min(resourceLimit, limit ?? resourceLimit)
     }
 
-    func begin(_ exchange: Exchange, for urlRequest: URLRequest, of sending: Transport.Request) {
-        var request = urlRequest
+    func begin(_ exchange: Exchange) {
+        let sending = exchange.request
+        var request = sending.urlRequest
         // To set a URL costs more than to look at it.
         if let url = request.url, url.scheme?.utf8.contains(where: { $0 < UInt8(ascii: "a") }) == true {
             request.url = url.withLowercasedScheme
@@ -109,17 +111,17 @@ final class ShadowSession: Sendable {
         // Foundation's own limit is exact for whole seconds, and begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
         if !isExact, request.customTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
-            exchange.finish(afterSilenceOf: limit) { [url = request.url] in URLError(timedOut: url, after: limit) }
+            exchange.finish(afterSilenceOf: limit)
         }
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
         guard !request.needsNewConnection else {
-            return singleUseSessions.begin(exchange, for: request, of: sending.session, like: session)
+            return singleUseSessions.begin(exchange, for: request)
         }
         Self.queue(of: exchange).async { [request] in
             exchange.begin {
                 let task = self.session.dataTask(with: request)
-                self.delegate.connect(task, to: exchange, of: sending.session)
+                self.delegate.connect(task, to: exchange)
                 return task
             }
         }
@@ -146,8 +148,7 @@ extension URLRequest {
             httpBodyStream = InputStream(data: body)
             setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
         } else if let stream = httpBodyStream {
-            let length = exchange.bodyLength.flatMap { $0 < 0 ? nil : $0 }
-            httpBodyStream = BodyStream(stream, length: length, exchange)
+            httpBodyStream = BodyStream(stream, length: declaredLength, exchange)
         }
         // Foundation sends a stream in chunks, even if its length is given, and so two framings (RFC 9112 §6.3). A
         // field that is blank is what tells libcurl to leave it out.
