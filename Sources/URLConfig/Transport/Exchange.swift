@@ -25,7 +25,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     let request: Transport.Request
     let shadow: ShadowSession
     private let state: Locked<State>
-    private let end = OneShot<Void>()
+    private let end = OneShot<Result<Void, any Error>>()
 
     /// - Parameter limit: The most bytes of the response's body; `nil` for as many as come.
     init(_ request: Transport.Request, limit: Int? = nil) {
@@ -54,7 +54,16 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// - Throws: `URLError`, or ``BodyTooLong``, or what ``finish(throwing:)`` is given; `CancellationError` as soon as
     ///   the running task is cancelled.
     func complete() async throws {
-        try await end.value { self.finish(throwing: CancellationError()) }
+        try check(await end.value { self.finish(throwing: CancellationError()) })
+    }
+
+    private func check(_ result: Result<Void, any Error>) throws {
+        do {
+            try result.get()
+        } catch is LostConnection {
+            // Only here: the exchange cannot keep an error that keeps the exchange.
+            throw URLError(lostConnectionOf: self)
+        }
     }
 
     /// Waits until the head of the response has arrived, or all of it.
@@ -77,7 +86,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             }
             if let arrival { return arrival }
             if let result {
-                try result.get()
+                try check(result)
                 return nil
             }
             try await reader.value { self.finish(throwing: CancellationError()) }
@@ -136,7 +145,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             return state
         }
         guard before.result == nil else { return }
-        end.resolve(result)
+        end.resolve(.success(result))
         for reader in before.readers { reader.resolve(.success(())) }
         if cancels, let task = before.task { ShadowSession.cancel(task, of: self) }
     }

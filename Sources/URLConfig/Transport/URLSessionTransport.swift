@@ -64,8 +64,8 @@ private final class Unread: Sendable {
 /// The server closed a connection that was kept from an earlier request, before it responded to this one.
 ///
 /// It may have processed the request.
-struct LostConnection: Sendable {
-    let decisions: Exchange?
+struct LostConnection: Error {
+    var decisions: Exchange?
 }
 
 extension URLError {

@@ -46,4 +46,26 @@ import Testing
         #expect([.canceling, .completed].contains(task.state))
         await #expect(throws: URLError.self) { try await exchange.complete() }
     }
+
+    @Test func `all who wait for bytes learn of the end`() async throws {
+        for _ in 0..<2_000 {
+            let exchange = exchange()
+            let readers = (0..<3).map { _ in
+                Task { try await exchange.piece() }
+            }
+            exchange.finish(throwing: URLError(.timedOut))
+            for reader in readers { await #expect(throws: URLError.self) { try await reader.valueInTime } }
+        }
+    }
+
+    @Test func `a time limit goes with the exchange that it is for`() async throws {
+        let clock = TestClock()
+        do {
+            let exchange = exchange(clock)
+            exchange.finish(after: .seconds(3))
+            await clock.waitForSleepers()
+            exchange.move()
+        }
+        try await waitUntil { clock.sleepers == 0 }
+    }
 }

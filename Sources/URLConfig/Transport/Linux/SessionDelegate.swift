@@ -71,7 +71,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         guard let exchange = exchange(of: task), exchange.request.urlRequest.bodyLength != nil else {
             return completionHandler(nil)
         }
-        exchange.finish(throwing: URLError(lostConnectionOf: exchange))
+        exchange.finish(throwing: LostConnection())
         completionHandler(BodyStream(InputStream(data: Data()), length: 1, exchange))
     }
 

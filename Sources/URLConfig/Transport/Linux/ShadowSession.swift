@@ -41,36 +41,35 @@ final class ShadowSession: Sendable {
         let key = ObjectIdentifier(user)
         let (known, isSweepDue) = register.withLock { register in
             defer { register.isSweepDue = true }
-            let entry = register.shadows[key]
-            return (entry?.user === user ? entry?.shadow : nil, register.isSweepDue)
+            return (register.shadows[key], register.isSweepDue)
         }
         if !isSweepDue { queues[0].asyncAfter(deadline: .now() + 1, execute: sweep) }
-        if let known { return known }
+        if let known, known.user === user { return known.shadow }
         let new = ShadowSession(user.configuration)
-        let (shadow, unused) = register.withLock { register in
-            let entry = register.shadows[key]
-            if let entry, entry.user === user { return (entry.shadow, new as ShadowSession?) }
-            register.shadows[key] = Entry(user: user, shadow: new)
-            return (new, entry?.shadow)
+        let (entry, _) = register.withLock { register in
+            let old = register.shadows[key]
+            let entry = old.flatMap { $0.user === user ? $0 : nil } ?? Entry(user: user, shadow: new)
+            register.shadows[key] = entry
+            return (entry, old)
         }
-        unused?.session.finishTasksAndInvalidate()
         // Many may come and go within a second, and each has three descriptors.
         sweep()
-        return shadow
+        return entry.shadow
     }
 
-    /// Ends the shadows of sessions that are gone; their connections are closed with them.
+    /// Lets go of the shadows of sessions that are gone.
     private static func sweep() {
-        let (unused, _) = register.withLock { register in
+        // Returned, so that nothing is released under the lock: a session delegate's `deinit` may come back here.
+        _ = register.withLock { register in
             register.isSweepDue = false
-            // Returned, so that no session is released under the lock: its delegate's `deinit` may come back here.
-            let alive = register.shadows.values.compactMap(\.user)
-            let dead = register.shadows.filter { $0.value.user == nil }
-            for key in dead.keys { register.shadows[key] = nil }
-            return (dead.values.map(\.shadow), alive)
+            let (shadows, alive) = (register.shadows, register.shadows.values.map(\.user))
+            register.shadows = shadows.filter { $0.value.user != nil }
+            return (shadows, alive)
         }
-        for shadow in unused { shadow.session.finishTasksAndInvalidate() }
     }
+
+    /// Tasks under way keep the shadow; then its connections are closed.
+    deinit { session.finishTasksAndInvalidate() }
 
     var waiting: Int { singleUseSessions.waiting }
 
