@@ -36,9 +36,7 @@ final class Alarm: Sendable {
     deinit { cancel() }
 }
 
-/// Runs an operation; calls `expire`, from any thread, if it is not over in time.
-///
-/// - Parameter limit: The time; `nil` for as long as it takes.
+/// Runs an operation and calls `expire`, from any thread, if it is not over in time.
 func withTimeLimit<Result>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
     operation: () async throws -> Result
@@ -49,11 +47,10 @@ func withTimeLimit<Result>(
     return try await operation()
 }
 
-/// Runs an operation in a task of its own, which is left behind when the time is up: it may not end by then, nor when
-/// it is cancelled.
+/// Runs an operation in a task of its own, which is left behind when the time is up or the caller is cancelled.
 ///
 /// - Parameters:
-///   - limit: The time; `nil` for as long as it takes. Zero or less has passed already: the operation does not begin.
+///   - limit: The time; `nil` is no limit. Zero or less has passed already: the operation does not begin.
 ///   - expired: Makes the error to throw when the time is up, whatever the operation returns after that.
 func withDeadline<Value: Sendable>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,

@@ -51,8 +51,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Waits until the response is complete, for one caller.
     ///
-    /// - Throws: `URLError`, or ``BodyTooLong``, or what ``finish(throwing:)`` is given; `CancellationError` as soon as
-    ///   the running task is cancelled.
+    /// - Throws: `CancellationError` as soon as the running task is cancelled, ``BodyTooLong``, and other errors.
     func complete() async throws {
         try check(await end.value { self.finish(throwing: CancellationError()) })
     }
@@ -95,9 +94,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     var task: URLSessionTask? { state.withLock { $0.task } }
     var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
-    /// What has arrived of the body and was not read.
     var body: Data { state.withLock { $0.body.data } }
-    /// The challenge that the response ended with, for credentials in place of a response that is of use.
+    /// What the response ended with, for credentials in place of a response that is of use.
     var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
     func finish(throwing error: any Error) {
@@ -134,7 +132,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         if isOver { state.set(alarm, nil) }
     }
 
-    /// - Parameter cancels: Whether the task, if there is one, has to be cancelled.
     private func finish(_ result: Result<Void, any Error>, cancels: Bool = true) {
         // What it had goes when the lock is free again.
         let before = state.withLock { state in
@@ -150,7 +147,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         if cancels, let task = before.task { ShadowSession.cancel(task, of: self) }
     }
 
-    /// Changes the state, unless the exchange is over, and wakes who waits for that.
     private func receive<Failure: Error>(_ change: (inout State) throws(Failure) -> Void) throws(Failure) {
         move()
         let readers = try state.withLock { state throws(Failure) in
@@ -161,7 +157,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         for reader in readers { reader.resolve(.success(())) }
     }
 
-    /// Some bytes have moved.
+    /// Begins the measurement of silence anew: bytes have moved.
     func move() {
         guard state.withLock({ $0.silence != nil }) else { return }
         state.set(\.silence, request.config.clock.stopwatch())

@@ -18,7 +18,6 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// A body whose pieces a function returns, one by one.
     init(unfolding piece: @escaping @Sendable () async throws -> Data?) {
         iterator = { AsyncIterator(piece) }
     }
@@ -42,14 +41,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
         var buffer = BodyBuffer(limit: limit)
         do {
             try await collect(into: &buffer)
-        } catch let error as BodyTooLong {
-            throw RequestError(.responseTooLarge, stage: .executing, reason: error.reason)
+        } catch is BodyTooLong {
+            let reason = "the body is longer than \(limit.shownAsBytes)"
+            throw RequestError(.responseTooLarge, stage: .executing, reason: reason)
         }
         return buffer.data
     }
 
-    /// Adds all pieces to a buffer.
-    ///
     /// - Throws: ``BodyTooLong`` when the buffer is full; what the transport throws.
     func collect(into buffer: inout BodyBuffer) async throws {
         let iterator = iterator()

@@ -67,7 +67,8 @@ public struct Transport: Sendable {
 
     /// The transport for a call of this task.
     var forThisTask: Self {
-        custom.map { Self.sending.contains(ObjectIdentifier($0)) } ?? false ? .urlSession : self
+        guard let custom, Self.sending.contains(ObjectIdentifier(custom)) else { return self }
+        return .urlSession
     }
 
     /// Sends a request once and collects the body of the response.
@@ -75,15 +76,11 @@ public struct Transport: Sendable {
     /// - Throws: What ``send(_:)`` throws; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
     func answer(to request: Request) async throws -> Answer {
         guard custom != nil else { return try await URLSessionTransport.answer(to: request) }
-        let (config, url) = (request.config, request.urlRequest.url)
         let limit = request.urlRequest.customTimeLimit
-        return try await withDeadline(limit, config.clock) {
-            URLError(timedOut: url, after: limit ?? .zero)
+        return try await withDeadline(limit, request.config.clock) {
+            URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
-            let response = try await send(request)
-            return config.redirects.surelyFollow(response)
-                ? try await Answer(skippingBodyOf: response, to: request)
-                : try await Answer(response, to: request, limit: config.responseLimit)
+            try await Answer(collecting: send(request), to: request)
         }
     }
 }
@@ -99,7 +96,6 @@ extension Transport {
         public let session: URLSession
         /// Whether credentials of the session's configuration may be sent: not after a redirect to another origin.
         public let allowsSessionCredentials: Bool
-        /// The configuration of the call.
         let config: URLSession.Config
         /// The response to the server's last challenge.
         let credential: URLCredential?
@@ -121,14 +117,20 @@ extension Transport {
         ///
         /// A transport that hands the request on may replace it.
         public var body: Body? {
-            get { replacement ?? urlRequest.transportBody }
+            get {
+                if let replacement { return replacement }
+                if let data = urlRequest.httpBody { return data.isEmpty ? nil : .data(data) }
+                guard urlRequest.httpBodyStream != nil else { return nil }
+                return .stream(length: urlRequest.declaredLength) { [urlRequest] in
+                    urlRequest.httpBodyStream ?? InputStream(data: Data())
+                }
+            }
             set {
-                // Sets the body, too: they are one.
                 urlRequest.httpBodyStream = nil
                 urlRequest.httpBody = nil
                 urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
-                replacement = nil
-                if case .data(let data) = newValue { urlRequest.httpBody = data } else { replacement = newValue }
+                if case .data(let data) = newValue { urlRequest.httpBody = data }
+                if case .data = newValue { replacement = nil } else { replacement = newValue }
             }
         }
 
@@ -199,13 +201,6 @@ extension Transport {
 }
 
 extension URLRequest {
-    /// The body as a transport sees it.
-    fileprivate var transportBody: Transport.Body? {
-        if let body = httpBody { return body.isEmpty ? nil : .data(body) }
-        guard httpBodyStream != nil else { return nil }
-        return .stream(length: declaredLength) { [self] in httpBodyStream ?? InputStream(data: Data()) }
-    }
-
     /// The length that `Content-Length` names.
     var declaredLength: Int64? {
         value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }

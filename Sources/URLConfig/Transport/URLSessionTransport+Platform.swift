@@ -10,8 +10,7 @@ extension Transport.Request {
 }
 
 extension Exchange {
-    /// The credential that a refused request is to be tried again with, from the caller's delegate or the session's
-    /// storage.
+    /// The credential to try a refused request again with, from the caller's delegate or the session's storage.
     ///
     /// - Parameter refusals: How many there were before.
     /// - Throws: `URLError` with code `.cancelled` if the delegate wants no response.
@@ -53,8 +52,7 @@ extension Exchange {
 }
 
 extension URLCredentialStorage {
-    /// The credential for a protection space, by what it says: Foundation looks for the very object, which is in no
-    /// challenge.
+    /// By what the protection space says: Foundation looks for the very object, which is in no challenge.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
         let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
@@ -68,10 +66,10 @@ extension URLCredentialStorage {
 }
 
 extension TimeInterval {
-    /// A time limit as Foundation may have it: `nil` for one that limits nothing.
+    /// A time limit as Foundation may have it; `nil` for none.
     ///
-    /// It cuts them to whole seconds, so that one of half a second is over at once, and crashes for an invalid one,
-    /// such as infinity. Our own clock is the exact one, so the room that rounding gives does no harm.
+    /// It cuts them to whole seconds, so that half a second is over at once, and crashes for an invalid one, such as
+    /// infinity. Our own clock is exact.
     var forFoundation: TimeInterval? {
         Duration(timeoutInterval: self)?.timeoutInterval?.rounded(.up)
     }
@@ -149,8 +147,8 @@ extension Exchange {
 extension URLRequest {
     /// Blanks the credentials that a session's configuration would put on this request.
     ///
-    /// A field of the request comes before one of the configuration. That a blank one does, too, follows from the
-    /// documentation of `httpAdditionalHeaders`, and has not been tried.
+    /// That a blank field comes before one of the configuration follows from the documentation of
+    /// `httpAdditionalHeaders`, and has not been tried.
     fileprivate mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
         for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
         where redaction.isCredential(name) && value(forHTTPHeaderField: name) == nil {

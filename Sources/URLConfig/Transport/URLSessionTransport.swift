@@ -1,9 +1,6 @@
 /// Sends a request once as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
 enum URLSessionTransport {
     /// - Returns: The response when its head has arrived.
-    /// - Throws: `URLError` for transport failures and for time that is up, `CancellationError` once the task is
-    ///   cancelled, ``RequestError`` for a response that is not HTTP, or a body that cannot be opened or is not as long
-    ///   as it says.
     static func response(to request: Transport.Request) async throws -> Transport.Response {
         let exchange = try begin(request)
         let body = Unread(exchange: exchange)
@@ -12,18 +9,15 @@ enum URLSessionTransport {
     }
 
     /// - Returns: The response when all of it has arrived, which saves the call a change of threads.
-    /// - Throws: As above; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
     static func answer(to request: Transport.Request) async throws -> Answer {
         let exchange = try begin(request, limit: request.config.responseLimit)
-        var tooLong: BodyTooLong?
         do {
             try await exchange.complete()
         } catch let error as BodyTooLong {
-            tooLong = error
+            throw try Answer(head: response(of: exchange), to: request).failure(error, exchange.body)
         }
-        var answer = Answer(try response(of: exchange), to: request)
+        var answer = try Answer(head: response(of: exchange), to: request)
         answer.response.data = exchange.body
-        if let tooLong { throw answer.failure(tooLong) }
         return answer
     }
 
@@ -40,7 +34,8 @@ enum URLSessionTransport {
         let request = exchange.request.urlRequest
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
         guard let head = exchange.head, 0...999 ~= head.statusCode else {
-            throw RequestError(.invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request)
+            throw RequestError(
+                .invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request)
         }
         exchange.shadow.received(head, to: request)
         var response = Transport.Response(
@@ -61,9 +56,7 @@ private final class Unread: Sendable {
     deinit { exchange.finish(throwing: CancellationError()) }
 }
 
-/// The server closed a connection that was kept from an earlier request, before it responded to this one.
-///
-/// It may have processed the request.
+/// The server closed a kept connection before it responded, and may have processed the request.
 struct LostConnection: Error {
     var decisions: Exchange?
 }
@@ -71,30 +64,31 @@ struct LostConnection: Error {
 extension URLError {
     private static let lostConnectionKey = "URLConfigLostConnection"
 
-    /// The connection that was lost, if the request may be sent again because of that.
     var lostConnection: LostConnection? { errorUserInfo[Self.lostConnectionKey] as? LostConnection }
 
     var withoutConnection: URLError {
         URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey })
     }
 
-    /// - Parameter exchange: Where it was lost. A transport may have made another method of the caller's.
     init(lostConnectionOf exchange: Exchange) {
         let request = exchange.request.urlRequest
-        var information: [String: Any] = [:]
-        if request.hasIdempotentMethod { information[Self.lostConnectionKey] = LostConnection(decisions: exchange) }
-        information[NSURLErrorFailingURLErrorKey] = request.url
-        information[NSLocalizedDescriptionKey] =
-            "The network connection was lost before a response came. The server may have processed the request."
-        self.init(.networkConnectionLost, userInfo: information)
+        // The method is looked at here, because a transport may have made another one of the caller's.
+        let lost = request.hasIdempotentMethod ? LostConnection(decisions: exchange) : nil
+        self.init(
+            .networkConnectionLost, request.url, lost,
+            "The network connection was lost before a response came. The server may have processed the request.")
     }
 
-    /// As Foundation has it, with the time.
     init(timedOut url: URL?, after limit: Duration) {
-        var information = url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]
-        information[NSLocalizedDescriptionKey] =
-            "The request timed out: there was no complete response within \(limit.shown)."
-        self.init(.timedOut, userInfo: information)
+        let reason = "The request timed out: there was no complete response within \(limit.shown)."
+        self.init(.timedOut, url, nil, reason)
+    }
+
+    private init(_ code: Code, _ url: URL?, _ lost: LostConnection?, _ reason: String) {
+        var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
+        information[NSURLErrorFailingURLErrorKey] = url
+        information[Self.lostConnectionKey] = lost
+        self.init(code, userInfo: information)
     }
 }
 
@@ -114,10 +108,7 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-    /// The fields of a response.
-    ///
-    /// An invalid name, and what exceeds the number of fields that this type can hold, is left out rather than trapped
-    /// on.
+    /// An invalid name, and more fields than this type can contain, are left out: it traps on them.
     init(_ response: HTTPURLResponse) {
         self.init()
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {

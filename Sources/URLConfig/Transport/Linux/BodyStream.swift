@@ -11,9 +11,7 @@ final class BodyStream: InputStream {
     private weak var exchange: Exchange?
     private var count: Int64 = 0
 
-    /// - Parameters:
-    ///   - length: The length in bytes; `nil` if it is not known.
-    ///   - exchange: Ends with an error if the length is wrong.
+    /// - Parameter exchange: Ends with an error if the length is wrong.
     init(_ source: InputStream, length: Int64?, _ exchange: Exchange) {
         self.source = source
         self.length = length

@@ -2,10 +2,8 @@
 
 /// Runs callbacks where they arise, on the session's own queue, which is serial.
 ///
-/// A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of
-/// data before a transfer that was cancelled stops. So no callback may wait for anything.
-///
-/// `@unchecked` only restates what `OperationQueue` is already: there is nothing here that could be shared.
+/// None may wait for anything. A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of
+/// data before a transfer that was cancelled stops. `@unchecked` only restates what `OperationQueue` is already.
 private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
         block()
@@ -13,13 +11,12 @@ private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
 }
 
 extension OperationQueue {
-    /// Runs callbacks where they arise.
     static let immediate: OperationQueue = ImmediateQueue()
 }
 
 /// The delegate of a shadow session: hands each callback to the exchange whose task it is.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    /// By task. Each keeps the caller's session alive, too.
+    /// By task; each keeps the caller's session alive.
     private let exchanges = Locked<[Int: Exchange]>([:])
     private let onEnd: @Sendable () -> Void
 
@@ -59,10 +56,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed.
     ///
-    /// The server may have read all of the first one, so whether it is sent again is for the send loop to say.
-    ///
-    /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one
-    /// that fails.
+    /// The server may have read all of the first one, so the send loop decides. Without any stream libcurl would send the head alone, and wait for a response: it gets one that fails.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

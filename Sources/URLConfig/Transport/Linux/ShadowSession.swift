@@ -1,21 +1,18 @@
 #if canImport(FoundationNetworking)
 
-/// What a user's session is made of on Linux: one session of ours with the same configuration, which lives as long.
+/// On Linux, a session of ours with the configuration of the caller's, which lives as long.
 ///
-/// - A session-level delegate is the only one that is told of data, redirects and challenges alike (of metrics none
-///   is), so the user's session, which has a delegate of its own or none, cannot serve.
+/// - Only a session's delegate is told of data, redirects and challenges alike, and the caller's session has one of its
+///   own or none.
 /// - It has no URL cache: one scans its folder for every request, and crashes when many tasks are cancelled at once.
 /// - It is never invalidated under a running task, which crashes.
-///
-/// What the user's session cannot tell us: that it was invalidated. Calls under way go on, and end with their Swift
-/// task.
+/// - It does not learn that the caller's session was invalidated: calls under way go on.
 ///
 /// **The queues.** Foundation's tasks of all sessions share one serial queue. Making, resuming and cancelling a task
 /// wait for it, and a single response can hold it for seconds. So they happen on queues of ours and never on a thread
-/// of Swift's pool: while Foundation's queue is held up, deadlines pass and callers return. A call that is given
-/// up before its turn never becomes a task. Cancelling waits for its turn, too, so no more tasks begin than can be ended.
-/// There are sixteen queues, because each has one turn at a time on Foundation's: with one, 64 calls at once take a
-/// quarter longer.
+/// of Swift's pool: meanwhile deadlines pass and callers return. A call that is given up before its turn never becomes
+/// a task. Cancelling waits for its turn, too, so no more tasks begin than can be ended. There are sixteen queues: with
+/// one, 64 calls at once take a quarter longer.
 final class ShadowSession: Sendable {
     private struct Entry {
         weak var user: URLSession?
@@ -114,9 +111,7 @@ final class ShadowSession: Sendable {
         }
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
-        guard !request.needsNewConnection else {
-            return singleUseSessions.begin(exchange, for: request)
-        }
+        if request.needsNewConnection { return singleUseSessions.begin(exchange, for: request) }
         Self.queue(of: exchange).async { [request] in
             exchange.begin {
                 let task = self.session.dataTask(with: request)
@@ -130,7 +125,7 @@ final class ShadowSession: Sendable {
         queue(of: exchange).async { task.cancel() }
     }
 
-    /// The queue on which all happens that may wait for Foundation's.
+    /// Where all happens that may wait for Foundation's queue.
     static func queue(of exchange: Exchange) -> DispatchQueue {
         queues[Int(UInt(bitPattern: ObjectIdentifier(exchange).hashValue) % UInt(queues.count))]
     }

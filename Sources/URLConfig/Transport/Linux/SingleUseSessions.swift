@@ -1,7 +1,7 @@
 #if canImport(FoundationNetworking)
 
 extension URLRequest {
-    /// Whether libcurl could send it twice without asking, although its method is not idempotent.
+    /// Whether libcurl could send it twice although its method is not idempotent.
     ///
     /// libcurl does so when a kept connection is closed before a response. It asks only for a body.
     var needsNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
@@ -28,14 +28,13 @@ final class SingleUseSessions: Sendable {
     /// By host and port.
     private let turns = Locked<[String: Turns]>([:])
 
-    /// How many exchanges wait, those included that are not wanted any more and were not looked for since.
+    /// How many wait, some of which may have been given up.
     var waiting: Int { turns.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
 
     init(_ configuration: URLSessionConfiguration) {
         self.configuration = configuration
     }
 
-    /// Begins an exchange when it has its turn.
     func begin(_ exchange: Exchange, for request: URLRequest) {
         let host = "\(request.url?.host() ?? ""):\(request.url?.port ?? 0)"
         let isTurn = turns.withLock { [most = max(1, configuration.httpMaximumConnectionsPerHost)] all in
@@ -70,7 +69,6 @@ final class SingleUseSessions: Sendable {
         }
     }
 
-    /// Gives the turn of one that has ended to the next that is still wanted.
     private func next(_ host: String) {
         let next: (Exchange, URLRequest)? = turns.withLock { turns in
             while let waiting = turns[host]?.waiting.popFirst() {
