@@ -2,16 +2,15 @@
 
 /// Runs callbacks where they arise, on the session's own queue, which is serial.
 ///
-/// None may wait for anything. A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of
-/// data before a transfer that was cancelled stops. `@unchecked` only restates what `OperationQueue` is already.
-private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
+/// None may wait for anything. A queue of their own costs a switch of threads for each, and has no bound: a fast server
+/// fills it with a gigabyte of data before a transfer that was cancelled stops. `@unchecked` only restates what
+/// `OperationQueue` is already.
+final class ImmediateQueue: OperationQueue, @unchecked Sendable {
+    static let shared = ImmediateQueue()
+
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
         block()
     }
-}
-
-extension OperationQueue {
-    static let immediate: OperationQueue = ImmediateQueue()
 }
 
 /// The delegate of a shadow session: hands each callback to the exchange whose task it is.
@@ -56,7 +55,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed.
     ///
-    /// The server may have read all of the first one, so the send loop decides. Without any stream libcurl would send the head alone, and wait for a response: it gets one that fails.
+    /// The server may have read all of the first one, so the send loop decides. Without any stream libcurl would send
+    /// the head alone, and wait for a response: it gets one that fails.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

@@ -81,7 +81,7 @@ final class ShadowSession: Sendable {
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
         silence = configuration.timeoutIntervalForRequest
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .immediate)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
         singleUseSessions = SingleUseSessions(configuration)
     }
 

@@ -58,7 +58,8 @@ final class SingleUseSessions: Sendable {
         ShadowSession.queue(of: exchange).async { [self] in
             let isBegun = exchange.begin {
                 let delegate = SessionDelegate { [self] in next(host) }
-                let once = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .immediate)
+                let once = URLSession(
+                    configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
                 let task = once.dataTask(with: request)
                 delegate.connect(task, to: exchange)
                 // The task, which has not begun yet, is finished first.
