@@ -5,62 +5,62 @@ extension Clock<Duration> {
         let start = now
         return { start.duration(to: now) }
     }
+}
 
-    /// Calls a function once, after a delay.
-    ///
-    /// The clocks of the system need no thread of Swift's cooperative pool for that: what is measured may be the very
-    /// thing that blocks all of them.
-    ///
+/// Calls a function once, after a delay, unless it is let go before.
+///
+/// The clocks of the system need no thread of Swift's cooperative pool for that: what is measured may be the very thing
+/// that blocks all of them.
+final class Alarm: Sendable {
+    private static let queue = DispatchQueue(label: "URLConfig.alarms", qos: .userInitiated)
+    private let cancel: @Sendable () -> Void
+
     /// - Parameter fire: The function. It must not wait for anything.
-    /// - Returns: Cancels the call. Keep it until then: a timer that nobody keeps never fires.
-    func schedule(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        guard self is ContinuousClock || self is SuspendingClock else {
+    init(after delay: Duration, _ clock: any Clock<Duration>, _ fire: @escaping @Sendable () -> Void) {
+        guard clock is ContinuousClock || clock is SuspendingClock else {
             let task = Task {
-                try await sleep(for: delay)
+                try await clock.sleep(for: delay)
                 fire()
             }
-            return { task.cancel() }
+            cancel = { task.cancel() }
+            return
         }
         // It stands still while an Apple device sleeps, and so may fire late after that; transfers stand still as well.
-        let timer = DispatchSource.makeTimerSource(queue: alarms)
+        let timer = DispatchSource.makeTimerSource(queue: Self.queue)
         timer.setEventHandler(handler: fire)
         timer.schedule(deadline: .now() + delay / .seconds(1))
         timer.resume()
-        return { timer.cancel() }
+        cancel = { timer.cancel() }
     }
+
+    deinit { cancel() }
 }
 
-private let alarms = DispatchQueue(label: "URLConfig.alarms", qos: .userInitiated)
-
-/// Runs an operation; calls `expire`, from any thread, if it is not over in time.
-///
-/// - Parameter limit: The time; `nil` for as long as it takes.
+/// Runs an operation and calls `expire`, from any thread, if it is not over in time.
 func withTimeLimit<Result>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
     operation: () async throws -> Result
 ) async rethrows -> Result {
     guard let limit else { return try await operation() }
-    let cancel = clock.schedule(after: limit, expire)
-    defer { cancel() }
+    let alarm = Alarm(after: limit, clock, expire)
+    defer { withExtendedLifetime(alarm) {} }
     return try await operation()
 }
 
-/// Runs an operation in a task of its own, which is left behind when the time is up: it may not end by then, nor when
-/// it is cancelled.
+/// Runs an operation in a task of its own, which is left behind when the time is up or the caller is cancelled.
 ///
 /// - Parameters:
-///   - limit: The time; `nil` for as long as it takes. Zero or less has passed already: the operation does not begin.
-///   - onOwnThreads: Whether the operation may block the threads that it runs on.
+///   - limit: The time; `nil` is no limit. Zero or less has passed already: the operation does not begin.
 ///   - expired: Makes the error to throw when the time is up, whatever the operation returns after that.
 func withDeadline<Value: Sendable>(
-    _ limit: Duration?, _ clock: any Clock<Duration>, onOwnThreads: Bool = true,
-    expired: @escaping @Sendable () -> any Error, operation: @escaping @Sendable () async throws -> Value
+    _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
+    operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let limit = limit?.clamped
     if let limit, limit <= .zero { throw expired() }
     let elapsed = clock.stopwatch()
     let result = OneShot<Value>()
-    let work = Task.onOwnThreads(onOwnThreads) {
+    let work = Task.onOwnThreads {
         let outcome: Result<Value, any Error>
         do {
             outcome = .success(try await operation())
@@ -81,10 +81,8 @@ func withDeadline<Value: Sendable>(
 
 extension Task where Success == Void, Failure == Never {
     /// A task that leaves the cooperative pool free for who waits for it, if a closure of the caller's blocks a thread.
-    ///
-    /// - Parameter isNeeded: Whether such a closure is possible.
-    static func onOwnThreads(_ isNeeded: Bool = true, _ operation: @escaping @Sendable () async -> Void) -> Self {
-        if isNeeded, #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+    static func onOwnThreads(_ operation: @escaping @Sendable () async -> Void) -> Self {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             return Self(executorPreference: OwnThreads.executor, operation: operation)
         }
         return Self(operation: operation)

@@ -1,8 +1,8 @@
 /// One value behind one lock: every lock of the library is one of these.
 ///
-/// Invariant that makes `@unchecked Sendable` right: `value` is touched only in `withLock`, while `lock` is held, and no
-/// reference to it leaves the closure. Never suspend, call out to user code or take a second box inside the closure.
-/// (`Synchronization.Mutex` would do the same without the promise, but needs a newer Apple OS than the package does.)
+/// Invariant that makes `@unchecked Sendable` right: `value` is touched only in `withLock`, while `lock` is held, and
+/// no reference to it leaves the closure. Never suspend, call out to user code or take a second box inside the closure.
+/// (`Synchronization.Mutex` needs a newer Apple OS than the package does.)
 final class Locked<Value: Sendable>: @unchecked Sendable {
     /// Half the cost of an `NSLock`, which on Linux takes a second one for those who wait with a time limit.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -26,8 +26,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
 
     /// Replaces a part of the value.
     ///
-    /// The old one goes when the lock is free again: what it holds may be a caller's object, whose `deinit` may well
-    /// come back here.
+    /// The old one goes when the lock is free again: it may be a caller's object, whose `deinit` may come back here.
     func set<Part>(_ part: WritableKeyPath<Value, Part>, _ new: Part) {
         _ = withLock { value in
             let old = value[keyPath: part]

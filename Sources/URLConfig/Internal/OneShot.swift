@@ -2,26 +2,18 @@
 ///
 /// What comes later is dropped. A task that is cancelled while it waits gets `CancellationError` at once.
 final class OneShot<Value: Sendable>: Sendable {
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Value, any Error>)
-        case resolved(Result<Value, any Error>)
+    private struct State {
+        var continuation: CheckedContinuation<Value, any Error>?
+        var result: Result<Value, any Error>?
     }
 
-    private let state = Locked(State.open)
+    private let state = Locked(State())
 
     /// Gives the result, if there is none yet.
     func resolve(_ result: Result<Value, any Error>) {
-        let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
-            switch state {
-            case .resolved: return nil
-            case .open:
-                state = .resolved(result)
-                return nil
-            case .awaited(let continuation):
-                state = .resolved(result)
-                return continuation
-            }
+        let continuation = state.withLock { state in
+            if state.result == nil { state.result = result }
+            return state.continuation.take()
         }
         continuation?.resume(with: result)
     }
@@ -32,12 +24,11 @@ final class OneShot<Value: Sendable>: Sendable {
     func value(onCancel: @Sendable () -> Void = {}) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let resolved: Result<Value, any Error>? = state.withLock { state in
-                    if case .resolved(let result) = state { return result }
-                    state = .awaited(continuation)
-                    return nil
+                let result = state.withLock { state in
+                    if state.result == nil { state.continuation = continuation }
+                    return state.result
                 }
-                if let resolved { continuation.resume(with: resolved) }
+                if let result { continuation.resume(with: result) }
             }
         } onCancel: {
             resolve(.failure(CancellationError()))

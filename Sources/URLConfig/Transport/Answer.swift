@@ -6,38 +6,43 @@ struct Answer: Sendable {
 
     var response: DataResponse
     /// What the session's delegate may decide about it; `nil` if there is no session's task.
-    let decisions: DelegateDecisions?
+    let decisions: Exchange?
 
-    init(_ response: Transport.Response, to request: Transport.Request, limit: Int?) async throws {
-        self.init(response, to: request)
-        var buffer = BodyBuffer(limit: limit)
-        do {
-            try await response.body.collect(into: &buffer)
-        } catch is BodyTooLong {
-            self.response.data = buffer.data
-            throw RequestError(
-                .responseTooLarge, stage: .executing,
-                reason: "the body is longer than responseLimit, \(buffer.limit.shownAsBytes)", response: self.response)
-        }
-        self.response.data = buffer.data
-    }
-
-    /// Reads the beginning of a body that is of no use, and ends the transfer if there is more.
-    init(skippingBodyOf response: Transport.Response, to request: Transport.Request) async throws {
-        self.init(response, to: request)
-        // What goes wrong with it is of no interest, but for the end of the task.
-        try? await withDeadline(.seconds(1), ContinuousClock(), onOwnThreads: false) {
-            CancellationError()
-        } operation: {
-            _ = try await response.body.collect(upTo: Self.mostUnused)
-        }
-        try Task.checkCancellation()
-    }
-
-    private init(_ response: Transport.Response, to request: Transport.Request) {
+    init(head response: Transport.Response, to request: Transport.Request) {
         self.response = DataResponse(
             request: request.urlRequest, url: response.url, status: response.status,
             headerFields: response.headerFields)
         decisions = response.decisions
+    }
+
+    init(collecting response: Transport.Response, to request: Transport.Request) async throws {
+        self.init(head: response, to: request)
+        guard !request.config.redirects.surelyFollow(response) else {
+            // The beginning of the body is read, and the transfer ends if there is more. What goes wrong with it is of
+            // no interest, but for the end of the task.
+            try? await withDeadline(.seconds(1), ContinuousClock()) {
+                CancellationError()
+            } operation: {
+                _ = try await response.body.collect(upTo: Self.mostUnused)
+            }
+            try Task.checkCancellation()
+            return
+        }
+        var buffer = BodyBuffer(limit: request.config.responseLimit)
+        do {
+            try await response.body.collect(into: &buffer)
+        } catch let error as BodyTooLong {
+            throw failure(error, buffer.data)
+        }
+        self.response.data = buffer.data
+    }
+
+    /// The error for a body that is too long, whose beginning came.
+    func failure(_ tooLong: BodyTooLong, _ body: Data) -> RequestError {
+        var response = response
+        response.data = body
+        return RequestError(
+            .responseTooLarge, stage: .executing,
+            reason: "the body is longer than responseLimit, \(tooLong.limit.shownAsBytes)", response: response)
     }
 }

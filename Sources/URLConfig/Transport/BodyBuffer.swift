@@ -3,8 +3,7 @@ struct BodyBuffer: Sendable {
     /// An announced length is believed up to here: beyond, the buffer grows with what really comes.
     private static let longestReserve = 16 << 20
 
-    /// The most bytes.
-    let limit: Int
+    private let limit: Int
     private(set) var data = Data()
     /// Whether there is room for the announced length: the first piece must not take its place.
     private var isReserved = false
@@ -15,7 +14,7 @@ struct BodyBuffer: Sendable {
 
     /// Begins a new response and discards the previous one, such as a refusal before its credentials.
     ///
-    /// - Parameter length: How many bytes the server announces, perhaps compressed; negative if it does not.
+    /// - Parameter length: How many bytes the server announces; negative if it does not.
     mutating func begin(length: Int64) {
         data = Data()
         // A small body comes in one piece, which is then the buffer.
@@ -23,8 +22,6 @@ struct BodyBuffer: Sendable {
         if isReserved { data.reserveCapacity(min(Int(clamping: length), limit, Self.longestReserve)) }
     }
 
-    /// Adds bytes.
-    ///
     /// - Throws: ``BodyTooLong`` for more than the limit; the buffer is full then.
     mutating func receive(_ bytes: Data) throws(BodyTooLong) {
         guard bytes.count <= limit - data.count else {
@@ -32,11 +29,7 @@ struct BodyBuffer: Sendable {
             throw BodyTooLong(limit: limit)
         }
         // A slice would be one to the caller as well, and keep all that it is a slice of.
-        if data.isEmpty, !isReserved, bytes.startIndex == 0 {
-            data = bytes
-        } else {
-            data.append(bytes)
-        }
+        if data.isEmpty, !isReserved, bytes.startIndex == 0 { data = bytes } else { data.append(bytes) }
     }
 
     /// Takes the bytes out; `nil` if there are none.
@@ -50,6 +43,4 @@ struct BodyBuffer: Sendable {
 /// More bytes than were wanted.
 struct BodyTooLong: Error {
     let limit: Int
-
-    var reason: String { "the body is longer than \(limit.shownAsBytes)" }
 }

@@ -12,32 +12,25 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var head: URLResponse?
         var body: BodyBuffer
         var challenge: URLAuthenticationChallenge?
-        /// Who waits for a head, for bytes or for the end.
+        /// How it ended; `nil` until it is over.
+        var result: Result<Void, any Error>?
+        /// Who waits for a head or for bytes.
         var readers: [OneShot<Void>] = []
         /// The time since bytes moved last, if somebody measures silence.
         var silence: (@Sendable () -> Duration)?
-        /// Cancel the ends for silence and for time that is up.
-        var cancelAlarm: (@Sendable () -> Void)?
-        var cancelLimit: (@Sendable () -> Void)?
-        var isOver = false
+        var silenceAlarm: Alarm?
+        var limitAlarm: Alarm?
     }
 
-    /// The caller's own delegate, which is told of everything but redirects and data from here.
-    let callerDelegate: (any URLSessionTaskDelegate)?
-    /// The length of the request's body in bytes; -1 for a stream of unknown length, `nil` for no body.
-    let bodyLength: Int64?
-    private let clock: any Clock<Duration>
+    let request: Transport.Request
+    let shadow: ShadowSession
     private let state: Locked<State>
-    private let end = OneShot<Void>()
+    private let end = OneShot<Result<Void, any Error>>()
 
     /// - Parameter limit: The most bytes of the response's body; `nil` for as many as come.
-    init(
-        limit: Int? = nil, callerDelegate: (any URLSessionTaskDelegate)?, bodyLength: Int64?,
-        clock: any Clock<Duration>
-    ) {
-        self.callerDelegate = callerDelegate
-        self.bodyLength = bodyLength
-        self.clock = clock
+    init(_ request: Transport.Request, limit: Int? = nil) {
+        self.request = request
+        shadow = ShadowSession.of(request.session)
         state = Locked(State(body: BodyBuffer(limit: limit)))
     }
 
@@ -46,28 +39,35 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// - Returns: Whether there is a task, which will end.
     @discardableResult
     func begin(_ makeTask: () -> URLSessionTask) -> Bool {
-        guard !state.withLock({ $0.isOver }) else { return false }
+        guard !isOver else { return false }
         let task = makeTask()
-        let isOver = state.withLock { state in
-            state.task = task
-            return state.isOver
-        }
+        state.set(\.task, task)
         // A session keeps a task that has neither begun nor been cancelled for ever.
         if isOver { task.cancel() } else { task.resume() }
         return true
     }
 
-    /// Waits until the response is complete.
+    private var isOver: Bool { state.withLock { $0.result != nil } }
+
+    /// Waits until the response is complete, for one caller.
     ///
-    /// - Throws: `URLError`, or ``BodyTooLong``, or what ``finish(throwing:)`` is given; `CancellationError` as soon as
-    ///   the running task is cancelled.
+    /// - Throws: `CancellationError` as soon as the running task is cancelled, ``BodyTooLong``, and other errors.
     func complete() async throws {
-        try await end.value { self.finish(throwing: CancellationError()) }
+        try check(await end.value { self.finish(throwing: CancellationError()) })
+    }
+
+    private func check(_ result: Result<Void, any Error>) throws {
+        do {
+            try result.get()
+        } catch is LostConnection {
+            // Only here: the exchange cannot keep an error that keeps the exchange.
+            throw URLError(lostConnectionOf: self)
+        }
     }
 
     /// Waits until the head of the response has arrived, or all of it.
-    func head() async throws {
-        try await arrival { $0.head }
+    func waitForHead() async throws {
+        _ = try await arrival { $0.head }
     }
 
     /// The next bytes of the body; `nil` at its end.
@@ -75,28 +75,28 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         try await arrival { $0.body.take() }
     }
 
-    @discardableResult
     private func arrival<Arrival: Sendable>(_ take: @Sendable (inout State) -> Arrival?) async throws -> Arrival? {
         while true {
             let reader = OneShot<Void>()
-            let (arrival, isOver) = state.withLock { state -> (Arrival?, Bool) in
+            let (arrival, result) = state.withLock { state in
                 let arrival = take(&state)
-                if arrival == nil, !state.isOver { state.readers.append(reader) }
-                return (arrival, state.isOver)
+                if arrival == nil, state.result == nil { state.readers.append(reader) }
+                return (arrival, state.result)
             }
             if let arrival { return arrival }
-            if isOver {
-                try await complete()
+            if let result {
+                try check(result)
                 return nil
             }
             try await reader.value { self.finish(throwing: CancellationError()) }
         }
     }
 
-    /// What has arrived: the task, the head of the response, its body up to now, and the challenge that it ended with.
-    var response: (task: URLSessionTask?, head: URLResponse?, body: Data, challenge: URLAuthenticationChallenge?) {
-        state.withLock { ($0.task, $0.head ?? $0.task?.response, $0.body.data, $0.challenge) }
-    }
+    var task: URLSessionTask? { state.withLock { $0.task } }
+    var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
+    var body: Data { state.withLock { $0.body.data } }
+    /// What the response ended with, for credentials in place of a response that is of use.
+    var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
     func finish(throwing error: any Error) {
         finish(.failure(error))
@@ -108,67 +108,59 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         finish(.success(()))
     }
 
-    func finish(after limit: Duration, throwing error: @escaping @Sendable () -> any Error) {
-        let cancel = clock.schedule(after: limit) { [weak self] in self?.finish(throwing: error()) }
-        keep(cancel, \.cancelLimit)
+    func finish(after limit: Duration) {
+        keep(\.limitAlarm, after: limit) { $0.finish(throwing: $0.timedOut(after: limit)) }
     }
 
     /// Ends the exchange when nothing has been sent or received for so long.
-    func finish(afterSilenceOf limit: Duration, throwing error: @escaping @Sendable () -> any Error) {
-        let silence = state.withLock { $0.silence } ?? clock.stopwatch()
+    func finish(afterSilenceOf limit: Duration) {
+        let silence = state.withLock { $0.silence } ?? request.config.clock.stopwatch()
         let elapsed = silence()
-        guard elapsed < limit else { return finish(throwing: error()) }
-        let cancel = clock.schedule(after: limit - elapsed) { [weak self] in
-            self?.finish(afterSilenceOf: limit, throwing: error)
-        }
+        guard elapsed < limit else { return finish(throwing: timedOut(after: limit)) }
         state.withLock { if $0.silence == nil { $0.silence = silence } }
-        keep(cancel, \.cancelAlarm)
+        keep(\.silenceAlarm, after: limit - elapsed) { $0.finish(afterSilenceOf: limit) }
+    }
+
+    private func timedOut(after limit: Duration) -> URLError {
+        URLError(timedOut: request.urlRequest.url, after: limit)
     }
 
     private func keep(
-        _ cancel: @escaping @Sendable () -> Void, _ timer: WritableKeyPath<State, (@Sendable () -> Void)?>
+        _ alarm: WritableKeyPath<State, Alarm?>, after delay: Duration, _ fire: @escaping @Sendable (Exchange) -> Void
     ) {
-        let isOver = state.withLock { state in
-            if !state.isOver { state[keyPath: timer] = cancel }
-            return state.isOver
-        }
-        if isOver { cancel() }
+        state.set(alarm, Alarm(after: delay, request.config.clock) { [weak self] in self.map(fire) })
+        if isOver { state.set(alarm, nil) }
     }
 
-    private func finish(_ result: Result<Void, any Error>) {
-        let (isFirst, task) = close(with: result)
-        if isFirst, let task { ShadowSession.cancel(task, of: self) }
-    }
-
-    /// Makes the exchange over; whether it was not over yet, and the task if there is one.
-    @discardableResult
-    private func close(with result: Result<Void, any Error>) -> (isFirst: Bool, task: URLSessionTask?) {
+    private func finish(_ result: Result<Void, any Error>, cancels: Bool = true) {
+        // What it had goes when the lock is free again.
         let before = state.withLock { state in
-            defer { (state.isOver, state.cancelAlarm, state.cancelLimit, state.readers) = (true, nil, nil, []) }
+            defer {
+                state.result = state.result ?? result
+                (state.readers, state.silenceAlarm, state.limitAlarm) = ([], nil, nil)
+            }
             return state
         }
-        before.cancelAlarm?()
-        before.cancelLimit?()
-        if !before.isOver { end.resolve(result) }
+        guard before.result == nil else { return }
+        end.resolve(.success(result))
         for reader in before.readers { reader.resolve(.success(())) }
-        return (!before.isOver, before.task)
+        if cancels, let task = before.task { ShadowSession.cancel(task, of: self) }
     }
 
-    /// Changes the state, unless the exchange is over, and wakes who waits for that.
     private func receive<Failure: Error>(_ change: (inout State) throws(Failure) -> Void) throws(Failure) {
         move()
         let readers = try state.withLock { state throws(Failure) in
-            if !state.isOver { try change(&state) }
+            if state.result == nil { try change(&state) }
             defer { state.readers = [] }
             return state.readers
         }
         for reader in readers { reader.resolve(.success(())) }
     }
 
-    /// Some bytes have moved.
+    /// Begins the measurement of silence anew: bytes have moved.
     func move() {
         guard state.withLock({ $0.silence != nil }) else { return }
-        state.set(\.silence, clock.stopwatch())
+        state.set(\.silence, request.config.clock.stopwatch())
     }
 
     func urlSession(
@@ -177,7 +169,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     ) {
         #if canImport(FoundationNetworking)
         state.withLock { state in
-            if !state.isOver { completionHandler(nil) }
+            if state.result == nil { completionHandler(nil) }
         }
         #else
         completionHandler(nil)
@@ -205,16 +197,16 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let hasHead = task.response != nil
-        close(with: error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
+        finish(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()), cancels: false)
     }
 
     #if !canImport(FoundationNetworking)
     // On Apple platforms the caller's delegate receives everything else, such as challenges and metrics, as if it were
     // the task's.
     override func responds(to selector: Selector!) -> Bool {
-        super.responds(to: selector) || callerDelegate?.responds(to: selector) == true
+        super.responds(to: selector) || request.callerDelegate?.responds(to: selector) == true
     }
 
-    override func forwardingTarget(for selector: Selector!) -> Any? { callerDelegate }
+    override func forwardingTarget(for selector: Selector!) -> Any? { request.callerDelegate }
     #endif
 }

@@ -6,36 +6,27 @@
 ///
 /// It can be read once. To leave the loop, and to let go of the body, ends the transfer.
 public struct ResponseBody: AsyncSequence, Sendable {
-    private enum Source: Sendable {
-        /// What has arrived, and what ended it before its time.
-        case arrived(Data, (any Error)?)
-        case pieces(@Sendable () -> AsyncIterator)
-    }
-
-    private let source: Source
+    private let iterator: @Sendable () -> AsyncIterator
 
     /// A body that is here already.
     ///
     /// - Parameter data: The bytes, by default none.
     public init(_ data: Data = Data()) {
-        self.init(data, failure: nil)
+        iterator = {
+            var rest = data.isEmpty ? nil : data
+            return AsyncIterator { rest.take() }
+        }
     }
 
-    /// A body whose pieces a function returns, one by one.
     init(unfolding piece: @escaping @Sendable () async throws -> Data?) {
-        source = .pieces { AsyncIterator(piece) }
-    }
-
-    /// A body that has arrived, or a part of it and what ended it.
-    init(_ data: Data, failure: (any Error)?) {
-        source = .arrived(data, failure)
+        iterator = { AsyncIterator(piece) }
     }
 
     /// A body that arrives in pieces.
     ///
     /// - Parameter pieces: The pieces, such as an `AsyncThrowingStream`. What it throws, who reads the body receives.
     public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {
-        source = .pieces {
+        iterator = {
             var iterator = pieces.makeAsyncIterator()
             return AsyncIterator { try await iterator.next() }
         }
@@ -50,39 +41,21 @@ public struct ResponseBody: AsyncSequence, Sendable {
         var buffer = BodyBuffer(limit: limit)
         do {
             try await collect(into: &buffer)
-        } catch let error as BodyTooLong {
-            throw RequestError(.responseTooLarge, stage: .executing, reason: error.reason)
+        } catch is BodyTooLong {
+            let reason = "the body is longer than \(limit.shownAsBytes)"
+            throw RequestError(.responseTooLarge, stage: .executing, reason: reason)
         }
         return buffer.data
     }
 
-    /// Adds all pieces to a buffer.
-    ///
     /// - Throws: ``BodyTooLong`` when the buffer is full; what the transport throws.
     func collect(into buffer: inout BodyBuffer) async throws {
-        switch source {
-        case .arrived(let data, let failure):
-            try buffer.receive(data)
-            if let failure { throw failure }
-        case .pieces(let iterator):
-            let iterator = iterator()
-            while let piece = try await iterator.next() { try buffer.receive(piece) }
-        }
+        let iterator = iterator()
+        while let piece = try await iterator.next() { try buffer.receive(piece) }
     }
 
     /// The pieces.
-    public func makeAsyncIterator() -> AsyncIterator {
-        switch source {
-        case .pieces(let iterator): return iterator()
-        case .arrived(let data, let failure):
-            var rest = [data].filter { !$0.isEmpty }
-            return AsyncIterator {
-                if let data = rest.popLast() { return data }
-                if let failure { throw failure }
-                return nil
-            }
-        }
-    }
+    public func makeAsyncIterator() -> AsyncIterator { iterator() }
 
     /// The pieces that are to come.
     public struct AsyncIterator: AsyncIteratorProtocol {

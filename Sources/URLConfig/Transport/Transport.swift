@@ -59,7 +59,7 @@ public struct Transport: Sendable {
     /// - Throws: What the transport throws; ``urlSession`` throws `URLError` for failures of the network and for time
     ///   that is up, and `CancellationError` once the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
-        guard let custom else { return try await URLSessionTransport(request).response() }
+        guard let custom else { return try await URLSessionTransport.response(to: request) }
         return try await Self.$sending.withValue(Self.sending + [ObjectIdentifier(custom)]) {
             try await custom.send(request)
         }
@@ -67,26 +67,20 @@ public struct Transport: Sendable {
 
     /// The transport for a call of this task.
     var forThisTask: Self {
-        custom.map { Self.sending.contains(ObjectIdentifier($0)) } ?? false ? .urlSession : self
+        guard let custom, Self.sending.contains(ObjectIdentifier(custom)) else { return self }
+        return .urlSession
     }
 
     /// Sends a request once and collects the body of the response.
     ///
     /// - Throws: What ``send(_:)`` throws; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
     func answer(to request: Request) async throws -> Answer {
-        let (config, url) = (request.config, request.urlRequest.url)
-        guard custom != nil else {
-            let response = try await URLSessionTransport(request, limit: config.responseLimit).wholeResponse()
-            return try await Answer(response, to: request, limit: config.responseLimit)
-        }
+        guard custom != nil else { return try await URLSessionTransport.answer(to: request) }
         let limit = request.urlRequest.customTimeLimit
-        return try await withDeadline(limit, config.clock, onOwnThreads: (limit ?? config.deadline) != nil) {
-            URLError(timedOut: url, after: limit ?? .zero)
+        return try await withDeadline(limit, request.config.clock) {
+            URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
-            let response = try await send(request)
-            return config.redirects.surelyFollow(response)
-                ? try await Answer(skippingBodyOf: response, to: request)
-                : try await Answer(response, to: request, limit: config.responseLimit)
+            try await Answer(collecting: send(request), to: request)
         }
     }
 }
@@ -102,11 +96,11 @@ extension Transport {
         public let session: URLSession
         /// Whether credentials of the session's configuration may be sent: not after a redirect to another origin.
         public let allowsSessionCredentials: Bool
-        /// The configuration of the call.
         let config: URLSession.Config
         /// The response to the server's last challenge.
         let credential: URLCredential?
-        private var replacedBody: Body??
+        /// A body that another transport has put in place of the request's own, and that `urlRequest` cannot have.
+        private var replacement: Body?
 
         init(
             _ urlRequest: URLRequest, session: URLSession, config: URLSession.Config, isForeign: Bool = false,
@@ -123,35 +117,40 @@ extension Transport {
         ///
         /// A transport that hands the request on may replace it.
         public var body: Body? {
-            get { replacedBody ?? urlRequest.transportBody }
-            set {
-                replacedBody = .some(newValue)
-                if case .data(let data) = newValue {
-                    urlRequest.httpBody = data
-                } else {
-                    // Sets the body, too: they are one.
-                    urlRequest.httpBodyStream = nil
-                    urlRequest.httpBody = nil
+            get {
+                if let replacement { return replacement }
+                if let data = urlRequest.httpBody { return data.isEmpty ? nil : .data(data) }
+                guard urlRequest.httpBodyStream != nil else { return nil }
+                return .stream(length: urlRequest.declaredLength) { [urlRequest] in
+                    urlRequest.httpBodyStream ?? InputStream(data: Data())
                 }
+            }
+            set {
+                urlRequest.httpBodyStream = nil
+                urlRequest.httpBody = nil
+                urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
+                if case .data(let data) = newValue { urlRequest.httpBody = data }
+                if case .data = newValue { replacement = nil } else { replacement = newValue }
             }
         }
 
-        /// The stream and the length of a body that another transport has put in place of the request's own.
-        var replacedStream: (length: Int64?, stream: InputStream)? {
-            get throws {
-                switch replacedBody {
-                case .file(let url)??:
-                    guard let length = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
-                        let stream = InputStream(url: url)
-                    else {
-                        let reason = "body: the file \(url.lastPathComponent) cannot be read"
-                        throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
-                    }
-                    return (Int64(length), stream)
-                case .stream(let length, let open)??: return (length, try open())
-                default: return nil
+        /// Makes a replaced body the request's own, as a stream.
+        mutating func openBody() throws {
+            let length: Int64?
+            switch replacement {
+            case .file(let url):
+                guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
+                    let stream = InputStream(url: url)
+                else {
+                    let reason = "body: the file \(url.lastPathComponent) cannot be read"
+                    throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
                 }
+                (length, urlRequest.httpBodyStream) = (Int64(size), stream)
+            case .stream(let count, let open): (length, urlRequest.httpBodyStream) = (count, try open())
+            default: return
             }
+            replacement = nil
+            if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
         }
     }
 
@@ -180,7 +179,7 @@ extension Transport {
         /// The body.
         public var body: ResponseBody
         /// What the session's delegate may decide about the response; `nil` if there is no session's task.
-        var decisions: DelegateDecisions?
+        var decisions: Exchange?
 
         /// A response.
         ///
@@ -202,13 +201,8 @@ extension Transport {
 }
 
 extension URLRequest {
-    /// The body as a transport sees it.
-    fileprivate var transportBody: Transport.Body? {
-        if let body = httpBody { return body.isEmpty ? nil : .data(body) }
-        guard httpBodyStream != nil else { return nil }
-        return .stream(length: declaredLength) { [self] in httpBodyStream ?? InputStream(data: Data()) }
-    }
-
     /// The length that `Content-Length` names.
-    var declaredLength: Int64? { value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) } }
+    var declaredLength: Int64? {
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+    }
 }

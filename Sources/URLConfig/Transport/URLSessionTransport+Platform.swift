@@ -9,14 +9,13 @@ extension Transport.Request {
     }
 }
 
-extension DelegateDecisions {
-    /// The credential that a refused request is to be tried again with, from the caller's delegate or the session's
-    /// storage.
+extension Exchange {
+    /// The credential to try a refused request again with, from the caller's delegate or the session's storage.
     ///
     /// - Parameter refusals: How many there were before.
     /// - Throws: `URLError` with code `.cancelled` if the delegate wants no response.
     func credential(after refusals: Int) async throws -> URLCredential? {
-        guard let challenge, let sender = challenge.sender,
+        guard let task, let challenge, let sender = challenge.sender,
             challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
         else { return nil }
         let stored = request.session.configuration.urlCredentialStorage?
@@ -27,7 +26,7 @@ extension DelegateDecisions {
             protectionSpace: challenge.protectionSpace, proposedCredential: proposed, previousFailureCount: refusals,
             failureResponse: challenge.failureResponse, error: nil, sender: sender)
         let decision: (URLSession.AuthChallengeDisposition, URLCredential?) =
-            try await asked(for: request.urlRequest) { decide in
+            try await asked(for: request.urlRequest) { [request] decide in
                 delegate.urlSession(request.session, task: task, didReceive: challenged) { decide(($0, $1)) }
             }
         switch decision {
@@ -41,20 +40,19 @@ extension DelegateDecisions {
     func redirected(
         by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let delegate = request.callerDelegate else { return decide(next) }
+        guard let task, let delegate = request.callerDelegate else { return decide(next) }
         delegate.urlSession(
             request.session, task: task, willPerformHTTPRedirection: head, newRequest: next, completionHandler: decide)
     }
 
     func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
-        guard let delegate = request.callerDelegate else { return give(nil) }
+        guard let task, let delegate = request.callerDelegate else { return give(nil) }
         delegate.urlSession(request.session, task: task, needNewBodyStream: give)
     }
 }
 
 extension URLCredentialStorage {
-    /// The credential for a protection space, by what it says: Foundation looks for the very object, which is in no
-    /// challenge.
+    /// By what the protection space says: Foundation looks for the very object, which is in no challenge.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
         let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
@@ -68,10 +66,10 @@ extension URLCredentialStorage {
 }
 
 extension TimeInterval {
-    /// A time limit as Foundation may have it: `nil` for one that limits nothing.
+    /// A time limit as Foundation may have it; `nil` for none.
     ///
-    /// It cuts them to whole seconds, so that one of half a second is over at once, and crashes for an invalid one,
-    /// such as infinity. Our own clock is the exact one, so the room that rounding gives does no harm.
+    /// It cuts them to whole seconds, so that half a second is over at once, and crashes for an invalid one, such as
+    /// infinity. Our own clock is exact.
     var forFoundation: TimeInterval? {
         Duration(timeoutInterval: self)?.timeoutInterval?.rounded(.up)
     }
@@ -86,7 +84,9 @@ struct ShadowSession: Sendable {
 
     func timeLimit(of request: URLRequest) -> Duration? { request.customTimeLimit }
 
-    func begin(_ exchange: Exchange, for urlRequest: URLRequest, of request: Transport.Request) {
+    func begin(_ exchange: Exchange) {
+        let request = exchange.request
+        var urlRequest = request.urlRequest
         let session = request.session
         // Foundation raises an exception for a task's own delegate there.
         guard session.configuration.identifier == nil else {
@@ -94,7 +94,6 @@ struct ShadowSession: Sendable {
             return exchange.finish(
                 throwing: RequestError(.unsupportedSession, stage: .executing, reason: reason, request: urlRequest))
         }
-        var urlRequest = urlRequest
         // An infinite time would become a date that has passed.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
         if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
@@ -117,41 +116,39 @@ extension Transport.Request {
     var callerDelegate: (any URLSessionTaskDelegate)? { config.taskDelegate }
 }
 
-extension DelegateDecisions {
+extension Exchange {
     // Foundation asks for credentials itself.
     func credential(after refusals: Int) async throws -> URLCredential? { nil }
 
-    private var delegates: [any URLSessionTaskDelegate] {
-        [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate].compactMap { $0 }
+    // Each method is optional, and the result is nil if the delegate does not have it: then the next one is asked.
+    private func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
+        guard let task else { return false }
+        return [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]
+            .contains { delegate in delegate.flatMap { ask($0, task) } != nil }
     }
 
-    // Each method is optional, and the result is nil if the delegate does not have it: then the next one is asked.
     func redirected(
         by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        for delegate in delegates {
-            let isAsked: Void? = delegate.urlSession?(
+        let isAsked = isAsked { delegate, task in
+            delegate.urlSession?(
                 request.session, task: task, willPerformHTTPRedirection: head, newRequest: next,
                 completionHandler: decide)
-            if isAsked != nil { return }
         }
-        decide(next)
+        if !isAsked { decide(next) }
     }
 
     func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
-        for delegate in delegates {
-            let isAsked: Void? = delegate.urlSession?(request.session, task: task, needNewBodyStream: give)
-            if isAsked != nil { return }
-        }
-        give(nil)
+        let isAsked = isAsked { $0.urlSession?(request.session, task: $1, needNewBodyStream: give) }
+        if !isAsked { give(nil) }
     }
 }
 
 extension URLRequest {
     /// Blanks the credentials that a session's configuration would put on this request.
     ///
-    /// A field of the request comes before one of the configuration. That a blank one does, too, follows from the
-    /// documentation of `httpAdditionalHeaders`, and has not been tried.
+    /// That a blank field comes before one of the configuration follows from the documentation of
+    /// `httpAdditionalHeaders`, and has not been tried.
     fileprivate mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
         for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
         where redaction.isCredential(name) && value(forHTTPHeaderField: name) == nil {

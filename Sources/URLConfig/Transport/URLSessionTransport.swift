@@ -1,73 +1,46 @@
-/// Sends a request as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
-struct URLSessionTransport: Sendable {
-    private let request: Transport.Request
-    private let exchange: Exchange
-    private let shadow: ShadowSession
-
-    /// Begins to send a request.
-    ///
-    /// - Parameter limit: The most bytes of the body; `nil` for as many as come.
-    /// - Throws: ``RequestError`` if the body cannot be opened.
-    init(_ request: Transport.Request, limit: Int? = nil) throws {
-        var urlRequest = request.urlRequest
-        try urlRequest.openBody(of: request)
-        self.request = request
-        shadow = ShadowSession.of(request.session)
-        exchange = Exchange(
-            limit: limit, callerDelegate: request.callerDelegate, bodyLength: urlRequest.bodyLength,
-            clock: request.config.clock)
-        if let limit = shadow.timeLimit(of: urlRequest) {
-            exchange.finish(after: limit) { [url = urlRequest.url] in URLError(timedOut: url, after: limit) }
-        }
-        shadow.begin(exchange, for: urlRequest, of: request)
-    }
-
+/// Sends a request once as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
+enum URLSessionTransport {
     /// - Returns: The response when its head has arrived.
-    /// - Throws: `URLError` for transport failures and for time that is up, `CancellationError` once the task is
-    ///   cancelled, ``RequestError`` for a response that is not HTTP, or a body stream that is not as long as it says.
-    func response() async throws -> Transport.Response {
-        try await withDecisions { try await exchange.head() }
+    static func response(to request: Transport.Request) async throws -> Transport.Response {
+        let exchange = try begin(request)
         let body = Unread(exchange: exchange)
-        return try response(ResponseBody(unfolding: { try await body.exchange.piece() }))
+        try await exchange.waitForHead()
+        return try response(of: exchange, ResponseBody(unfolding: { try await body.exchange.piece() }))
     }
 
-    /// - Returns: The response when all of it has arrived, which saves the call a change of threads. What is longer than
-    ///   the limit is an error of its body.
-    func wholeResponse() async throws -> Transport.Response {
-        var failure: BodyTooLong?
+    /// - Returns: The response when all of it has arrived, which saves the call a change of threads.
+    static func answer(to request: Transport.Request) async throws -> Answer {
+        let exchange = try begin(request, limit: request.config.responseLimit)
         do {
-            try await withDecisions { try await exchange.complete() }
+            try await exchange.complete()
         } catch let error as BodyTooLong {
-            failure = error
+            throw try Answer(head: response(of: exchange), to: request).failure(error, exchange.body)
         }
-        return try response(ResponseBody(exchange.response.body, failure: failure))
+        var answer = try Answer(head: response(of: exchange), to: request)
+        answer.response.data = exchange.body
+        return answer
     }
 
-    private func withDecisions(_ wait: () async throws -> Void) async throws {
-        do {
-            try await wait()
-        } catch is LostConnection {
-            throw URLError(LostConnection(decisions: decisions), of: request.urlRequest.url)
-        }
+    private static func begin(_ request: Transport.Request, limit: Int? = nil) throws -> Exchange {
+        var request = request
+        try request.openBody()
+        let exchange = Exchange(request, limit: limit)
+        if let limit = exchange.shadow.timeLimit(of: request.urlRequest) { exchange.finish(after: limit) }
+        exchange.shadow.begin(exchange)
+        return exchange
     }
 
-    private var decisions: DelegateDecisions? {
-        let (task, head, _, challenge) = exchange.response
-        guard let task else { return nil }
-        return DelegateDecisions(
-            request: request, task: task, head: head as? HTTPURLResponse, challenge: challenge, shadow: shadow)
-    }
-
-    private func response(_ body: ResponseBody) throws -> Transport.Response {
+    private static func response(of exchange: Exchange, _ body: ResponseBody = .init()) throws -> Transport.Response {
+        let request = exchange.request.urlRequest
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
-        guard let decisions, let head = decisions.head, 0...999 ~= head.statusCode else {
+        guard let head = exchange.head, 0...999 ~= head.statusCode else {
             throw RequestError(
-                .invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request.urlRequest)
+                .invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request)
         }
-        shadow.received(head, to: request.urlRequest)
+        exchange.shadow.received(head, to: request)
         var response = Transport.Response(
             status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
-        response.decisions = decisions
+        response.decisions = exchange
         return response
     }
 }
@@ -83,48 +56,43 @@ private final class Unread: Sendable {
     deinit { exchange.finish(throwing: CancellationError()) }
 }
 
-/// The server closed a connection that was kept from an earlier request, before it responded to this one.
-///
-/// It may have processed the request.
+/// The server closed a kept connection before it responded, and may have processed the request.
 struct LostConnection: Error {
-    var decisions: DelegateDecisions?
+    var decisions: Exchange?
 }
 
 extension URLError {
     private static let lostConnectionKey = "URLConfigLostConnection"
 
-    /// The connection that was lost, if the request may be sent again because of that.
     var lostConnection: LostConnection? { errorUserInfo[Self.lostConnectionKey] as? LostConnection }
 
     var withoutConnection: URLError {
         URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey })
     }
 
-    fileprivate init(_ lost: LostConnection, of url: URL?) {
-        var information: [String: Any] = [Self.lostConnectionKey: lost]
-        information[NSURLErrorFailingURLErrorKey] = url
-        information[NSLocalizedDescriptionKey] =
-            "The network connection was lost before a response came. The server may have processed the request."
-        self.init(.networkConnectionLost, userInfo: information)
+    init(lostConnectionOf exchange: Exchange) {
+        let request = exchange.request.urlRequest
+        // The method is looked at here, because a transport may have made another one of the caller's.
+        let lost = request.hasIdempotentMethod ? LostConnection(decisions: exchange) : nil
+        self.init(
+            .networkConnectionLost, request.url, lost,
+            "The network connection was lost before a response came. The server may have processed the request.")
     }
 
-    /// As Foundation has it, with the time.
     init(timedOut url: URL?, after limit: Duration) {
-        var information = url.map { [NSURLErrorFailingURLErrorKey: $0 as Any] } ?? [:]
-        information[NSLocalizedDescriptionKey] =
-            "The request timed out: there was no complete response within \(limit.shown)."
-        self.init(.timedOut, userInfo: information)
+        let reason = "The request timed out: there was no complete response within \(limit.shown)."
+        self.init(.timedOut, url, nil, reason)
+    }
+
+    private init(_ code: Code, _ url: URL?, _ lost: LostConnection?, _ reason: String) {
+        var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
+        information[NSURLErrorFailingURLErrorKey] = url
+        information[Self.lostConnectionKey] = lost
+        self.init(code, userInfo: information)
     }
 }
 
 extension URLRequest {
-    /// Sets what a task takes for a body.
-    fileprivate mutating func openBody(of request: Transport.Request) throws {
-        guard case let (length, stream)? = try request.replacedStream else { return }
-        httpBodyStream = stream
-        if let length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }
-    }
-
     /// The time for one attempt, if somebody has chosen one: Foundation's own minute is one without a byte, and its own
     /// to measure.
     var customTimeLimit: Duration? {
@@ -140,10 +108,7 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-    /// The fields of a response.
-    ///
-    /// An invalid name, and what exceeds the number of fields that this type can hold, is left out rather than trapped
-    /// on.
+    /// An invalid name, and more fields than this type can contain, are left out: it traps on them.
     init(_ response: HTTPURLResponse) {
         self.init()
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {

@@ -4,10 +4,15 @@ import Testing
 
 /// One request and its response, without a network.
 @Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
+    private func exchange(_ clock: any Clock<Duration> = ContinuousClock()) -> Exchange {
+        let config = URLSession.Config().with { $0.clock = clock }
+        return Exchange(.init(.with(.init(host: "http://h.invalid")), session: .shared, config: config))
+    }
+
     @Test func `silence is counted from the last bytes`() async throws {
         let clock = TestClock()
-        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: clock)
-        exchange.finish(afterSilenceOf: .seconds(3)) { URLError(.timedOut) }
+        let exchange = exchange(clock)
+        exchange.finish(afterSilenceOf: .seconds(3))
         for _ in 0..<5 {
             await clock.waitForSleepers()
             clock.advance(by: .seconds(2))
@@ -22,7 +27,7 @@ import Testing
     }
 
     @Test func `one that is over begins no task`() async throws {
-        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: ContinuousClock())
+        let exchange = exchange()
         exchange.finish(throwing: URLError(.timedOut))
         exchange.begin {
             Issue.record("a task was made")
@@ -32,7 +37,7 @@ import Testing
     }
 
     @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
-        let exchange = Exchange(callerDelegate: nil, bodyLength: nil, clock: ContinuousClock())
+        let exchange = exchange()
         let task = URLSession(configuration: .ephemeral).dataTask(with: .with(.init(host: "http://h.invalid")))
         exchange.begin {
             exchange.finish(throwing: URLError(.timedOut))
@@ -40,5 +45,27 @@ import Testing
         }
         #expect([.canceling, .completed].contains(task.state))
         await #expect(throws: URLError.self) { try await exchange.complete() }
+    }
+
+    @Test func `all who wait for bytes learn of the end`() async throws {
+        for _ in 0..<2_000 {
+            let exchange = exchange()
+            let readers = (0..<3).map { _ in
+                Task { try await exchange.piece() }
+            }
+            exchange.finish(throwing: URLError(.timedOut))
+            for reader in readers { await #expect(throws: URLError.self) { try await reader.valueInTime } }
+        }
+    }
+
+    @Test func `a time limit goes with the exchange that it is for`() async throws {
+        let clock = TestClock()
+        do {
+            let exchange = exchange(clock)
+            exchange.finish(after: .seconds(3))
+            await clock.waitForSleepers()
+            exchange.move()
+        }
+        try await waitUntil { clock.sleepers == 0 }
     }
 }

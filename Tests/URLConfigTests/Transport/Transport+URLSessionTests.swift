@@ -161,7 +161,58 @@ import Testing
             #expect(server.requests.dropFirst().map(\.bodyText) == (method == .put ? ["body", "body"] : ["body"]))
         }
     }
+
+    @Test func `what a transport makes a POST is not sent again on a lost connection`() async throws {
+        try await FaultServer.serving(.losingSecond()) { server in
+            try await server.session.response(for: .with(server.config)) { $0.logger = nil }
+            let error = await #expect(throws: URLError.self) {
+                try await response(server) { request in
+                    var request = request
+                    request.urlRequest.httpMethod = "POST"
+                    request.body = .data(Data("body".utf8))
+                    return try await Transport.urlSession.send(request)
+                }
+            }
+            #expect(error?.code == .networkConnectionLost)
+            #expect(server.requests.filter { $0.head.hasPrefix("POST ") }.count == 1)
+        }
+    }
     #endif
+
+    @Test func `a replaced body leaves no length behind`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let bodies: [Transport.Body?] = [.stream(length: nil) { InputStream(data: Data("longer".utf8)) }, nil]
+            for body in bodies {
+                var request = URLRequest.with(server.config) { $0.method = .put }
+                request.httpBodyStream = InputStream(data: Data("body".utf8))
+                request.setValue("4", forHTTPHeaderField: "Content-Length")
+                try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.transport = Transport { request in
+                        var request = request
+                        request.body = body
+                        return try await Transport.urlSession.send(request)
+                    }
+                }
+            }
+            #expect(server.requests.map(\.bodyText) == ["longer", ""])
+        }
+    }
+
+    @Test func `a body stream lives no longer than its call`() async throws {
+        final class Stream: InputStream {}
+        weak var stream: Stream?
+        try await FaultServer.serving(.ok("{}")) { server in
+            do {
+                let made = Stream(data: Data("body".utf8))
+                stream = made
+                var request = URLRequest.with(server.config) { $0.method = .put }
+                request.httpBodyStream = made
+                _ = try? await server.session.response(for: request) { $0.logger = nil }
+            }
+            try await waitUntil { stream == nil }
+        }
+    }
 
     @Test func `a file that is not there is an error before anything is sent`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in

@@ -2,30 +2,21 @@
 
 /// Runs callbacks where they arise, on the session's own queue, which is serial.
 ///
-/// A queue of their own costs a switch of threads for each, and has no bound: a fast server fills it with a gigabyte of
-/// data before a transfer that was cancelled stops. So no callback may wait for anything.
-///
-/// `@unchecked` only restates what `OperationQueue` is already: there is nothing here that could be shared.
-private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
+/// None may wait for anything. A queue of their own costs a switch of threads for each, and has no bound: a fast server
+/// fills it with a gigabyte of data before a transfer that was cancelled stops. `@unchecked` only restates what
+/// `OperationQueue` is already.
+final class ImmediateQueue: OperationQueue, @unchecked Sendable {
+    static let shared = ImmediateQueue()
+
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
         block()
     }
 }
 
-extension OperationQueue {
-    /// Runs callbacks where they arise.
-    static let immediate: OperationQueue = ImmediateQueue()
-}
-
 /// The delegate of a shadow session: hands each callback to the exchange whose task it is.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    private struct Route {
-        let exchange: Exchange
-        /// Held so that a session lives as long as the tasks that were begun on it.
-        let user: URLSession
-    }
-
-    private let routes = Locked<[Int: Route]>([:])
+    /// By task; each keeps the caller's session alive.
+    private let exchanges = Locked<[Int: Exchange]>([:])
     private let onEnd: @Sendable () -> Void
 
     /// - Parameter onEnd: Called when a task has ended.
@@ -33,47 +24,45 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         self.onEnd = onEnd
     }
 
-    func connect(_ task: URLSessionTask, to exchange: Exchange, of user: URLSession) {
-        routes.withLock { $0[task.taskIdentifier] = Route(exchange: exchange, user: user) }
+    func connect(_ task: URLSessionTask, to exchange: Exchange) {
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
     }
 
-    private func route(of task: URLSessionTask) -> Route? {
-        routes.withLock { $0[task.taskIdentifier] }
+    private func exchange(of task: URLSessionTask) -> Exchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
     }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        route(of: dataTask)?.exchange
+        exchange(of: dataTask)?
             .urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        route(of: dataTask)?.exchange.urlSession(session, dataTask: dataTask, didReceive: data)
+        exchange(of: dataTask)?.urlSession(session, dataTask: dataTask, didReceive: data)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        route(of: task)?.exchange.urlSession(
+        exchange(of: task)?.urlSession(
             session, task: task, willPerformHTTPRedirection: response, newRequest: request,
             completionHandler: completionHandler)
     }
 
     /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed.
     ///
-    /// The server may have read all of the first one, so whether it is sent again is for the send loop to say.
-    ///
-    /// Without any stream libcurl would send the head alone, and wait for a response until the time is up: it gets one
-    /// that fails.
+    /// The server may have read all of the first one, so the send loop decides. Without any stream libcurl would send
+    /// the head alone, and wait for a response: it gets one that fails.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         // Foundation asks for every task that has no body, too.
-        guard let exchange = route(of: task)?.exchange, exchange.bodyLength != nil else {
+        guard let exchange = exchange(of: task), exchange.request.urlRequest.bodyLength != nil else {
             return completionHandler(nil)
         }
         exchange.finish(throwing: LostConnection())
@@ -81,9 +70,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let route = routes.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-        guard let route else { return }
-        route.exchange.urlSession(session, task: task, didCompleteWithError: error)
+        guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        exchange.urlSession(session, task: task, didCompleteWithError: error)
         onEnd()
     }
 
@@ -91,14 +79,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        guard let route = route(of: task) else { return }
-        route.exchange.move()
-        guard let delegate = route.exchange.callerDelegate else { return }
-        route.user.delegateQueue.addOperation {
+        guard let exchange = exchange(of: task) else { return }
+        exchange.move()
+        let request = exchange.request
+        guard let delegate = request.callerDelegate else { return }
+        // Foundation knows of no length of a stream.
+        let length = request.urlRequest.bodyLength ?? totalBytesExpectedToSend
+        request.session.delegateQueue.addOperation {
             delegate.urlSession(
-                route.user, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
-                // Foundation knows of no length of a stream.
-                totalBytesExpectedToSend: route.exchange.bodyLength ?? totalBytesExpectedToSend)
+                request.session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: length)
         }
     }
 
@@ -108,7 +98,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        route(of: task)?.exchange.finish(challenge)
+        exchange(of: task)?.finish(challenge)
     }
 }
 

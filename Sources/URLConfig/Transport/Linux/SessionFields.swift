@@ -14,8 +14,6 @@ struct SessionFields: Sendable {
     private let acceptsCookies: Bool
 
     /// Takes fields and cookies over from a configuration, whose session has none after that.
-    ///
-    /// A field that cannot be sent is logged as an error and ignored.
     init(_ configuration: URLSessionConfiguration) {
         cookies = configuration.httpCookieStorage
         sendsCookies = configuration.httpShouldSetCookies

@@ -1,21 +1,18 @@
 #if canImport(FoundationNetworking)
 
-/// What a user's session is made of on Linux: one session of ours with the same configuration, which lives as long.
+/// On Linux, a session of ours with the configuration of the caller's, which lives as long.
 ///
-/// - A session-level delegate is the only one that is told of data, redirects and challenges alike (of metrics none
-///   is), so the user's session, which has a delegate of its own or none, cannot serve.
+/// - Only a session's delegate is told of data, redirects and challenges alike, and the caller's session has one of its
+///   own or none.
 /// - It has no URL cache: one scans its folder for every request, and crashes when many tasks are cancelled at once.
 /// - It is never invalidated under a running task, which crashes.
-///
-/// What the user's session cannot tell us: that it was invalidated. Calls under way go on, and end with their Swift
-/// task.
+/// - It does not learn that the caller's session was invalidated: calls under way go on.
 ///
 /// **The queues.** Foundation's tasks of all sessions share one serial queue. Making, resuming and cancelling a task
 /// wait for it, and a single response can hold it for seconds. So they happen on queues of ours and never on a thread
-/// of Swift's pool: while Foundation's queue is held up, deadlines pass and callers return. A call that is given
-/// up before its turn never becomes a task. Cancelling waits for its turn, too, so no more tasks begin than can be ended.
-/// There are sixteen queues, because each has one turn at a time on Foundation's: with one, 64 calls at once take a
-/// quarter longer.
+/// of Swift's pool: meanwhile deadlines pass and callers return. A call that is given up before its turn never becomes
+/// a task. Cancelling waits for its turn, too, so no more tasks begin than can be ended. There are sixteen queues: with
+/// one, 64 calls at once take a quarter longer.
 final class ShadowSession: Sendable {
     private struct Entry {
         weak var user: URLSession?
@@ -35,42 +32,41 @@ final class ShadowSession: Sendable {
     private let silence: TimeInterval
     private let fields: SessionFields
     private let delegate = SessionDelegate()
-    private let singleUseSessions = SingleUseSessions()
+    private let singleUseSessions: SingleUseSessions
 
     static func of(_ user: URLSession) -> ShadowSession {
         let key = ObjectIdentifier(user)
         let (known, isSweepDue) = register.withLock { register in
             defer { register.isSweepDue = true }
-            let entry = register.shadows[key]
-            return (entry?.user === user ? entry?.shadow : nil, register.isSweepDue)
+            return (register.shadows[key], register.isSweepDue)
         }
         if !isSweepDue { queues[0].asyncAfter(deadline: .now() + 1, execute: sweep) }
-        if let known { return known }
+        if let known, known.user === user { return known.shadow }
         let new = ShadowSession(user.configuration)
-        let (shadow, unused) = register.withLock { register in
-            let entry = register.shadows[key]
-            if let entry, entry.user === user { return (entry.shadow, new as ShadowSession?) }
-            register.shadows[key] = Entry(user: user, shadow: new)
-            return (new, entry?.shadow)
+        let (entry, _) = register.withLock { register in
+            let old = register.shadows[key]
+            let entry = old.flatMap { $0.user === user ? $0 : nil } ?? Entry(user: user, shadow: new)
+            register.shadows[key] = entry
+            return (entry, old)
         }
-        unused?.session.finishTasksAndInvalidate()
         // Many may come and go within a second, and each has three descriptors.
         sweep()
-        return shadow
+        return entry.shadow
     }
 
-    /// Ends the shadows of sessions that are gone; their connections are closed with them.
+    /// Lets go of the shadows of sessions that are gone.
     private static func sweep() {
-        let (unused, _) = register.withLock { register in
+        // Returned, so that nothing is released under the lock: a session delegate's `deinit` may come back here.
+        _ = register.withLock { register in
             register.isSweepDue = false
-            // Returned, so that no session is released under the lock: its delegate's `deinit` may come back here.
-            let alive = register.shadows.values.compactMap(\.user)
-            let dead = register.shadows.filter { $0.value.user == nil }
-            for key in dead.keys { register.shadows[key] = nil }
-            return (dead.values.map(\.shadow), alive)
+            let (shadows, alive) = (register.shadows, register.shadows.values.map(\.user))
+            register.shadows = shadows.filter { $0.value.user != nil }
+            return (shadows, alive)
         }
-        for shadow in unused { shadow.session.finishTasksAndInvalidate() }
     }
+
+    /// Tasks under way keep the shadow; then its connections are closed.
+    deinit { session.finishTasksAndInvalidate() }
 
     var waiting: Int { singleUseSessions.waiting }
 
@@ -85,7 +81,8 @@ final class ShadowSession: Sendable {
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
         silence = configuration.timeoutIntervalForRequest
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .immediate)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
+        singleUseSessions = SingleUseSessions(configuration)
     }
 
     func timeLimit(of request: URLRequest) -> Duration? {
@@ -94,8 +91,9 @@ final class ShadowSession: Sendable {
         return min(resourceLimit, limit ?? resourceLimit)
     }
 
-    func begin(_ exchange: Exchange, for urlRequest: URLRequest, of sending: Transport.Request) {
-        var request = urlRequest
+    func begin(_ exchange: Exchange) {
+        let sending = exchange.request
+        var request = sending.urlRequest
         // To set a URL costs more than to look at it.
         if let url = request.url, url.scheme?.utf8.contains(where: { $0 < UInt8(ascii: "a") }) == true {
             request.url = url.withLowercasedScheme
@@ -109,17 +107,15 @@ final class ShadowSession: Sendable {
         // Foundation's own limit is exact for whole seconds, and begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
         if !isExact, request.customTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
-            exchange.finish(afterSilenceOf: limit) { [url = request.url] in URLError(timedOut: url, after: limit) }
+            exchange.finish(afterSilenceOf: limit)
         }
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
-        guard !request.needsNewConnection else {
-            return singleUseSessions.begin(exchange, for: request, of: sending.session, like: session)
-        }
+        if request.needsNewConnection { return singleUseSessions.begin(exchange, for: request) }
         Self.queue(of: exchange).async { [request] in
             exchange.begin {
                 let task = self.session.dataTask(with: request)
-                self.delegate.connect(task, to: exchange, of: sending.session)
+                self.delegate.connect(task, to: exchange)
                 return task
             }
         }
@@ -129,7 +125,7 @@ final class ShadowSession: Sendable {
         queue(of: exchange).async { task.cancel() }
     }
 
-    /// The queue on which all happens that may wait for Foundation's.
+    /// Where all happens that may wait for Foundation's queue.
     static func queue(of exchange: Exchange) -> DispatchQueue {
         queues[Int(UInt(bitPattern: ObjectIdentifier(exchange).hashValue) % UInt(queues.count))]
     }
@@ -146,8 +142,7 @@ extension URLRequest {
             httpBodyStream = InputStream(data: body)
             setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
         } else if let stream = httpBodyStream {
-            let length = exchange.bodyLength.flatMap { $0 < 0 ? nil : $0 }
-            httpBodyStream = BodyStream(stream, length: length, exchange)
+            httpBodyStream = BodyStream(stream, length: declaredLength, exchange)
         }
         // Foundation sends a stream in chunks, even if its length is given, and so two framings (RFC 9112 §6.3). A
         // field that is blank is what tells libcurl to leave it out.

@@ -1,7 +1,7 @@
 #if canImport(FoundationNetworking)
 
 extension URLRequest {
-    /// Whether libcurl could send it twice without asking, although its method is not idempotent.
+    /// Whether libcurl could send it twice although its method is not idempotent.
     ///
     /// libcurl does so when a kept connection is closed before a response. It asks only for a body.
     var needsNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
@@ -14,7 +14,7 @@ extension URLRequest {
 final class SingleUseSessions: Sendable {
     private struct Waiting {
         weak var exchange: Exchange?
-        let begin: @Sendable (Exchange) -> Void
+        let request: URLRequest
     }
 
     private struct Turns {
@@ -22,78 +22,64 @@ final class SingleUseSessions: Sendable {
         var waiting: ArraySlice<Waiting> = []
         /// How many may wait until those that were given up are looked for.
         var purge = 64
-
-        /// - Returns: Those that are not wanted any more.
-        mutating func add(_ new: Waiting) -> [Waiting] {
-            waiting.append(new)
-            guard waiting.count > purge else { return [] }
-            let unwanted = waiting.filter { $0.exchange == nil }
-            waiting.removeAll { $0.exchange == nil }
-            purge = max(64, 2 * waiting.count)
-            return unwanted
-        }
-
-        /// - Returns: The first that is still wanted, and those before it that are not.
-        mutating func next() -> (next: (Exchange, Waiting)?, unwanted: [Waiting]) {
-            var unwanted: [Waiting] = []
-            while let waiting = waiting.popFirst() {
-                if let exchange = waiting.exchange { return ((exchange, waiting), unwanted) }
-                unwanted.append(waiting)
-            }
-            return (nil, unwanted)
-        }
     }
 
+    private let configuration: URLSessionConfiguration
     /// By host and port.
     private let turns = Locked<[String: Turns]>([:])
 
-    /// How many exchanges wait, those included that are not wanted any more and were not looked for since.
+    /// How many wait, some of which may have been given up.
     var waiting: Int { turns.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
 
-    /// Begins an exchange when it has its turn.
-    ///
-    /// - Parameter session: The session whose configuration counts.
-    func begin(_ exchange: Exchange, for request: URLRequest, of user: URLSession, like session: URLSession) {
+    init(_ configuration: URLSessionConfiguration) {
+        self.configuration = configuration
+    }
+
+    func begin(_ exchange: Exchange, for request: URLRequest) {
         let host = "\(request.url?.host() ?? ""):\(request.url?.port ?? 0)"
-        let begin = { @Sendable [self] (exchange: Exchange) in
-            ShadowSession.queue(of: exchange).async {
-                let isBegun = exchange.begin { self.task(for: request, exchange, of: user, like: session, host) }
-                if !isBegun { self.next(host) }
+        let isTurn = turns.withLock { [most = max(1, configuration.httpMaximumConnectionsPerHost)] all in
+            var turns = all[host, default: Turns()]
+            defer { all[host] = turns }
+            guard turns.running >= most else {
+                turns.running += 1
+                return true
             }
-        }
-        let most = max(1, session.configuration.httpMaximumConnectionsPerHost)
-        // What is not wanted any more goes when the lock is free: it may hold the last reference to a caller's session.
-        let (isTurn, _) = turns.withLock { turns in
-            guard turns[host, default: Turns()].running >= most else {
-                turns[host, default: Turns()].running += 1
-                return (true, [] as [Waiting])
+            turns.waiting.append(Waiting(exchange: exchange, request: request))
+            if turns.waiting.count > turns.purge {
+                turns.waiting.removeAll { $0.exchange == nil }
+                turns.purge = max(64, 2 * turns.waiting.count)
             }
-            return (false, turns[host, default: Turns()].add(Waiting(exchange: exchange, begin: begin)))
+            return false
         }
-        if isTurn { begin(exchange) }
+        if isTurn { begin(exchange, request, host) }
     }
 
-    /// Gives the turn of one that has ended to the next that is still wanted.
+    private func begin(_ exchange: Exchange, _ request: URLRequest, _ host: String) {
+        ShadowSession.queue(of: exchange).async { [self] in
+            let isBegun = exchange.begin {
+                let delegate = SessionDelegate { [self] in next(host) }
+                let once = URLSession(
+                    configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
+                let task = once.dataTask(with: request)
+                delegate.connect(task, to: exchange)
+                // The task, which has not begun yet, is finished first.
+                once.finishTasksAndInvalidate()
+                return task
+            }
+            if !isBegun { next(host) }
+        }
+    }
+
     private func next(_ host: String) {
-        let (next, _) = turns.withLock { turns in
-            let result = turns[host, default: Turns()].next()
-            if result.next == nil { turns[host]?.running -= 1 }
+        let next: (Exchange, URLRequest)? = turns.withLock { turns in
+            while let waiting = turns[host]?.waiting.popFirst() {
+                if let exchange = waiting.exchange { return (exchange, waiting.request) }
+            }
+            turns[host]?.running -= 1
             if turns[host]?.running == 0 { turns[host] = nil }
-            return result
+            return nil
         }
-        if let (exchange, waiting) = next { waiting.begin(exchange) }
-    }
-
-    private func task(
-        for request: URLRequest, _ exchange: Exchange, of user: URLSession, like session: URLSession, _ host: String
-    ) -> URLSessionTask {
-        let delegate = SessionDelegate { [self] in next(host) }
-        let once = URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: .immediate)
-        let task = once.dataTask(with: request)
-        delegate.connect(task, to: exchange, of: user)
-        // The task, which has not begun yet, is finished first.
-        once.finishTasksAndInvalidate()
-        return task
+        if let (exchange, request) = next { begin(exchange, request, host) }
     }
 }
 

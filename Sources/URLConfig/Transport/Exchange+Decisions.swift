@@ -1,12 +1,5 @@
 /// What the delegates of a session decide about a request that was sent.
-struct DelegateDecisions: Sendable {
-    let request: Transport.Request
-    let task: URLSessionTask
-    let head: HTTPURLResponse?
-    /// The challenge that the response ended with, for credentials in place of a response that is of use.
-    let challenge: URLAuthenticationChallenge?
-    let shadow: ShadowSession
-
+extension Exchange {
     /// What a delegate decides, on its session's queue, within the time that the request or its session has.
     func asked<Value: Sendable>(
         for request: URLRequest, _ ask: @escaping @Sendable (_ decide: @escaping @Sendable (Value) -> Void) -> Void
@@ -25,7 +18,7 @@ struct DelegateDecisions: Sendable {
     }
 }
 
-extension DelegateDecisions? {
+extension Exchange? {
     /// The request that follows a redirect, as the caller's delegate has it; `nil` if the redirect is the response.
     func redirection(to next: URLRequest) async throws -> URLRequest? {
         guard let self, let head = self.head,
