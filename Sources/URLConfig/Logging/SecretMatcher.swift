@@ -99,7 +99,9 @@ extension [UInt8] {
         case UInt8(ascii: "%"):
             return rest.count < 2 ? nil : number(rest.prefix(2), 16).map { ([UInt8($0)], 3) }
         case UInt8(ascii: "\\"):
-            guard let escape = JSONString.escape(text) else { return rest.first == UInt8(ascii: "'") ? ([0x27], 2) : nil }
+            guard let escape = JSONString.escape(text) else {
+                return rest.first == UInt8(ascii: "'") ? ([0x27], 2) : nil
+            }
             let control: [UInt8: UInt8] = [UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09]
             let scalar = escape.scalar.map { Array(String($0).utf8) }
             return (scalar ?? rest.first.flatMap { control[$0] }.map { [$0] } ?? [], escape.length)

@@ -7,7 +7,7 @@ struct Hop {
     /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
     var isForeign = false
     /// The response to the server's last challenge and the origin that it is for.
-    var credential: (value: URLCredential, origin: Origin)?
+    var credential: (URLCredential, Origin)?
     var challenges = 0
     var redirects = 0
     /// Whether the request has been sent again because a kept connection was lost.

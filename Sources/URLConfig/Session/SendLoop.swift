@@ -115,11 +115,8 @@ struct SendLoop: Sendable {
         var lost: LostConnection?
         let outcome: Outcome
         do {
-            // An authenticator may have led the request elsewhere, or has a token now.
-            let isWanted = request.value(forHTTPHeaderField: "Authorization") == nil
-            let credential = hop.credential.flatMap { isWanted && $0.origin == Origin(request.url) ? $0.value : nil }
             let sending = Transport.Request(
-                request, session: session, config: config, isForeign: hop.isForeign, credential: credential)
+                request, session: session, config: config, isForeign: hop.isForeign, credential: hop.credential)
             var answer = try await transport.answer(to: sending)
             answer.response.duration = elapsed()
             answer.response.redaction = config.redaction
@@ -155,8 +152,8 @@ struct SendLoop: Sendable {
         try Task.checkCancellation()
         note(hop, "with credentials for the server's challenge")
         hop.request = request
-        hop.credential = (credential, Origin(answer.response.request.url))
-        known.add(user: credential.user, password: credential.password)
+        // A transport may have led the request elsewhere.
+        hop.credential = (credential, Origin(answer.response.url))
         hop.challenges += 1
         return true
     }
@@ -246,6 +243,8 @@ struct SendLoop: Sendable {
         for validator in config.validators {
             try Task.checkCancellation()
             try await validator.validate(&response)
+            // It may have made another one.
+            response.redaction = response.redaction ?? config.redaction
         }
         try Task.checkCancellation()
         log.received(response)

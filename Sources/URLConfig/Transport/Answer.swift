@@ -17,7 +17,8 @@ struct Answer: Sendable {
 
     init(collecting response: Transport.Response, to request: Transport.Request) async throws {
         self.init(head: response, to: request)
-        guard !request.config.redirects.surelyFollow(response) else {
+        let hasDelegate = request.config.taskDelegate != nil || request.session.delegate != nil
+        guard hasDelegate || !request.config.redirects.surelyFollow(response) else {
             // The beginning of the body is read, and the transfer ends if there is more. What goes wrong with it is of
             // no interest, but for the end of the task.
             try? await withDeadline(.seconds(1), ContinuousClock()) {

@@ -4,7 +4,8 @@
 /// for try await piece in response.body { … }
 /// ```
 ///
-/// It can be read once. To leave the loop, and to let go of the body, ends the transfer.
+/// It can be read once; whoever reads it again gets an error. To leave the loop, and to let go of the body, ends the
+/// transfer.
 public struct ResponseBody: AsyncSequence, Sendable {
     private let iterator: @Sendable () -> AsyncIterator
 
@@ -26,9 +27,19 @@ public struct ResponseBody: AsyncSequence, Sendable {
     ///
     /// - Parameter pieces: The pieces, such as an `AsyncThrowingStream`. What it throws, who reads the body receives.
     public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {
+        let isRead = Locked(false)
         iterator = {
+            let isSecond = isRead.withLock { isRead in
+                defer { isRead = true }
+                return isRead
+            }
             var iterator = pieces.makeAsyncIterator()
-            return AsyncIterator { try await iterator.next() }
+            return AsyncIterator {
+                guard !isSecond else {
+                    throw RequestError(.invalidResponse, stage: .executing, reason: "the body has been read already")
+                }
+                return try await iterator.next()
+            }
         }
     }
 

@@ -32,8 +32,14 @@ public struct Transport: Sendable {
     /// `nil` for ``urlSession``.
     private let custom: Custom?
 
+    /// A transport at work. A task that it starts and leaves behind keeps the mark, but then the work is over.
+    private struct Work: Sendable {
+        let transport: ObjectIdentifier
+        let isOver = Locked(false)
+    }
+
     /// The transports that this task is part of.
-    @TaskLocal private static var sending: [ObjectIdentifier] = []
+    @TaskLocal private static var work: [Work] = []
 
     /// The session that the call is made on: `URLSession` itself, and on Linux a session of ours in its place.
     public static let urlSession = Self(custom: nil)
@@ -42,7 +48,8 @@ public struct Transport: Sendable {
     ///
     /// - Parameter send: Sends a request once and returns the head of the response; it must not follow redirects.
     ///   What it throws, the call throws; use `URLError` for failures of the network, which ``RetryPolicy`` knows.
-    ///   When the task is cancelled, it should stop what it does; the call ends at once in any case.
+    ///   When the task is cancelled, it should stop what it does; the call ends at once in any case. Its time is
+    ///   limited by the request's `timeout` and the call's `deadline` alone, and not by the session's configuration.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         self.init(custom: Custom(send))
     }
@@ -59,16 +66,18 @@ public struct Transport: Sendable {
     /// - Throws: What the transport throws; ``urlSession`` throws `URLError` for failures of the network and for time
     ///   that is up, and `CancellationError` once the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
-        guard let custom else { return try await URLSessionTransport.response(to: request) }
-        return try await Self.$sending.withValue(Self.sending + [ObjectIdentifier(custom)]) {
-            try await custom.send(request)
-        }
+        guard let custom = forThisTask.custom else { return try await URLSessionTransport.response(to: request) }
+        let work = Work(transport: ObjectIdentifier(custom))
+        defer { work.isOver.set(\.self, true) }
+        return try await Self.$work.withValue(Self.work + [work]) { try await custom.send(request) }
     }
 
     /// The transport for a call of this task.
     var forThisTask: Self {
-        guard let custom, Self.sending.contains(ObjectIdentifier(custom)) else { return self }
-        return .urlSession
+        let isAtWork = Self.work.contains { work in
+            work.transport == custom.map(ObjectIdentifier.init) && !work.isOver.withLock { $0 }
+        }
+        return isAtWork ? .urlSession : self
     }
 
     /// Sends a request once and collects the body of the response.
@@ -98,13 +107,13 @@ extension Transport {
         public let allowsSessionCredentials: Bool
         let config: URLSession.Config
         /// The response to the server's last challenge.
-        let credential: URLCredential?
+        let credential: (URLCredential, Origin)?
         /// A body that another transport has put in place of the request's own, and that `urlRequest` cannot have.
         private var replacement: Body?
 
         init(
             _ urlRequest: URLRequest, session: URLSession, config: URLSession.Config, isForeign: Bool = false,
-            credential: URLCredential? = nil
+            credential: (URLCredential, Origin)? = nil
         ) {
             self.urlRequest = urlRequest
             self.session = session
@@ -146,8 +155,16 @@ extension Transport {
                     throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
                 }
                 (length, urlRequest.httpBodyStream) = (Int64(size), stream)
-            case .stream(let count, let open): (length, urlRequest.httpBodyStream) = (count, try open())
-            default: return
+            case .stream(let count, let open):
+                (length, urlRequest.httpBodyStream) = (count.flatMap { $0 < 0 ? nil : $0 }, try open())
+            default: length = nil
+            }
+            // Foundation would send what is left of it, which is nothing.
+            if let stream = urlRequest.httpBodyStream, type(of: stream) == InputStream.self,
+                [.atEnd, .closed].contains(stream.streamStatus)
+            {
+                let reason = "body: the stream has been read already; make another one"
+                throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
             }
             replacement = nil
             if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
@@ -197,6 +214,19 @@ extension Transport {
             self.url = url
             self.body = body
         }
+    }
+}
+
+extension Transport.Request: CustomReflectable {
+    /// What `dump` and debuggers see: secrets are hidden.
+    public var customMirror: Mirror { .shown(self, ("request", urlRequest.summary(config.redaction))) }
+}
+
+extension Transport.Response: CustomReflectable {
+    /// What `dump` and debuggers see: secrets are hidden.
+    public var customMirror: Mirror {
+        let redaction = decisions?.request.config.redaction ?? URLSession.Config.default.redaction
+        return .shown(self, ("status", status.code), ("headerFields", redaction.masked(headerFields)))
     }
 }
 

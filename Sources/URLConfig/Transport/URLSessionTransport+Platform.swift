@@ -100,6 +100,7 @@ struct ShadowSession: Sendable {
         if !request.allowsSessionCredentials {
             urlRequest.blankCredentials(of: session.configuration, request.config.redaction)
         }
+        request.config.redaction.known.add(urlRequest)
         exchange.begin {
             // An invalidated session raises an exception here, which Swift cannot catch and no property foretells.
             let task = session.dataTask(with: urlRequest)

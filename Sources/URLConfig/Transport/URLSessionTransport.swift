@@ -2,6 +2,8 @@
 enum URLSessionTransport {
     /// - Returns: The response when its head has arrived.
     static func response(to request: Transport.Request) async throws -> Transport.Response {
+        // Another transport may have made it.
+        try request.urlRequest.checkSendable()
         let exchange = try begin(request)
         let body = Unread(exchange: exchange)
         try await exchange.waitForHead()
@@ -10,7 +12,7 @@ enum URLSessionTransport {
 
     /// - Returns: The response when all of it has arrived, which saves the call a change of threads.
     static func answer(to request: Transport.Request) async throws -> Answer {
-        let exchange = try begin(request, limit: request.config.responseLimit)
+        let exchange = try begin(request)
         do {
             try await exchange.complete()
         } catch let error as BodyTooLong {
@@ -21,10 +23,10 @@ enum URLSessionTransport {
         return answer
     }
 
-    private static func begin(_ request: Transport.Request, limit: Int? = nil) throws -> Exchange {
+    private static func begin(_ request: Transport.Request) throws -> Exchange {
         var request = request
         try request.openBody()
-        let exchange = Exchange(request, limit: limit)
+        let exchange = Exchange(request, limit: request.config.responseLimit)
         if let limit = exchange.shadow.timeLimit(of: request.urlRequest) { exchange.finish(after: limit) }
         exchange.shadow.begin(exchange)
         return exchange

@@ -99,10 +99,14 @@ final class ShadowSession: Sendable {
             request.url = url.withLowercasedScheme
         }
         fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.config.redaction)
-        if let credential = sending.credential {
+        // An authenticator or a transport may have led the request elsewhere, or has a token now.
+        if let (credential, origin) = sending.credential, origin == Origin(request.url),
+            sending.urlRequest.value(forHTTPHeaderField: "Authorization") == nil
+        {
             let text = "\(credential.user ?? ""):\(credential.password ?? "")"
             request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
         }
+        sending.config.redaction.known.add(request)
         request.prepareBody(for: exchange)
         // Foundation's own limit is exact for whole seconds, and begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection

@@ -1,0 +1,171 @@
+import Testing
+
+@testable import URLConfig
+
+/// Transports that hand requests on to the session's own: what the loop decides stays right.
+@Suite(.timeLimit(.minutes(1))) struct TransportDecoratorTests {
+    private static let identity = Transport { try await Transport.urlSession.send($0) }
+
+    #if canImport(FoundationNetworking)
+    @Test func `a challenge is met, whenever it is seen`() async throws {
+        try await Loopback.guarded { server in
+            for _ in 0..<10 {
+                let response = try await server.get {
+                    $0.transport = Self.identity
+                    $0.taskDelegate = ChallengeDelegate(password: "secret")
+                }
+                #expect(response.status == .ok)
+            }
+        }
+    }
+
+    @Test func `credentials for a challenge go to the host that asked`() async throws {
+        let challenge = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n"
+        try await FaultServer.serving(.raw(challenge)) { asking in
+            try await FaultServer.serving(.ok("{}")) { other in
+                let sendings = Locked(0)
+                let failover = Transport { request in
+                    var request = request
+                    let count = sendings.withLock { sendings in
+                        sendings += 1
+                        return sendings
+                    }
+                    request.urlRequest.url = URL(string: count == 1 ? asking.host : other.host)
+                    return try await Transport.urlSession.send(request)
+                }
+                let response = try await asking.get {
+                    $0.transport = failover
+                    $0.taskDelegate = ChallengeDelegate(password: "secret")
+                }
+                #expect(response.status == .ok)
+                #expect(other.requests.map { $0.field("Authorization") } == [nil])
+            }
+        }
+    }
+    #endif
+
+    @Test func `a limit bounds what is not read yet`() async throws {
+        let held = Transport { request in
+            let response = try await Transport.urlSession.send(request)
+            try await Task.sleep(for: .milliseconds(100))
+            return response
+        }
+        try await FaultServer.serving(.endless) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.get {
+                    $0.transport = held
+                    $0.responseLimit = 100_000
+                }
+            }
+            #expect(error?.code == .responseTooLarge)
+            #expect(error?.response?.data.count == 100_000)
+        }
+    }
+
+    @Test func `a redirect that a delegate refuses keeps its body`() async throws {
+        let moved = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 5\r\n\r\nmoved"
+        try await FaultServer.serving(.raw(moved)) { server in
+            let response = try await server.get {
+                $0.transport = Self.identity
+                $0.taskDelegate = TaskDelegate(redirected: { _, _, decide in decide(nil) })
+            }
+            #expect(response.status == .found)
+            #expect(try response.text() == "moved")
+        }
+    }
+
+    @Test func `a stream that was read is an error, and not an empty body`() async throws {
+        let twice = Transport { request in
+            _ = try await Transport.urlSession.send(request).body.collect()
+            return try await Transport.urlSession.send(request)
+        }
+        try await FaultServer.serving(.ok("{}")) { server in
+            let request = server.request {
+                $0.method = .post
+                $0.modify = { $0.httpBodyStream = InputStream(data: Data("0123456789".utf8)) }
+            }
+            let error = await #expect(throws: RequestError.self) {
+                try await server.response(for: request) { $0.transport = twice }
+            }
+            #expect(error?.code == .invalidBody)
+            #expect(server.requests.map(\.bodyText) == ["0123456789"])
+        }
+    }
+
+    @Test func `what it makes of a request is checked`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let injecting = Transport { request in
+                var request = request
+                request.urlRequest.httpMethod = "GET / HTTP/1.1\r\nX-Injected: 1\r\nX"
+                return try await Transport.urlSession.send(request)
+            }
+            let error = await #expect(throws: RequestError.self) { try await server.get { $0.transport = injecting } }
+            #expect(error?.code == .invalidMethod)
+            #expect(server.connections == 0)
+        }
+    }
+
+    private static let own: Transport = Transport { try await own.send($0) }
+
+    @Test func `one that sends by itself uses the session`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let response = try await server.get { $0.transport = Self.own }
+            #expect(response.isSuccess)
+        }
+    }
+
+    private static let sendings = Journal()
+    private static let left = Locked<Task<Int, any Error>?>(nil)
+    private static let isOver = Gate()
+    private static let leaving: Transport = Transport { request in
+        await sendings.note("")
+        guard await sendings.entries.count == 1 else { return .init() }
+        let task = Task {
+            await isOver.pass()
+            return try await URLSession.shared.response(for: request.urlRequest, config: .silent) {
+                $0.transport = leaving
+            }.status.code
+        }
+        left.set(\.self, task)
+        return .init()
+    }
+
+    @Test func `what it leaves behind is sent by it, and not by the session`() async throws {
+        let request = URLRequest.with(.init(host: "http://stub.invalid")) { _ in }
+        try await URLSession.shared.response(for: request, config: .silent) { $0.transport = Self.leaving }
+        Self.isOver.open()
+        let status = try await Self.left.withLock { $0 }?.value
+        #expect(status == 200)
+        #expect(await Self.sendings.entries.count == 2)
+    }
+
+    @Test func `a body that was read gives an error`() async throws {
+        let body = ResponseBody(AsyncStream<Data> { $0.finish() })
+        #expect(try await body.collect().isEmpty)
+        let error = await #expect(throws: RequestError.self) { try await body.collect() }
+        #expect(error?.reason == "the body has been read already")
+    }
+
+    @Test func `dump shows no secrets of what it receives`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let shown = Journal()
+            let dumping = Transport { request in
+                let response = try await Transport.urlSession.send(request)
+                var text = ""
+                dump(request, to: &text)
+                dump(response, to: &text)
+                await shown.note(text)
+                return response
+            }
+            let request = server.request {
+                $0.query["token"] = "s3cr3t-value"
+                $0.authorization = .bearer("t0k3n-value")
+            }
+            try await server.response(for: request) { $0.transport = dumping }
+            let text = await shown.entries.joined()
+            #expect(text.contains("status"))
+            #expect(!text.contains("s3cr3t-value"))
+            #expect(!text.contains("t0k3n-value"))
+        }
+    }
+}
