@@ -4,11 +4,10 @@
 /// ``most`` values are collected, and none from a body of more than ``longestBody`` bytes.
 final class KnownSecrets: Sendable, CustomReflectable {
     private struct State {
+        /// Those whose values have not been collected yet.
         var requests: [URLRequest]
         weak var session: URLSession?
-        /// The values, and how many of the requests they are from.
         var values: [[UInt8]] = []
-        var searched = 0
         var matcher = SecretMatcher([])
     }
 
@@ -39,16 +38,13 @@ final class KnownSecrets: Sendable, CustomReflectable {
 
     /// What finds the secrets of all requests until now.
     func matcher(_ redaction: Redaction) -> SecretMatcher {
-        var state = state.withLock { $0 }
-        guard state.searched < state.requests.count else { return state.matcher }
-        var collector = Collector(redaction: redaction.knowing(KnownSecrets()), values: state.values)
-        for request in state.requests[state.searched...] { collector.add(request, state.session?.configuration) }
-        (state.values, state.searched) = (collector.values, state.requests.count)
-        state.matcher = SecretMatcher(state.values)
-        self.state.withLock { [state] now in
-            (now.values, now.searched, now.matcher) = (state.values, state.searched, state.matcher)
+        state.withLock { state in
+            guard !state.requests.isEmpty else { return state.matcher }
+            var collector = Collector(redaction: redaction.knowing(KnownSecrets()), values: state.values)
+            for request in state.requests { collector.add(request, state.session?.configuration) }
+            (state.requests, state.values, state.matcher) = ([], collector.values, SecretMatcher(collector.values))
+            return state.matcher
         }
-        return state.matcher
     }
 
     private struct Collector {
@@ -60,37 +56,23 @@ final class KnownSecrets: Sendable, CustomReflectable {
             for case let (name as String, value as String) in configuration?.httpAdditionalHeaders ?? [:] {
                 add(field: name, value)
             }
-            for cookie in request.url.flatMap({ configuration?.httpCookieStorage?.cookies(for: $0) }) ?? [] {
-                add(cookie.value.utf8)
-            }
-            for part in [request.url?.user(percentEncoded: false), request.url?.password(percentEncoded: false)] {
-                if let part { add(part.utf8) }
-            }
-            add(secretsOf: Data((request.url?.absoluteString ?? "").utf8), .text)
+            guard let url = request.url else { return }
+            let cookies = configuration?.httpCookieStorage?.cookies(for: url)?.map(\.value) ?? []
+            let userinfo = [url.user(percentEncoded: false), url.password(percentEncoded: false)].compactMap { $0 }
+            for value in cookies + userinfo { add(value.utf8) }
+            add(secretsOf: Array(url.absoluteString.utf8), .text)
+            guard let body = request.httpBody, body.count <= KnownSecrets.longestBody else { return }
             let type = request.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) }
-            if let body = request.httpBody, body.count <= KnownSecrets.longestBody { add(secretsOf: body, type) }
+            let text = type?.parameters["charset"].flatMap { body.text(charset: $0) }
+            add(secretsOf: text.map { Array($0.utf8) } ?? Array(body), type)
         }
 
-        private mutating func add(secretsOf body: Data, _ type: MediaType?) {
-            let text =
-                type?.parameters["charset"].flatMap { body.text(charset: $0) }.map { Array($0.utf8) } ?? Array(body)
-            for (_, value) in redaction.secrets(in: text, .init(type)) {
-                guard value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[") else {
-                    add(value)
-                    continue
-                }
-                var json = JSONTokenizer(value)
-                while let token = json.next() {
-                    let isName = json[json.skippingSpace(from: json.position)] == UInt8(ascii: ":")
-                    if !isName, token.kind == .string || token.kind == .word {
-                        add(json.bytes[token.start..<json.position])
-                    }
-                }
-            }
+        private mutating func add(secretsOf text: [UInt8], _ type: MediaType?) {
+            for (_, value) in SecretFinder(text, type, redaction, hasNames: true).secrets { add(value) }
         }
 
         private mutating func add(field name: String, _ value: String) {
-            guard redaction.hides(name) else { return add(secretsOf: Data(value.utf8), .text) }
+            guard redaction.hides(name) else { return add(secretsOf: Array(value.utf8), .text) }
             add(value.utf8)
             // Credentials after their scheme, parameters, cookies.
             for part in value.split(whereSeparator: { " ,;".contains($0) })
@@ -107,10 +89,12 @@ final class KnownSecrets: Sendable, CustomReflectable {
 
         private static let schemes: Set = ["basic", "bearer", "digest", "token", "apikey"]
 
-        private mutating func add(_ value: some Sequence<UInt8>) {
-            let delimiters = " \t\r\n\"'&;?#".utf8
-            let value = Array(
-                Array(value.drop(while: delimiters.contains)).reversed().drop(while: delimiters.contains).reversed())
+        private mutating func add(_ value: some BidirectionalCollection<UInt8>) {
+            let isDelimiter = { (byte: UInt8) in " \t\r\n\"'&;?#".utf8.contains(byte) }
+            guard let start = value.firstIndex(where: { !isDelimiter($0) }),
+                let end = value.lastIndex(where: { !isDelimiter($0) })
+            else { return }
+            let value = Array(value[start...end])
             guard value.count >= SecretMatcher.shortest, values.count < KnownSecrets.most, !values.contains(value),
                 !["true", "false", "null", Redaction.mask].contains(where: { $0.utf8.elementsEqual(value) })
             else { return }
