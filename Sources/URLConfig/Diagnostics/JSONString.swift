@@ -63,7 +63,7 @@ struct JSONString {
         return text.count < length && !text.contains(UInt8(ascii: "\"")) ? (text.count, nil) : nil
     }
 
-    /// What `\uXXXX` stands for.
+    /// Of `\uXXXX`.
     private static func codeUnit(_ text: ArraySlice<UInt8>) -> UInt16? {
         let digits = String(decoding: text.dropFirst(2).prefix(4), as: UTF8.self)
         guard text.starts(with: "\\u".utf8), digits.utf8.count == 4, digits.allSatisfy(\.isHexDigit) else { return nil }

@@ -63,12 +63,10 @@ extension JSONTokenizer {
         return frames
     }
 
-    /// The names and indices of what is open at a place.
     func path(_ frames: [Frame]) -> [any CodingKey] {
         frames.filter { $0.value != nil }.map { key(of: $0) ?? JSONKey(intValue: $0.index) }
     }
 
-    /// Whether the value of a member is hidden.
     func hides(_ member: Frame, _ redaction: Redaction) -> Bool { key(of: member).map(redaction.hides) ?? false }
 
     private func key(of member: Frame) -> JSONKey? {

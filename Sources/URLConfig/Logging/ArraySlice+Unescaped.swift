@@ -3,11 +3,14 @@ extension ArraySlice<UInt8> {
     ///
     /// `nil` if there are no escapes.
     func unescaped(_ marks: String = "%\\&") -> (bytes: [UInt8], starts: [Int])? {
-        let marks = Array<UInt8>(marks.utf8)
-        guard var index = firstIndex(where: marks.contains) else { return nil }
-        var (bytes, starts) = (Array<UInt8>(self[..<index]), Array<Int>(startIndex..<index))
+        let isMark = { (byte: UInt8) in
+            // First those that no mark is, which are most.
+            (byte == 0x25 || byte == 0x26 || byte == 0x5C) && marks.utf8.contains(byte)
+        }
+        guard var index = firstIndex(where: isMark) else { return nil }
+        var (bytes, starts) = ([UInt8](self[..<index]), [Int](startIndex..<index))
         while index < endIndex {
-            if marks.contains(self[index]), let (decoded, length) = Self.escape(self[index...].prefix(12)) {
+            if isMark(self[index]), let (decoded, length) = Self.escape(self[index...].prefix(12)) {
                 bytes += decoded
                 starts += repeatElement(index, count: decoded.count)
                 index += length
@@ -28,8 +31,10 @@ extension ArraySlice<UInt8> {
             let byte = rest.count < 2 ? nil : UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             return byte.map { ([$0], 3) }
         case UInt8(ascii: "\\"):
-            guard let escape = JSONString.escape(text) else { return rest.first == UInt8(ascii: "'") ? ([0x27], 2) : nil }
-            return (escape.scalar.map { Array<UInt8>(String($0).utf8) } ?? [], escape.length)
+            guard let escape = JSONString.escape(text) else {
+                return rest.first == UInt8(ascii: "'") ? ([0x27], 2) : nil
+            }
+            return (escape.scalar.map { [UInt8](String($0).utf8) } ?? [], escape.length)
         default:
             guard let end = rest.firstIndex(of: UInt8(ascii: ";")) else { return nil }
             let name = String(decoding: rest[..<end], as: UTF8.self)
@@ -38,7 +43,7 @@ extension ArraySlice<UInt8> {
             let isHex = number.first == "x" || number.first == "X"
             let code = UInt32(number.dropFirst(isHex ? 1 : 0), radix: isHex ? 16 : 10)
             let decoded = named ?? code.flatMap(Unicode.Scalar.init).map { String($0) }
-            return decoded.map { (Array<UInt8>($0.utf8), end + 1 - text.startIndex) }
+            return decoded.map { ([UInt8]($0.utf8), end + 1 - text.startIndex) }
         }
     }
 }

@@ -63,7 +63,8 @@ extension Redaction {
         guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
         var shown = masked(Array(text.utf8), contentType)
         if shown.isStructure, contentType?.isJSON ?? true { shown = JSONText(shown).output }
-        return String(decoding: shown, as: UTF8.self).escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
+        return String(decoding: shown, as: UTF8.self).escapingControls
+            + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
     }
 
     /// A body as it would be sent, except what is hidden.
@@ -81,7 +82,9 @@ extension Redaction {
 
 extension [UInt8] {
     /// Whether it begins as an object or an array of JSON.
-    var isStructure: Bool { first { !$0.isJSONSpace }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false }
+    var isStructure: Bool {
+        first { !$0.isJSONSpace }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
+    }
 }
 
 extension Data {

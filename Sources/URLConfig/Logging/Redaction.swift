@@ -76,16 +76,21 @@ public struct Redaction: Sendable, Hashable {
     public func hides(_ name: String) -> Bool {
         guard isActive else { return false }
         var (text, starts) = Self.words(of: name)
-        func index(_ offset: Int?) -> String.Index { text.utf8.index(text.startIndex, offsetBy: offset ?? text.utf8.count) }
+        func index(_ offset: Int?) -> String.Index {
+            text.utf8.index(text.startIndex, offsetBy: offset ?? text.utf8.count)
+        }
         while starts.count > 1, Self.suffixes.contains(text[index(starts.last)...]) {
             text.removeSubrange(index(starts.popLast())...)
         }
         // `max_tokens` is a number of tokens.
-        let isPlural = text.unicodeScalars.last == "s" && !Self.counts.contains(text[..<index(starts.dropFirst().first)])
+        let isPlural =
+            text.unicodeScalars.last == "s" && !Self.counts.contains(text[..<index(starts.dropFirst().first)])
         return contains(text[...], starts) || isPlural && contains(Substring(text.unicodeScalars.dropLast()), starts)
     }
 
-    private static let suffixes: Set<Substring> = ["again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value"]
+    private static let suffixes: Set<Substring> = [
+        "again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value",
+    ]
     private static let counts: Set<Substring> = [
         "cached", "completion", "input", "max", "min", "num", "output", "prompt", "reasoning", "total",
     ]

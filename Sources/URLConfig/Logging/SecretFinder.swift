@@ -114,7 +114,6 @@ struct SecretFinder {
         text.indices.contains(index) && bytes.utf8.contains(text[index])
     }
 
-    /// The end of the bytes for which a condition is true.
     private func end(from start: Int, _ limit: Int = .max, while condition: (UInt8) -> Bool) -> Int {
         let rest = text[min(start, text.endIndex)...].prefix(limit)
         return rest.firstIndex { !condition($0) } ?? rest.endIndex

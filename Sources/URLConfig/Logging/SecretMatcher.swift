@@ -62,7 +62,9 @@ struct SecretMatcher: Sendable {
                 guard end - start >= min(bytes.count, Self.longest) || isCut() else { continue }
                 var found = start..<end
                 if isBase64, start >= covered {
-                    let before = text[covered..<start].reversed().prefix { $0.isCredentialByte && $0 != UInt8(ascii: "/") }
+                    let before = text[covered..<start].reversed().prefix {
+                        $0.isCredentialByte && $0 != UInt8(ascii: "/")
+                    }
                     found = start - before.count..<end + text[end...].prefix(while: \.isCredentialByte).count
                 }
                 ranges.append(found)
