@@ -1,19 +1,8 @@
 /// What a call knows to be secret: the values under hidden names in the requests that it has sent.
 ///
-/// They are collected when something is shown, and not before: until then, there are only the requests. At most
-/// ``most`` values are collected, and none from a body of more than ``longestBody`` bytes.
+/// They are collected when something is shown, and not before: until then, there are only the requests. At most 128
+/// values are collected, and none from a body of more than 1 MiB.
 final class KnownSecrets: Sendable, CustomReflectable {
-    private struct State {
-        /// Those whose values have not been collected yet.
-        var requests: [URLRequest]
-        weak var session: URLSession?
-        var values: [[UInt8]] = []
-        var matcher = SecretMatcher([])
-    }
-
-    private static let most = 128
-    private static let longestBody = 1 << 20
-
     private let state: Locked<State>
 
     /// - Parameter session: Its additional header fields and cookies are secrets, too.
@@ -40,39 +29,44 @@ final class KnownSecrets: Sendable, CustomReflectable {
     func matcher(_ redaction: Redaction) -> SecretMatcher {
         state.withLock { state in
             guard !state.requests.isEmpty else { return state.matcher }
-            var collector = Collector(redaction: redaction.knowing(KnownSecrets()), values: state.values)
-            for request in state.requests { collector.add(request, state.session?.configuration) }
-            (state.requests, state.values, state.matcher) = ([], collector.values, SecretMatcher(collector.values))
+            let redaction = redaction.knowing(KnownSecrets())
+            for request in state.requests { state.collect(request, redaction) }
+            (state.requests, state.matcher) = ([], SecretMatcher(state.values))
             return state.matcher
         }
     }
 
-    private struct Collector {
-        let redaction: Redaction
-        var values: [[UInt8]]
+    private struct State {
+        /// Those whose values have not been collected yet.
+        var requests: [URLRequest]
+        weak var session: URLSession?
+        var values: [[UInt8]] = []
+        var matcher = SecretMatcher([])
 
-        mutating func add(_ request: URLRequest, _ configuration: URLSessionConfiguration?) {
-            for (name, value) in request.allHTTPHeaderFields ?? [:] { add(field: name, value) }
+        mutating func collect(_ request: URLRequest, _ redaction: Redaction) {
+            let configuration = session?.configuration
+            for (name, value) in request.allHTTPHeaderFields ?? [:] { collect(field: name, value, redaction) }
             for case let (name as String, value as String) in configuration?.httpAdditionalHeaders ?? [:] {
-                add(field: name, value)
+                collect(field: name, value, redaction)
             }
             guard let url = request.url else { return }
-            let cookies = configuration?.httpCookieStorage?.cookies(for: url)?.map(\.value) ?? []
-            let userinfo = [url.user(percentEncoded: false), url.password(percentEncoded: false)].compactMap { $0 }
-            for value in cookies + userinfo { add(value.utf8) }
-            add(secretsOf: Array(url.absoluteString.utf8), .text)
-            guard let body = request.httpBody, body.count <= KnownSecrets.longestBody else { return }
+            for cookie in configuration?.httpCookieStorage?.cookies(for: url) ?? [] { add(cookie.value.utf8) }
+            for part in [url.user(percentEncoded: false), url.password(percentEncoded: false)] {
+                add((part ?? "").utf8)
+            }
+            collect(Array(url.absoluteString.utf8), .text, redaction)
+            guard let body = request.httpBody, body.count <= 1 << 20 else { return }
             let type = request.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) }
             let text = type?.parameters["charset"].flatMap { body.text(charset: $0) }
-            add(secretsOf: text.map { Array($0.utf8) } ?? Array(body), type)
+            collect(text.map { Array($0.utf8) } ?? Array(body), type, redaction)
         }
 
-        private mutating func add(secretsOf text: [UInt8], _ type: MediaType?) {
+        private mutating func collect(_ text: [UInt8], _ type: MediaType?, _ redaction: Redaction) {
             for (_, value) in SecretFinder(text, type, redaction, hasNames: true).secrets { add(value) }
         }
 
-        private mutating func add(field name: String, _ value: String) {
-            guard redaction.hides(name) else { return add(secretsOf: Array(value.utf8), .text) }
+        private mutating func collect(field name: String, _ value: String, _ redaction: Redaction) {
+            guard redaction.hides(name) else { return collect(Array(value.utf8), .text, redaction) }
             add(value.utf8)
             // Credentials after their scheme, parameters, cookies.
             for part in value.split(whereSeparator: { " ,;".contains($0) })
@@ -90,12 +84,10 @@ final class KnownSecrets: Sendable, CustomReflectable {
         private static let schemes: Set = ["basic", "bearer", "digest", "token", "apikey"]
 
         private mutating func add(_ value: some BidirectionalCollection<UInt8>) {
-            let isDelimiter = { (byte: UInt8) in " \t\r\n\"'&;?#".utf8.contains(byte) }
-            guard let start = value.firstIndex(where: { !isDelimiter($0) }),
-                let end = value.lastIndex(where: { !isDelimiter($0) })
-            else { return }
+            let isPart = { (byte: UInt8) in !" \t\r\n\"'&;?#".utf8.contains(byte) }
+            guard let start = value.firstIndex(where: isPart), let end = value.lastIndex(where: isPart) else { return }
             let value = Array(value[start...end])
-            guard value.count >= SecretMatcher.shortest, values.count < KnownSecrets.most, !values.contains(value),
+            guard value.count >= SecretMatcher.shortest, values.count < 128, !values.contains(value),
                 !["true", "false", "null", Redaction.mask].contains(where: { $0.utf8.elementsEqual(value) })
             else { return }
             values.append(value)

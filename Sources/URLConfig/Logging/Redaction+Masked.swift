@@ -3,6 +3,9 @@ extension Redaction {
     /// Text of any kind.
     func masked(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .text), as: UTF8.self) }
 
+    /// The beginning of a server's words. By scalars: a character may be as long as the whole text.
+    func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
+
     /// Text of ours, in which only the values that the call knows are masked.
     func maskedByValue(_ text: String) -> String {
         String(decoding: masked(Array(text.utf8), .text, hasNames: false), as: UTF8.self)
@@ -34,12 +37,13 @@ extension Redaction {
     func url(_ text: String) -> String {
         guard isActive else { return text.onOneLine }
         var text = text
-        let slashes = text.utf8.firstRange(of: "//".utf8)
-        let hasAuthority = slashes.map { !text.utf8[..<$0.lowerBound].contains(UInt8(ascii: "@")) } ?? false
-        if hasAuthority || text.utf8.first != UInt8(ascii: "/") {
-            let start = hasAuthority ? slashes?.upperBound ?? text.startIndex : text.startIndex
-            let authority = text.utf8[start...].prefix { !(hasAuthority ? "/?#" : "?#").utf8.contains($0) }
-            if let at = authority.lastIndex(of: UInt8(ascii: "@")) { text.replaceSubrange(start..<at, with: Self.mask) }
+        let slashes = text.utf8.firstRange(of: "//".utf8)?.upperBound
+        let start = slashes.flatMap { text.utf8[..<$0].contains(UInt8(ascii: "@")) ? nil : $0 }
+        let authority = text.utf8[(start ?? text.startIndex)...].prefix {
+            !(start == nil ? "?#" : "/?#").utf8.contains($0)
+        }
+        if start != nil || text.utf8.first != UInt8(ascii: "/"), let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            text.replaceSubrange(authority.startIndex..<at, with: Self.mask)
         }
         return masked(text).onOneLine
     }
@@ -97,11 +101,4 @@ extension Data {
         }
         return nil
     }
-}
-
-extension Redaction {
-    /// The beginning of a text that contains a server's words, laid out as it is.
-    ///
-    /// By scalars: a character may be as long as the whole text.
-    func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
 }

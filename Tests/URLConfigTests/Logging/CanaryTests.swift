@@ -278,8 +278,11 @@ import Testing
             var attempt = Attempt(redaction: known)
             (attempt.error, attempt.reason) = (hidden, "to \(known.url(response.url?.absoluteString ?? ""))")
             log.again(request, attempt)
-            show("attempt", attempt)
-            guard !(error is Own) else { continue }
+            places.append(("attempt", "\(attempt)"))
+            guard !(error is Own) else {
+                show("last attempt", attempt)
+                continue
+            }
             show("error", hidden)
             places.append(("localizedDescription", hidden.localizedDescription))
         }
