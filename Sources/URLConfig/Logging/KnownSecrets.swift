@@ -27,20 +27,24 @@ final class KnownSecrets: Sendable, CustomReflectable {
 
     /// What finds the secrets of all requests until now.
     func matcher(_ redaction: Redaction) -> SecretMatcher {
-        state.withLock { state in
-            guard !state.requests.isEmpty else { return state.matcher }
-            let redaction = redaction.knowing(KnownSecrets())
-            for request in state.requests { state.collect(request, redaction) }
-            (state.requests, state.matcher) = ([], SecretMatcher(state.values))
-            return state.matcher
+        // Not under the lock: cookies may be stored in a class of the app's own.
+        var state = state.withLock { $0 }
+        guard state.searched < state.requests.count else { return state.matcher }
+        let redaction = redaction.knowing(KnownSecrets())
+        for request in state.requests[state.searched...] { state.collect(request, redaction) }
+        (state.searched, state.matcher) = (state.requests.count, SecretMatcher(state.values))
+        self.state.withLock { [state] now in
+            (now.values, now.searched, now.matcher) = (state.values, state.searched, state.matcher)
         }
+        return state.matcher
     }
 
     private struct State {
-        /// Those whose values have not been collected yet.
         var requests: [URLRequest]
         weak var session: URLSession?
+        /// The values, and how many of the requests they are from.
         var values: [[UInt8]] = []
+        var searched = 0
         var matcher = SecretMatcher([])
 
         mutating func collect(_ request: URLRequest, _ redaction: Redaction) {

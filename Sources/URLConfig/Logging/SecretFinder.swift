@@ -70,7 +70,7 @@ struct SecretFinder {
     }
 
     private mutating func search(_ bytes: [UInt8], _ part: Range<Int>, byValue: Bool, byName: Bool) {
-        guard byName || !matcher.isEmpty else { return }
+        guard !part.isEmpty, byName || !matcher.isEmpty else { return }
         (layer, text, starts) = (bytes, bytes[part], nil)
         for _ in 0...3 {
             if byName { findNames() }
