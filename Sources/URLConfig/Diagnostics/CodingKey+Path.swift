@@ -37,7 +37,7 @@ extension Redaction {
     /// The most bytes of a name that is looked at.
     static let longestName = 256
 
-    /// Whether what a key leads to is hidden: also if its name is too long to be looked at.
+    /// Also if its name is too long to be looked at.
     func hides(_ key: any CodingKey) -> Bool {
         isActive && key.stringValue.utf8.count > Self.longestName || hides(key.stringValue)
     }

@@ -4,7 +4,7 @@ enum ContentKind: Equatable {
     case json
     case html(title: String?)
     case xml
-    /// Text in units of two or four bytes.
+    /// In units of two or four bytes.
     case wideText
     case text
     case binary

@@ -3,12 +3,10 @@
 /// It is made when an error is shown, not when it is thrown: a caller that tries several models does not pay for it.
 /// It takes a few milliseconds, whatever the content: at most ``limit`` bytes are read, each a few times.
 struct DecodingDiagnosis {
-    /// What follows `cannot read User`.
+    /// It follows `cannot read User`.
     private(set) var sentence: String
-    /// The content around the place.
     private(set) var lines: [String] = []
 
-    /// The most bytes of a content that are read.
     static let limit = 500_000
 
     init(_ response: DataResponse, _ error: any Error, _ redaction: Redaction) {
@@ -92,7 +90,6 @@ extension Redaction {
         return self.text(String(plain) ?? "").shortened(to: 120) + (plain.count < text.utf8.count ? "…" : "")
     }
 
-    /// What an HTML page is called in a sentence.
     func page(_ title: String?) -> String { "an HTML page" + (title.map { " titled “\(opening(of: $0))”" } ?? "") }
 }
 

@@ -1,5 +1,4 @@
 extension DecodingError {
-    /// Where it happened, and what the decoder says of it.
     var context: Context {
         switch self {
         case .keyNotFound(_, let context), .valueNotFound(_, let context), .typeMismatch(_, let context),
@@ -46,7 +45,6 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// Whether an array had no more elements.
     var isPastEnd: Bool { debugDescription.hasSuffix("is at end.") }
 
     /// What Foundation's decoders found: one of their own words, never a value.

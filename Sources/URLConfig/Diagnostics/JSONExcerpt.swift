@@ -6,7 +6,6 @@ struct JSONExcerpt {
     let json: JSONTokenizer
     let redaction: Redaction
 
-    /// The lines around the place at which a decoder failed.
     func lines(around error: DecodingError, of count: Int) -> [String] {
         let path = error.path
         let tooFar = "(the place is not among the first \(json.end.shownAsBytes), which is all that was searched)"
@@ -29,11 +28,7 @@ struct JSONExcerpt {
 
     /// The lines of the innermost of some objects and arrays, from which an arrow points to its member.
     ///
-    /// - Parameters:
-    ///   - frames: What is open at the place, outermost first.
-    ///   - path: What leads there.
-    ///   - note: What the arrow says.
-    ///   - isEnd: Whether the place is the last member, whichever that is.
+    /// - Parameter isEnd: Whether the place is the last member, whichever that is.
     func lines(
         _ frames: [JSONTokenizer.Frame], _ path: [any CodingKey], _ note: String, isEnd: Bool = false
     ) -> [String] {
@@ -71,8 +66,6 @@ struct JSONExcerpt {
     }
 
     /// A member on one line, such as `"email" : null`.
-    ///
-    /// Hidden values are masked, long ones are cut, and of an object or array only the brackets are shown.
     private func text(_ member: JSONTokenizer.Frame) -> String {
         let start = member.value ?? json.end
         let name = member.name.map { shown(json.bytes[$0]) + (start < json.end ? " : " : "") } ?? ""

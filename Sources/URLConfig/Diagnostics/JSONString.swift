@@ -1,6 +1,6 @@
 /// A string without its quotes and escapes, whatever is in it.
 ///
-/// Escapes such as `\n` are left out, as is half a surrogate pair: they do not matter in a name.
+/// Half a surrogate pair is left out.
 struct JSONString {
     static let notUTF8 = "a byte that is no UTF-8"
 
@@ -50,7 +50,8 @@ struct JSONString {
     static func escape(_ text: ArraySlice<UInt8>) -> (length: Int, scalar: Unicode.Scalar?)? {
         guard let letter = text.dropFirst().first else { return (1, nil) }
         guard letter == UInt8(ascii: "u") else {
-            if "bfnrt".utf8.contains(letter) { return (2, nil) }
+            let control = zip("bfnrt".utf8, "\u{8}\u{C}\n\r\t".unicodeScalars).first { $0.0 == letter }
+            if let control { return (2, control.1) }
             return "\"\\/".utf8.contains(letter) ? (2, Unicode.Scalar(letter)) : nil
         }
         let unit = codeUnit(text)
@@ -62,7 +63,7 @@ struct JSONString {
         return text.count < length && !text.contains(UInt8(ascii: "\"")) ? (text.count, nil) : nil
     }
 
-    /// What `\uXXXX` stands for.
+    /// Of `\uXXXX`.
     private static func codeUnit(_ text: ArraySlice<UInt8>) -> UInt16? {
         let digits = String(decoding: text.dropFirst(2).prefix(4), as: UTF8.self)
         guard text.starts(with: "\\u".utf8), digits.utf8.count == 4, digits.allSatisfy(\.isHexDigit) else { return nil }

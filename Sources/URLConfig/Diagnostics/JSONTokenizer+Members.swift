@@ -7,6 +7,18 @@ extension JSONTokenizer {
     func opens(at index: Int) -> Bool { isObject(at: index) || self[index] == UInt8(ascii: "[") }
     func closes(at index: Int) -> Bool { self[index] == UInt8(ascii: "}") || self[index] == UInt8(ascii: "]") }
 
+    /// Whether a token that has just been read is a string before a colon.
+    func isName(_ token: Token) -> Bool {
+        token.kind == .string && self[skippingSpace(from: position)] == UInt8(ascii: ":")
+    }
+
+    /// Where a token is that has just been read, a string without its quotes.
+    func content(of token: Token) -> Range<Int> {
+        guard token.kind == .string else { return token.start..<position }
+        let isClosed = position - token.start > 1 && self[position - 1] == UInt8(ascii: "\"")
+        return token.start + 1..<position - (isClosed ? 1 : 0)
+    }
+
     /// The bytes of the value that starts here, as far as they go.
     func value(at start: Int) -> ArraySlice<UInt8> {
         var tokens = reading(from: start)
@@ -51,12 +63,10 @@ extension JSONTokenizer {
         return frames
     }
 
-    /// The names and indices of what is open at a place.
     func path(_ frames: [Frame]) -> [any CodingKey] {
         frames.filter { $0.value != nil }.map { key(of: $0) ?? JSONKey(intValue: $0.index) }
     }
 
-    /// Whether the value of a member is hidden.
     func hides(_ member: Frame, _ redaction: Redaction) -> Bool { key(of: member).map(redaction.hides) ?? false }
 
     private func key(of member: Frame) -> JSONKey? {

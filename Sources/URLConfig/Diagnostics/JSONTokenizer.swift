@@ -5,14 +5,12 @@
 struct JSONTokenizer {
     struct Token {
         enum Kind {
-            case open, close, comma, colon, string
-            /// Anything else up to the next space or delimiter: a number, `true`, or what is not JSON.
-            case word
+            /// A word is anything else up to the next space or delimiter: a number, `true`, or what is not JSON.
+            case open, close, comma, colon, string, word
         }
 
         let kind: Kind
         let start: Int
-        /// Whether a token of this kind may stand here.
         let isExpected: Bool
     }
 
@@ -20,7 +18,7 @@ struct JSONTokenizer {
     struct Frame {
         let start: Int
         fileprivate(set) var index = 0
-        /// The name of the member with its quotes; `nil` for an element.
+        /// With its quotes; `nil` for an element.
         fileprivate(set) var name: Range<Int>?
         /// Where the value starts; the end of the name if there is no value yet, `nil` if there is no member.
         fileprivate(set) var value: Int?
@@ -41,18 +39,16 @@ struct JSONTokenizer {
     private static let deepest = 512
 
     let bytes: [UInt8]
-    /// The end of the text; nothing is read from here on.
+    /// Nothing is read from here on.
     var end: Int
     /// Whether a string ends at a line break, which it cannot contain: an odd quote must not swallow what follows.
     var endsStringsAtLineBreaks = false
     private var isStrict = false
     /// The end of the last token.
     private(set) var position = 0
-    /// How many objects and arrays are open.
     private(set) var depth = 0
     /// The objects and arrays that are open, outermost first, down to the deepest level.
     private var frames: [Frame] = []
-    /// The first place that is not JSON.
     private(set) var fault: Finding?
     /// The first number that is not an integer of 64 bits.
     private(set) var oddNumber: Finding?
@@ -82,7 +78,6 @@ struct JSONTokenizer {
         return start..<position
     }
 
-    /// The same text, read from a place on.
     func reading(from start: Int) -> Self {
         var tokens = Self(bytes)
         (tokens.end, tokens.position) = (end, start)
@@ -140,7 +135,6 @@ struct JSONTokenizer {
         }
     }
 
-    /// Whether the innermost of what is open is an object.
     private var isInObject: Bool { frames.last.map { isObject(at: $0.start) } ?? false }
 
     private mutating func open() {

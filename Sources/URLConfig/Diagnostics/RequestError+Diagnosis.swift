@@ -1,13 +1,11 @@
 /// Errors that the content explains. It is read when the error is shown, not when it is thrown.
 extension RequestError {
-    /// An error about a status that is not one of those asked for.
     init(unacceptable response: DataResponse) {
         self.init(
             .unacceptableStatus, stage: .validating, reason: "that status is not accepted here", response: response)
         isDiagnosed = true
     }
 
-    /// An error about a content that a decoder refused.
     init(undecoded model: any Any.Type, response: DataResponse, underlyingError: any Error) {
         // `User?` is read in the same way as `User`.
         let model = (model as? any OptionalType.Type)?.wrapped ?? model
@@ -28,7 +26,6 @@ extension RequestError {
 }
 
 extension DataResponse {
-    /// What a refused response says about itself.
     fileprivate func words(_ redaction: Redaction) -> String? {
         switch ContentKind(data) {
         case .html(let title): return "is " + redaction.page(title)

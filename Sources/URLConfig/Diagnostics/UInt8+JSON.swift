@@ -1,4 +1,3 @@
-/// Bytes of JSON.
 extension UInt8 {
     var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 

@@ -1,20 +1,8 @@
 /// What a call knows to be secret: the values under hidden names in the requests that it has sent.
 ///
-/// They are collected when something is shown, and not before: until then, there are only the requests. At most
-/// ``most`` values are collected, and none from a body of more than ``longestBody`` bytes.
+/// They are collected when something is shown, and not before: until then, there are only the requests. At most 128
+/// values are collected, and none from a body of more than 1 MiB.
 final class KnownSecrets: Sendable, CustomReflectable {
-    private struct State {
-        var requests: [URLRequest]
-        weak var session: URLSession?
-        /// The values, and how many of the requests they are from.
-        var values: [[UInt8]] = []
-        var searched = 0
-        var matcher = SecretMatcher([])
-    }
-
-    private static let most = 128
-    private static let longestBody = 1 << 20
-
     private let state: Locked<State>
 
     /// - Parameter session: Its additional header fields and cookies are secrets, too.
@@ -39,58 +27,50 @@ final class KnownSecrets: Sendable, CustomReflectable {
 
     /// What finds the secrets of all requests until now.
     func matcher(_ redaction: Redaction) -> SecretMatcher {
+        // Not under the lock: cookies may be stored in a class of the app's own.
         var state = state.withLock { $0 }
         guard state.searched < state.requests.count else { return state.matcher }
-        var collector = Collector(redaction: redaction.knowing(KnownSecrets()), values: state.values)
-        for request in state.requests[state.searched...] { collector.add(request, state.session?.configuration) }
-        (state.values, state.searched) = (collector.values, state.requests.count)
-        state.matcher = SecretMatcher(state.values)
+        let redaction = redaction.knowing(KnownSecrets())
+        for request in state.requests[state.searched...] { state.collect(request, redaction) }
+        (state.searched, state.matcher) = (state.requests.count, SecretMatcher(state.values))
         self.state.withLock { [state] now in
             (now.values, now.searched, now.matcher) = (state.values, state.searched, state.matcher)
         }
         return state.matcher
     }
 
-    private struct Collector {
-        let redaction: Redaction
-        var values: [[UInt8]]
+    private struct State {
+        var requests: [URLRequest]
+        weak var session: URLSession?
+        /// The values, and how many of the requests they are from.
+        var values: [[UInt8]] = []
+        var searched = 0
+        var matcher = SecretMatcher([])
 
-        mutating func add(_ request: URLRequest, _ configuration: URLSessionConfiguration?) {
-            for (name, value) in request.allHTTPHeaderFields ?? [:] { add(field: name, value) }
+        mutating func collect(_ request: URLRequest, _ redaction: Redaction) {
+            let configuration = session?.configuration
+            for (name, value) in request.allHTTPHeaderFields ?? [:] { collect(field: name, value, redaction) }
             for case let (name as String, value as String) in configuration?.httpAdditionalHeaders ?? [:] {
-                add(field: name, value)
+                collect(field: name, value, redaction)
             }
-            for cookie in request.url.flatMap({ configuration?.httpCookieStorage?.cookies(for: $0) }) ?? [] {
-                add(cookie.value.utf8)
+            guard let url = request.url else { return }
+            for cookie in configuration?.httpCookieStorage?.cookies(for: url) ?? [] { add(cookie.value.utf8) }
+            for part in [url.user(percentEncoded: false), url.password(percentEncoded: false)] {
+                add((part ?? "").utf8)
             }
-            for part in [request.url?.user(percentEncoded: false), request.url?.password(percentEncoded: false)] {
-                if let part { add(part.utf8) }
-            }
-            add(secretsOf: Data((request.url?.absoluteString ?? "").utf8), .text)
+            collect(Array(url.absoluteString.utf8), .text, redaction)
+            guard let body = request.httpBody, body.count <= 1 << 20 else { return }
             let type = request.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) }
-            if let body = request.httpBody, body.count <= KnownSecrets.longestBody { add(secretsOf: body, type) }
+            let text = type?.parameters["charset"].flatMap { body.text(charset: $0) }
+            collect(text.map { Array($0.utf8) } ?? Array(body), type, redaction)
         }
 
-        private mutating func add(secretsOf body: Data, _ type: MediaType?) {
-            let text =
-                type?.parameters["charset"].flatMap { body.text(charset: $0) }.map { Array($0.utf8) } ?? Array(body)
-            for (_, value) in redaction.secrets(in: text, .init(type)) {
-                guard value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[") else {
-                    add(value)
-                    continue
-                }
-                var json = JSONTokenizer(value)
-                while let token = json.next() {
-                    let isName = json[json.skippingSpace(from: json.position)] == UInt8(ascii: ":")
-                    if !isName, token.kind == .string || token.kind == .word {
-                        add(json.bytes[token.start..<json.position])
-                    }
-                }
-            }
+        private mutating func collect(_ text: [UInt8], _ type: MediaType?, _ redaction: Redaction) {
+            for (_, value) in SecretFinder(text, type, redaction, hasNames: true).secrets { add(value) }
         }
 
-        private mutating func add(field name: String, _ value: String) {
-            guard redaction.hides(name) else { return add(secretsOf: Data(value.utf8), .text) }
+        private mutating func collect(field name: String, _ value: String, _ redaction: Redaction) {
+            guard redaction.hides(name) else { return collect(Array(value.utf8), .text, redaction) }
             add(value.utf8)
             // Credentials after their scheme, parameters, cookies.
             for part in value.split(whereSeparator: { " ,;".contains($0) })
@@ -107,11 +87,11 @@ final class KnownSecrets: Sendable, CustomReflectable {
 
         private static let schemes: Set = ["basic", "bearer", "digest", "token", "apikey"]
 
-        private mutating func add(_ value: some Sequence<UInt8>) {
-            let delimiters = " \t\r\n\"'&;?#".utf8
-            let value = Array(
-                Array(value.drop(while: delimiters.contains)).reversed().drop(while: delimiters.contains).reversed())
-            guard value.count >= SecretMatcher.shortest, values.count < KnownSecrets.most, !values.contains(value),
+        private mutating func add(_ value: some BidirectionalCollection<UInt8>) {
+            let isPart = { (byte: UInt8) in !" \t\r\n\"'&;?#".utf8.contains(byte) }
+            guard let start = value.firstIndex(where: isPart), let end = value.lastIndex(where: isPart) else { return }
+            let value = Array(value[start...end])
+            guard value.count >= SecretMatcher.shortest, values.count < 128, !values.contains(value),
                 !["true", "false", "null", Redaction.mask].contains(where: { $0.utf8.elementsEqual(value) })
             else { return }
             values.append(value)

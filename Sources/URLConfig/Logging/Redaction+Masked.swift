@@ -1,40 +1,28 @@
 /// What is shown, masked: by value, as far as the call knows its secrets, by name and by shape.
 extension Redaction {
     /// Text of any kind.
-    func masked(_ text: String) -> String {
-        String(decoding: masked(Array(text.utf8), .text, isPretty: false), as: UTF8.self)
-    }
+    func masked(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .text), as: UTF8.self) }
+
+    /// The beginning of a server's words. By scalars: a character may be as long as the whole text.
+    func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
 
     /// Text of ours, in which only the values that the call knows are masked.
-    func maskedByValue(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .bytes), as: UTF8.self) }
+    func maskedByValue(_ text: String) -> String {
+        String(decoding: masked(Array(text.utf8), .text, hasNames: false), as: UTF8.self)
+    }
 
-    func masked(_ text: [UInt8], _ format: SecretFinder.Format) -> [UInt8] {
+    private func masked(_ text: [UInt8], _ type: MediaType?, hasNames: Bool = true) -> [UInt8] {
         guard isActive else { return text }
+        let finder = SecretFinder(text, type, self, hasNames: hasNames)
         var (output, end) = ([UInt8](), -1)
-        for (range, _) in secrets(in: text, format).sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
-            if range.lowerBound > end { output += text[max(end, 0)..<range.lowerBound] + Array(Self.mask.utf8) }
+        for range in finder.secrets.map(\.range).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if range.lowerBound > end {
+                output += text[max(end, 0)..<range.lowerBound]
+                output += (finder.unquoted.contains(range.lowerBound) ? "\"\(Self.mask)\"" : Self.mask).utf8
+            }
             end = max(end, range.upperBound)
         }
         return end < 0 ? text : output + text[end...]
-    }
-
-    /// Where the secrets of a text are, and what they are: also behind up to three layers of escapes.
-    func secrets(
-        in text: [UInt8], _ format: SecretFinder.Format
-    ) -> [(range: Range<Int>, value: ArraySlice<UInt8>)] {
-        let matcher = known.matcher(self)
-        var secrets: [(range: Range<Int>, value: ArraySlice<UInt8>)] = []
-        var (level, starts) = (text, nil as [Int]?)
-        for _ in 0...3 {
-            for range in SecretFinder(level, format, self).ranges + matcher.ranges(in: level) {
-                let place = starts.map { $0[range.lowerBound]..<$0[range.upperBound] } ?? range
-                secrets.append((place, level[range]))
-            }
-            guard let next = level.unescaped() else { break }
-            starts = starts.map { starts in next.starts.map { starts[$0] } } ?? next.starts
-            level = next.bytes
-        }
-        return secrets
     }
 
     /// The value of a header field.
@@ -49,12 +37,13 @@ extension Redaction {
     func url(_ text: String) -> String {
         guard isActive else { return text.onOneLine }
         var text = text
-        let slashes = text.utf8.firstRange(of: "//".utf8)
-        let hasAuthority = slashes.map { !text.utf8[..<$0.lowerBound].contains(UInt8(ascii: "@")) } ?? false
-        if hasAuthority || text.utf8.first != UInt8(ascii: "/") {
-            let start = hasAuthority ? slashes?.upperBound ?? text.startIndex : text.startIndex
-            let authority = text.utf8[start...].prefix { !(hasAuthority ? "/?#" : "?#").utf8.contains($0) }
-            if let at = authority.lastIndex(of: UInt8(ascii: "@")) { text.replaceSubrange(start..<at, with: Self.mask) }
+        let slashes = text.utf8.firstRange(of: "//".utf8)?.upperBound
+        let start = slashes.flatMap { text.utf8[..<$0].contains(UInt8(ascii: "@")) ? nil : $0 }
+        let authority = text.utf8[(start ?? text.startIndex)...].prefix {
+            !(start == nil ? "?#" : "/?#").utf8.contains($0)
+        }
+        if start != nil || text.utf8.first != UInt8(ascii: "/"), let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            text.replaceSubrange(authority.startIndex..<at, with: Self.mask)
         }
         return masked(text).onOneLine
     }
@@ -76,8 +65,10 @@ extension Redaction {
         guard !data.isEmpty, limit > 0 else { return "" }
         let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
         guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
-        let shown = String(decoding: masked(Array(text.utf8), contentType, isPretty: true), as: UTF8.self)
-        return shown.escapingControls + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
+        var shown = masked(Array(text.utf8), contentType)
+        if shown.isStructure, contentType?.isJSON ?? true { shown = JSONText(shown).output }
+        return String(decoding: shown, as: UTF8.self).escapingControls
+            + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
     }
 
     /// A body as it would be sent, except what is hidden.
@@ -85,36 +76,18 @@ extension Redaction {
         guard isActive else { return data }
         // First, since UTF-16 may well be valid UTF-8, with a NUL after each letter.
         if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
-            let masked = masked(Array(text.utf8), contentType, isPretty: false)
+            let masked = masked(Array(text.utf8), contentType)
             return masked.elementsEqual(text.utf8) ? data : Data(masked)
         }
-        let isText =
-            contentType.map { $0.isText || $0.isMultipart } ?? true || String(data: data, encoding: .utf8) != nil
-        return Data(isText ? masked(Array(data), contentType, isPretty: false) : masked(Array(data), .bytes))
-    }
-
-    func masked(_ text: [UInt8], _ contentType: MediaType?, isPretty: Bool) -> [UInt8] {
-        let start = text.first { !$0.isJSONSpace }
-        let isStructure = start == UInt8(ascii: "{") || start == UInt8(ascii: "[")
-        let format = SecretFinder.Format(contentType)
-        guard isStructure && format != .form || contentType?.isJSON == true || isStructure && contentType == nil else {
-            return masked(text, format)
-        }
-        var json = JSONTokenizer(text)
-        json.check()
-        // Of what is cut, all that there is may be JSON.
-        let isJSON = json.fault.map { $0.offset == json.end } ?? true
-        let isPretty = isPretty && isStructure && contentType?.isJSON ?? true
-        let text = isJSON ? text : masked(text, .text)
-        return isJSON || isPretty ? JSONText.masked(text, self, isPretty: isPretty) : text
+        let isText = contentType.map { $0.isText || $0.isMultipart } ?? true
+        return Data(masked(Array(data), contentType, hasNames: isText || String(data: data, encoding: .utf8) != nil))
     }
 }
 
-extension SecretFinder.Format {
-    /// A body that names no content type is sent as a form.
-    init(_ contentType: MediaType?) {
-        let boundary = contentType?.isMultipart == true ? contentType?.parameters["boundary"] : nil
-        self = boundary.map { .multipart(boundary: $0) } ?? (contentType?.isForm ?? true ? .form : .text)
+extension [UInt8] {
+    /// Whether it begins as an object or an array of JSON.
+    var isStructure: Bool {
+        first { !$0.isJSONSpace }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
     }
 }
 
@@ -128,11 +101,4 @@ extension Data {
         }
         return nil
     }
-}
-
-extension Redaction {
-    /// The beginning of a text that contains a server's words, laid out as it is.
-    ///
-    /// By scalars: a character may be as long as the whole text.
-    func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
 }

@@ -15,8 +15,9 @@ public struct Redaction: Sendable, Hashable {
     /// What stands for a hidden value.
     static let mask = "***"
 
-    private var names: Set<String>
-    /// The length of the longest name: what is before it in a name that a server sends is not looked at.
+    private var names: Set<Substring> = []
+    /// The scalars of the longest name, however its letters with accents are written: what is before them in a name that
+    /// a server sends is not looked at.
     private var longest = 0
     private(set) var isActive = true
     /// What the call that is shown knows to be secret.
@@ -42,15 +43,11 @@ public struct Redaction: Sendable, Hashable {
         return redaction
     }()
 
-    private init(names: Set<String>) {
-        self.names = []
-        add(names)
-    }
+    private init(names: [String]) { add(names) }
 
-    /// The longest name is counted in scalars, however its letters with accents are written.
-    private mutating func add(_ new: Set<String>) {
-        names.formUnion(new)
-        longest = names.map(\.decomposedStringWithCanonicalMapping.unicodeScalars.count).max() ?? 0
+    private mutating func add(_ new: [String]) {
+        names.formUnion(new.map { $0[...] })
+        longest = names.map { String($0).decomposedStringWithCanonicalMapping.unicodeScalars.count }.max() ?? 0
     }
 
     /// This redaction, hiding more.
@@ -59,7 +56,7 @@ public struct Redaction: Sendable, Hashable {
     public func adding(_ names: String...) -> Self {
         var redaction = self
         redaction.isActive = true
-        redaction.add(Set(names.map { ArraySlice(Self.words(of: $0).joined()).text }.filter { !$0.isEmpty }))
+        redaction.add(names.map { Self.words(of: $0).text }.filter { !$0.isEmpty })
         return redaction
     }
 
@@ -78,55 +75,56 @@ public struct Redaction: Sendable, Hashable {
     /// - Parameter name: The name of a header field, a query or form item, a JSON member or an XML element.
     public func hides(_ name: String) -> Bool {
         guard isActive else { return false }
-        var words = Self.words(of: name)
-        while let last = words.last, words.count > 1, Self.suffixes.contains(last.text) { words.removeLast() }
-        guard let first = words.first, let last = words.last else { return false }
+        var (text, starts) = Self.words(of: name)
+        func index(_ offset: Int?) -> String.Index {
+            text.utf8.index(text.startIndex, offsetBy: offset ?? text.utf8.count)
+        }
+        while starts.count > 1, Self.suffixes.contains(text[index(starts.last)...]) {
+            text.removeSubrange(index(starts.popLast())...)
+        }
         // `max_tokens` is a number of tokens.
-        let isPlural = last.last == "s" && !Self.counts.contains(first.text)
-        return contains(words) || isPlural && contains(words.dropLast() + [last.dropLast()])
+        let isPlural =
+            text.unicodeScalars.last == "s" && !Self.counts.contains(text[..<index(starts.dropFirst().first)])
+        return contains(text[...], starts) || isPlural && contains(Substring(text.unicodeScalars.dropLast()), starts)
     }
 
-    private static let suffixes: Set = ["again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value"]
-    private static let counts: Set = [
+    private static let suffixes: Set<Substring> = [
+        "again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value",
+    ]
+    private static let counts: Set<Substring> = [
         "cached", "completion", "input", "max", "min", "num", "output", "prompt", "reasoning", "total",
     ]
 
     /// Whether the set has the end of a name: five letters or more, or whole words.
-    private func contains(_ words: [ArraySlice<Unicode.Scalar>]) -> Bool {
-        let lengths = words.reversed().reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
+    private func contains(_ text: Substring, _ starts: [Int]) -> Bool {
         // No more than the end is compared: sorting thousands of combining marks takes time that grows with the square.
-        let end = ArraySlice(words.joined().suffix(longest))
-        return end.indices.contains { start in
-            let length = end.endIndex - start
-            return (length >= 5 || lengths.contains(length)) && names.contains(end[start...].text)
+        text.unicodeScalars.indices.suffix(longest).reversed().enumerated().contains { index, start in
+            (index >= 4 || starts.contains(text.utf8.distance(from: text.startIndex, to: start)))
+                && names.contains(text[start...])
         }
     }
 
-    /// The words of a name, their letters in lower case and with their marks.
+    /// The words of a name in lower case, one after the other, and where they start in UTF-8.
     ///
-    /// Digits at the end, as in `password[0]`, count only where there is nothing else.
-    private static func words(of name: String) -> [ArraySlice<Unicode.Scalar>] {
+    /// Digits at the end, as in `password[0]`, are ignored unless there is nothing else.
+    private static func words(of name: String) -> (text: String, starts: [Int]) {
         let scalars = name.unicodeScalars
-        var (words, isNew, wasLower) = ([ArraySlice<Unicode.Scalar>](), true, false)
+        var (text, starts, isNew, wasLower) = ("", [Int](), true, false)
         for scalar in scalars.lastIndex(where: \.isLetter).map({ scalars[...$0] }) ?? scalars[...] {
             let isUpper = scalar.properties.isUppercase
             if scalar.isLetter || scalar.properties.numericType != nil {
-                if isNew || wasLower && isUpper { words.append([]) }
-                words[words.count - 1] += scalar.properties.lowercaseMapping.unicodeScalars
+                if isNew || wasLower && isUpper { starts.append(text.utf8.count) }
+                text += scalar.properties.lowercaseMapping
                 (isNew, wasLower) = (false, !isUpper)
             } else {
                 isNew = true
             }
         }
-        return words
+        return (text, starts)
     }
 }
 
 extension Unicode.Scalar {
     /// Whether it is a letter, or a mark on one.
     fileprivate var isLetter: Bool { properties.isAlphabetic || properties.canonicalCombiningClass != .notReordered }
-}
-
-extension ArraySlice<Unicode.Scalar> {
-    fileprivate var text: String { String(String.UnicodeScalarView(self)) }
 }

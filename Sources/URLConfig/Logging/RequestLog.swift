@@ -12,71 +12,55 @@ struct RequestLog {
     let line: UInt
 
     func sent(_ request: URLRequest) {
-        log(.debug) {
-            fields(of: request)
-        } message: {
-            lines(
-                "🛫 " + request.summary(redaction), request.shownBody(redaction, limit: bodyLimit), "📄 \(fileID):\(line)"
-            )
+        log(.debug, request) { summary, _ in
+            ["🛫 " + summary, request.shownBody(redaction, limit: bodyLimit), "📄 \(fileID):\(line)"]
         }
     }
 
     /// The request will be sent again, or another one in its place.
     func again(_ request: URLRequest, _ attempt: Attempt) {
-        log(.debug) {
-            fields(of: request)
-        } message: {
-            "🔁 \(request.summary(redaction)): \(attempt.description)"
-        }
+        log(.debug, request) { summary, _ in ["🔁 \(summary): \(attempt.description)"] }
     }
 
     func received(_ response: DataResponse) {
-        log(.debug) {
-            var fields = fields(of: response.request)
+        log(.debug, response.request) { summary, fields in
             fields["status"] = "\(response.status.code)"
             fields["duration"] = "\(response.duration)"
             fields["bytes"] = "\(response.data.count)"
-            return fields
-        } message: {
-            let summary = "\(response.status.code) \(response.request.summary(redaction))"
-            return lines(
-                "🛬 \(summary) \(response.duration.shown) \(response.data.count.shownAsBytes)",
-                redaction.body(response.data, response.contentType, limit: bodyLimit))
+            let size = response.data.count.shownAsBytes
+            return [
+                "🛬 \(response.status.code) \(summary) \(response.duration.shown) \(size)",
+                redaction.body(response.data, response.contentType, limit: bodyLimit),
+            ]
         }
     }
 
     /// A failure; the end of a cancelled task is none, and is logged as traffic.
     func failed(_ request: URLRequest, _ error: any Error, after duration: Duration) {
         let isCancelled = Task.isCancelled
-        let status = (error as? RequestError)?.response?.status.code
-        log(isCancelled ? .debug : .error) {
-            var fields = fields(of: request)
+        log(isCancelled ? .debug : .error, request) { summary, fields in
+            let reason = redaction.masked(error)
+            let status = (error as? RequestError)?.response?.status.code
             fields["duration"] = "\(duration)"
-            fields["error"] = "\(redaction.masked(error))"
-            if let status { fields["status"] = "\(status)" }
-            return fields
-        } message: {
-            let reason = isCancelled ? "cancelled" : redaction.masked(error)
-            let summary = (status.map { "\($0) " } ?? "") + request.summary(redaction)
-            return lines("💥 \(summary) \(duration.shown)", reason, "📄 \(fileID):\(line)")
+            fields["error"] = "\(reason)"
+            fields["status"] = status.map { "\($0)" }
+            let start = "💥 " + (status.map { "\($0) " } ?? "")
+            return ["\(start)\(summary) \(duration.shown)", isCancelled ? "cancelled" : reason, "📄 \(fileID):\(line)"]
         }
     }
 
-    private func fields(of request: URLRequest) -> Logger.Metadata {
-        [
-            "method": "\(request.httpMethod ?? "GET")",
-            "url": "\(request.refusal == nil ? redaction.url(request.url?.absoluteString ?? "") : "")",
-            "source": "\(fileID):\(line)",
-        ]
-    }
-
-    private func lines(_ lines: String...) -> Logger.Message {
-        "\(lines.filter { !$0.isEmpty }.joined(separator: "\n"))"
-    }
-
-    private func log(_ level: Logger.Level, metadata: () -> Logger.Metadata, message: () -> Logger.Message) {
+    /// - Parameter lines: The message, of a summary of the request; it may add to the metadata.
+    private func log(
+        _ level: Logger.Level, _ request: URLRequest, lines: (String, inout Logger.Metadata) -> [String]
+    ) {
         guard let logger, logger.logLevel <= level else { return }
-        logger.log(level: level, message(), metadata: metadata(), file: fileID, function: "response(for:)", line: line)
+        let method = request.httpMethod ?? "GET"
+        let url = request.shownURL(redaction)
+        var metadata: Logger.Metadata = ["method": "\(method)", "url": "\(url ?? "")", "source": "\(fileID):\(line)"]
+        let message = lines("\(method) \(url ?? URLRequest.unsendable)", &metadata).filter { !$0.isEmpty }
+        logger.log(
+            level: level, "\(message.joined(separator: "\n"))", metadata: metadata, file: fileID,
+            function: "response(for:)", line: line)
     }
 }
 

@@ -1,26 +1,100 @@
-/// Finds what is secret in text of any kind: what follows a hidden name, in `key=value`, `key: value`, JSON in any
-/// dialect, XML or a part of a multipart body, and what is a credential by its shape.
+/// Finds what is secret in a text of any kind, also behind up to three layers of escapes: values that the call knows,
+/// what follows a hidden name, in `key=value`, `key: value`, JSON in any dialect, XML or a part of a multipart body,
+/// and what is a credential by its shape.
 ///
 /// One pass over the bytes: at most 64 before a mark are looked at, and 256 after it unless they are secret. Where a
 /// value without quotes ends is not known, so that more is found than need be.
 struct SecretFinder {
-    /// What the text is; in bytes there are no names.
-    enum Format: Equatable {
-        case text, form, bytes
-        case multipart(boundary: String)
-    }
+    /// Where the secrets are, and what they are without the layers above them.
+    private(set) var secrets: [(range: Range<Int>, value: ArraySlice<UInt8>)] = []
+    /// Where values of JSON begin that have no quotes.
+    private(set) var unquoted: Set<Int> = []
 
-    private let text: [UInt8]
-    private let format: Format
     private let redaction: Redaction
-    private var position = 0
-    private(set) var ranges: [Range<Int>] = []
+    private let matcher: SecretMatcher
+    private let isForm: Bool
+    private let boundary: String?
     /// Whether names are hidden, of those that were looked up.
     private var hidden: [ArraySlice<UInt8>: Bool] = [:]
+    /// The layer that is searched, the part of it that is, and where its bytes are in the text.
+    private var layer: [UInt8] = []
+    private var text: ArraySlice<UInt8> = []
+    private var starts: [Int]?
+    private var position = 0
+    /// The end of what was found last in this layer.
+    private var covered = 0
 
-    init(_ text: [UInt8], _ format: Format, _ redaction: Redaction) {
-        (self.text, self.format, self.redaction) = (text, format, redaction)
-        while format != .bytes, position < text.count {
+    /// - Parameters:
+    ///   - type: What the text is; a body without a content type is sent as a form.
+    ///   - hasNames: Whether more than known values is searched for.
+    init(_ bytes: [UInt8], _ type: MediaType?, _ redaction: Redaction, hasNames: Bool) {
+        self.redaction = redaction
+        matcher = redaction.known.matcher(redaction)
+        let isJSON = hasNames && bytes.isStructure && type?.isForm != true
+        isForm = !isJSON && type?.isForm ?? true
+        boundary = type?.isMultipart == true ? type?.parameters["boundary"] : nil
+        if isJSON { searchJSON(bytes) } else { search(bytes, bytes.indices, byValue: true, byName: hasNames) }
+    }
+
+    /// Every string is a text of its own, and what follows a hidden name is secret whatever it is.
+    private mutating func searchJSON(_ bytes: [UInt8]) {
+        var json = JSONTokenizer(bytes)
+        json.check()
+        // Of what is cut, all that there is may be JSON.
+        let isBroken = json.fault.map { $0.offset < json.end } ?? false
+        search(bytes, bytes.indices, byValue: true, byName: isBroken)
+        json = JSONTokenizer(bytes)
+        json.endsStringsAtLineBreaks = true
+        while let token = json.next() {
+            guard token.kind == .string else { continue }
+            let string = json.content(of: token)
+            let name = json.isName(token) ? JSONString(bytes[token.start..<json.position]).bytes[...] : []
+            search(bytes, string, byValue: false, byName: true)
+            guard hides(name) else { continue }
+            _ = json.next()
+            let start = json.skipSpace().upperBound
+            if json[start] != UInt8(ascii: "\"") { unquoted.insert(start) }
+            (layer, text, starts) = (bytes, bytes[...], nil)
+            addValue(&json)
+        }
+    }
+
+    /// A value of JSON, and what is in it.
+    private mutating func addValue(_ json: inout JSONTokenizer) {
+        let (start, depth) = (json.position, json.depth)
+        while let token = json.next() {
+            if token.kind == .string || token.kind == .word, !json.isName(token) { add(json.content(of: token)) }
+            if json.depth <= depth { break }
+        }
+        if json[start] != UInt8(ascii: "\"") { add(start..<json.position, hasValue: false) }
+    }
+
+    private mutating func search(_ bytes: [UInt8], _ part: Range<Int>, byValue: Bool, byName: Bool) {
+        guard !part.isEmpty, byName || !matcher.isEmpty else { return }
+        (layer, text, starts) = (bytes, bytes[part], nil)
+        for _ in 0...3 {
+            if byName { findNames() }
+            if byValue { for range in matcher.ranges(in: text) { add(range) } }
+            guard let next = text.unescaped() else { return }
+            starts = starts.map { starts in next.starts.map { starts[$0] } } ?? next.starts
+            (layer, text) = (next.bytes, next.bytes[...])
+        }
+    }
+
+    private mutating func add(_ range: Range<Int>, hasValue: Bool = true) {
+        let place = starts.map { $0[range.lowerBound]..<$0[range.upperBound] } ?? range
+        secrets.append((place, hasValue ? text[range] : []))
+    }
+
+    private mutating func found(_ start: Int, _ end: Int, hasValue: Bool = true) {
+        position = max(start, end)
+        covered = position
+        add(start..<position, hasValue: hasValue)
+    }
+
+    private mutating func findNames() {
+        (position, covered) = (text.startIndex, text.startIndex)
+        while position < text.endIndex {
             switch text[position] {
             case UInt8(ascii: ":") where isAt("://", position): userinfo()
             case UInt8(ascii: "="), UInt8(ascii: ":"): assignment()
@@ -32,31 +106,25 @@ struct SecretFinder {
         }
     }
 
-    private mutating func found(_ start: Int, _ end: Int) {
-        position = max(start, end)
-        ranges.append(start..<position)
-    }
-
     private func isAt(_ word: StaticString, _ index: Int) -> Bool {
-        word.withUTF8Buffer { text[min(index, text.count)...].starts(with: $0) }
+        word.withUTF8Buffer { text[min(index, text.endIndex)...].starts(with: $0) }
     }
 
     private func isAt(_ index: Int, oneOf bytes: String) -> Bool {
-        index < text.count && bytes.utf8.contains(text[index])
+        text.indices.contains(index) && bytes.utf8.contains(text[index])
     }
 
-    /// The end of the bytes for which a condition is true.
     private func end(from start: Int, _ limit: Int = .max, while condition: (UInt8) -> Bool) -> Int {
-        let rest = text[min(start, text.count)...].prefix(limit)
+        let rest = text[min(start, text.endIndex)...].prefix(limit)
         return rest.firstIndex { !condition($0) } ?? rest.endIndex
     }
 
-    private func end(from start: Int, to delimiters: String) -> Int {
-        end(from: start) { !delimiters.utf8.contains($0) }
+    private func end(from start: Int, _ limit: Int = .max, to delimiters: String) -> Int {
+        end(from: start, limit) { !delimiters.utf8.contains($0) }
     }
 
     private func end(from start: Int, before mark: String) -> Int {
-        text[min(start, text.count)...].firstRange(of: Array(mark.utf8))?.lowerBound ?? text.count
+        text[min(start, text.endIndex)...].firstRange(of: mark.utf8)?.lowerBound ?? text.endIndex
     }
 
     private mutating func hides(_ name: ArraySlice<UInt8>) -> Bool {
@@ -72,22 +140,18 @@ struct SecretFinder {
     private mutating func assignment() {
         let mark = position
         position += 1
-        let before = text[max(ranges.last?.upperBound ?? 0, mark - 64)..<mark]
+        let before = text[max(covered, mark - 64)..<mark]
         let name = before.lastIndex { !" \t\"'`".utf8.contains($0) }.map { before[...$0] } ?? before.prefix(0)
         let quote = before[name.endIndex...].first { "\"'`".utf8.contains($0) }
         let start = name.lastIndex { quote == nil ? !$0.isNameByte && $0 != 0x20 : $0 == quote }.map { $0 + 1 }
         let phrase = name[(start ?? name.startIndex)...].drop { " -".utf8.contains($0) }
         guard !phrase.isEmpty else { return }
-        if case .multipart(let boundary) = format, phrase.elementsEqual("name".utf8, by: { $0 | 0x20 == $1 }) {
-            return part(boundary)
-        }
+        if let boundary { part(String(decoding: phrase, as: UTF8.self).lowercased(), boundary) }
         let isEqual = text[mark] == UInt8(ascii: "=")
-        let isItem = isEqual && start.map { isAt($0 - 1, oneOf: "?&;#") } ?? (format == .form)
+        let isItem = isEqual && start.map { isAt($0 - 1, oneOf: "?&;#") } ?? isForm
         // In a query, a code buys a token (RFC 6749 §4.1.3).
         guard hides(phrase) || isItem && phrase.elementsEqual("code".utf8) else { return }
-        if isItem || isEqual && format == .form {
-            return found(position, end(from: position, to: format == .form ? "&" : "&#"))
-        }
+        if isItem || isEqual && isForm { return found(position, end(from: position, to: isForm ? "&" : "&#")) }
         var value = end(from: end(from: position, 2) { "=>:".utf8.contains($0) }) { " \t".utf8.contains($0) }
         let next = end(from: value) { $0.isJSONSpace }
         if quote != nil || isAt(next, oneOf: "\"'`[{") { value = next }
@@ -95,8 +159,11 @@ struct SecretFinder {
         if isAt(end(from: value) { $0 == UInt8(ascii: "\\") }, oneOf: "\"'`") {
             quoted(value)
         } else if isAt(value, oneOf: "[{") {
-            found(value, end(from: JSONTokenizer(text).value(at: value).endIndex, to: "\n"))
-        } else if value < text.count, isEqual || quote != nil || isSecret(value, isAlone) {
+            var json = JSONTokenizer(layer).reading(from: value)
+            json.end = text.endIndex
+            addValue(&json)
+            found(value, end(from: json.position, to: "\n"), hasValue: false)
+        } else if value < text.endIndex, isEqual || quote != nil || isSecret(value, isAlone) {
             found(value, end(from: value, to: isEqual ? "&\n" : "\n"))
         }
     }
@@ -107,14 +174,14 @@ struct SecretFinder {
         let escapes = first - start
         if isAt("\"\"\"", first) { return found(first + 3, end(from: first + 3, before: "\"\"\"")) }
         var (index, slashes) = (first + 1, 0)
-        while index < text.count {
+        while index < text.endIndex {
             let isEscape = slashes > escapes && !(slashes - escapes).isMultiple(of: 2 * (escapes + 1))
             if text[index] == text[first], !isEscape { break }
             slashes = text[index] == UInt8(ascii: "\\") ? slashes + 1 : 0
             index += 1
         }
-        found(first + 1, index - (index < text.count ? min(slashes, escapes) : 0))
-        position = min(index + 1, text.count)
+        found(first + 1, index - (index < text.endIndex ? min(slashes, escapes) : 0))
+        position = min(index + 1, text.endIndex)
     }
 
     /// Whether what follows a colon is a secret: in `Invalid token: expired` it is not.
@@ -132,13 +199,15 @@ struct SecretFinder {
         "too", "unknown", "was",
     ]
 
-    /// The content of a part of a multipart body whose name is hidden.
-    private mutating func part(_ boundary: String) {
+    /// What follows in the header of a part of a multipart body: its content is found if its name is hidden, or if it is
+    /// in a character set in which a search finds nothing.
+    private mutating func part(_ parameter: String, _ boundary: String) {
         let start = end(from: position) { $0 == UInt8(ascii: "\"") }
-        let name = text[start..<end(from: start, 256) { !"\";\r\n".utf8.contains($0) }]
-        guard hides(name) else { return }
-        let end = end(from: name.endIndex, before: "\r\n--\(boundary)")
-        found(text[name.endIndex..<end].firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? name.endIndex, end)
+        let value = text[start..<end(from: start, 256, to: "\";\r\n")]
+        let isReadable = ["utf-8", "us-ascii"].contains(String(decoding: value, as: UTF8.self).lowercased())
+        guard parameter == "name" ? hides(value) : parameter == "charset" && !isReadable else { return }
+        let end = end(from: value.endIndex, before: "\r\n--\(boundary)")
+        found(text[value.endIndex..<end].firstRange(of: "\r\n\r\n".utf8)?.upperBound ?? value.endIndex, end)
     }
 
     /// An element: `<token>…</token>`, `<token value="…"/>`, `<input name="token" value="…">`,
@@ -154,15 +223,15 @@ struct SecretFinder {
         let isNaming = zip(words, words.dropFirst()).contains { attribute, value in
             ["name", "key", "property"].contains { attribute.elementsEqual($0.utf8) } && hides(value)
         }
-        let content = text[(close + 1)...].prefix(64).prefix { $0 != UInt8(ascii: "<") }
         if isNaming || hides(text[start..<nameEnd]) {
             let isEmpty = isAt("/>", close - 1)
             if close > nameEnd { found(nameEnd, isEmpty ? close - 1 : close) }
             position = close + 1
             if !isEmpty, name != "input", name != "meta" { found(position, end(from: position, before: "</" + name)) }
-        } else if name == "key" || name == "name", hides(content) {
+        } else if name == "key" || name == "name" {
+            let content = text[close...].dropFirst().prefix(64).prefix { $0 != UInt8(ascii: "<") }
             let next = end(from: end(from: content.endIndex, before: ">") + 1, before: ">") + 1
-            if next < text.count { found(next, end(from: next, before: "</")) }
+            if next < text.endIndex, hides(content) { found(next, end(from: next, before: "</")) }
         }
     }
 
@@ -178,7 +247,7 @@ struct SecretFinder {
         let start = position
         let word = end(from: start, 7) { $0.isNameByte }
         position += 1
-        guard start == 0 || !text[start - 1].isNameByte,
+        guard start == text.startIndex || !text[start - 1].isNameByte,
             ["bearer", "basic"].contains(String(decoding: text[start..<word], as: UTF8.self).lowercased())
         else { return }
         let first = end(from: word) { " \t+".utf8.contains($0) }
@@ -192,7 +261,7 @@ struct SecretFinder {
         let start = position
         position = end(from: start) { $0.isAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
         let end = end(from: position, while: \.isCredentialByte)
-        let isStart = start == 0 || !text[start - 1].isAlphanumeric
+        let isStart = start == text.startIndex || !text[start - 1].isAlphanumeric
         if isStart, position - start >= 8, isAt(".", position), end - position > 4 { found(start, end) }
     }
 }

@@ -10,8 +10,15 @@ extension URLRequest {
 
     private var shownRedaction: Redaction { URLSession.Config.default.redaction.knowing(self) }
 
+    static let unsendable = "<cannot be sent>"
+
     func summary(_ redaction: Redaction) -> String {
-        "\(httpMethod ?? "GET") \(refusal == nil ? redaction.url(url?.absoluteString ?? "<no URL>") : "<cannot be sent>")"
+        "\(httpMethod ?? "GET") \(shownURL(redaction) ?? Self.unsendable)"
+    }
+
+    /// The URL; `nil` if the request cannot be sent.
+    func shownURL(_ redaction: Redaction) -> String? {
+        refusal == nil ? redaction.url(url?.absoluteString ?? "<no URL>") : nil
     }
 
     func shownBody(_ redaction: Redaction, limit: Int = .max) -> String {

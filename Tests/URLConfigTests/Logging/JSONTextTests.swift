@@ -95,7 +95,7 @@ import Testing
     @Test func `a hundred thousand levels do not overflow a stack`() {
         let levels = String(repeating: "[", count: 100_000)
         let text = levels + "{\"token\":" + levels
-        #expect(masked(text).hasSuffix(#"{"token":***"#))
+        #expect(masked(text).hasSuffix(#"{"token":"***""#))
         #expect(pretty(text).hasSuffix(#""token" : "***""#))
     }
 }

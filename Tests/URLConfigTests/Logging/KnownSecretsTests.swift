@@ -70,6 +70,13 @@ import Testing
         #expect(redaction.url("https://h.example/abc?pin=abc") == "https://h.example/abc?pin=***")
     }
 
+    @Test(arguments: ["", "x", "xy"]) func `a long value is hidden to its end in base64`(start: String) {
+        let secret = String(repeating: "long-c4nary-", count: 20)
+        let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["token"] = .init(secret) }
+        let text = Data("\(start)\(secret)".utf8).base64EncodedString()
+        #expect(Redaction.standard.knowing(request).masked("I got <\(text)>") == "I got <***>")
+    }
+
     @Test func `what a later request carries is known after something has been shown`() {
         let known = KnownSecrets()
         let redaction = Redaction.standard.knowing(known)
@@ -103,7 +110,8 @@ import Testing
         ("s3cret", "eyJ"),
         ("s3cret", "bearer "), ("s3cret", "://"), ("s3cret", "a: {"), ("s3cret", "token: '"), ("s3cret", "\\\"token"),
         ("s3cret", "<input name=token>"), ("s3cret", "<key>token</key>"), ("s3cret", "token:\n"), ("s3cret", "%25"),
-        ("s3cret", "&#38;"), ("s3cret", "a=b:"), ("s3cret", "?&;:=#<>{}[]()!@$^*,.|"),
+        ("s3cret", "&#38;"), ("s3cret", "a=b:"), ("s3cret", "token: []\n"), ("s3cret", "{\"token\":[]},"),
+        ("s3cret", "?&;:=#<>{}[]()!@$^*,.|"),
     ])
     func `hostile text takes time in proportion to its length`(secret: String, piece: String) {
         let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["token"] = .init(secret) }

@@ -121,6 +121,15 @@ import Testing
         #expect(Redaction.standard.sentBody(bytes, "multipart/form-data; boundary=b") == bytes)
     }
 
+    @Test(arguments: ["name=\"a\"\r\nContent-Type: application/json; charset=utf-16le", "name=a; Charset=\"UTF-16LE\""])
+    func `a part in a character set of its own is masked as a whole`(header: String) throws {
+        let start = Data("--b\r\nContent-Disposition: form-data; \(header)\r\n\r\n".utf8)
+        let end = Data("\r\n--b\r\nContent-Type: text/plain; charset=UTF-8\r\n\r\na\r\n--b--".utf8)
+        let json = try #require(#"{"token":"s3cret"}"#.data(using: .utf16LittleEndian))
+        let shown = Redaction.standard.sentBody(start + json + end, "multipart/form-data; boundary=b")
+        #expect(shown == start + Data("***".utf8) + end)
+    }
+
     @Test func `a text that is not UTF-8 is masked too, and bytes stay`() {
         let latin = Data("user=".utf8) + [0xE9] + Data("&password=".utf8) + [0xE9, 0x73]
         #expect(Redaction.standard.sentBody(latin, .form) == Data("user=".utf8) + [0xE9] + Data("&password=***".utf8))

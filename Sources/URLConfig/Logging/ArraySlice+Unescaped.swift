@@ -1,0 +1,49 @@
+extension ArraySlice<UInt8> {
+    /// The bytes without one layer of escapes, as in URLs, JSON and HTML, and where each of them was; last the end.
+    ///
+    /// `nil` if there are no escapes.
+    func unescaped(_ marks: String = "%\\&") -> (bytes: [UInt8], starts: [Int])? {
+        let isMark = { (byte: UInt8) in
+            // First those that no mark is, which are most.
+            (byte == 0x25 || byte == 0x26 || byte == 0x5C) && marks.utf8.contains(byte)
+        }
+        guard var index = firstIndex(where: isMark) else { return nil }
+        var (bytes, starts) = ([UInt8](self[..<index]), [Int](startIndex..<index))
+        while index < endIndex {
+            if isMark(self[index]), let (decoded, length) = Self.escape(self[index...].prefix(12)) {
+                bytes += decoded
+                starts += repeatElement(index, count: decoded.count)
+                index += length
+            } else {
+                bytes.append(self[index])
+                starts.append(index)
+                index += 1
+            }
+        }
+        return bytes.count < count ? (bytes, starts + [endIndex]) : nil
+    }
+
+    /// What an escape at the beginning stands for, and its length.
+    private static func escape(_ text: Self) -> (decoded: [UInt8], length: Int)? {
+        let rest = text.dropFirst()
+        switch text.first {
+        case UInt8(ascii: "%"):
+            let byte = rest.count < 2 ? nil : UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            return byte.map { ([$0], 3) }
+        case UInt8(ascii: "\\"):
+            guard let escape = JSONString.escape(text) else {
+                return rest.first == UInt8(ascii: "'") ? ([0x27], 2) : nil
+            }
+            return (escape.scalar.map { [UInt8](String($0).utf8) } ?? [], escape.length)
+        default:
+            guard let end = rest.firstIndex(of: UInt8(ascii: ";")) else { return nil }
+            let name = String(decoding: rest[..<end], as: UTF8.self)
+            let named = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"][name]
+            let number = name.hasPrefix("#") ? name.dropFirst() : ""
+            let isHex = number.first == "x" || number.first == "X"
+            let code = UInt32(number.dropFirst(isHex ? 1 : 0), radix: isHex ? 16 : 10)
+            let decoded = named ?? code.flatMap(Unicode.Scalar.init).map { String($0) }
+            return decoded.map { ([UInt8]($0.utf8), end + 1 - text.startIndex) }
+        }
+    }
+}
