@@ -3,7 +3,7 @@ extension Redaction {
     /// Text of any kind.
     func masked(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .text), as: UTF8.self) }
 
-    /// The beginning of a server's words. By scalars: a character may be as long as the whole text.
+    /// The beginning of a server's words, cut by scalars: a character may be as long as the whole text.
     func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
 
     /// Text of ours, in which only the values that the call knows are masked.
