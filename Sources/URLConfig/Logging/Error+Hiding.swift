@@ -4,6 +4,7 @@ extension Error {
         switch self {
         case var error as RequestError:
             error.redaction = error.redaction ?? redaction
+            if error.response?.redaction == nil { error.response?.redaction = redaction }
             return error
         case let error as URLError: return redaction.masked(error)
         default: return self
@@ -25,14 +26,22 @@ extension Redaction {
 
     private func masked(_ userInfo: [String: Any]) -> [String: Any] {
         guard isActive else { return userInfo }
-        return userInfo.mapValues { value in
-            switch value {
-            case let url as URL: URL(string: self.url(url.absoluteString)) ?? url
-            case let text as String: masked(text)
-            case let error as URLError: masked(error)
-            case let error as NSError: NSError(domain: error.domain, code: error.code, userInfo: masked(error.userInfo))
-            default: value
-            }
+        return Dictionary(uniqueKeysWithValues: userInfo.map { ($0, hides($0) ? Self.mask : masked(any: $1)) })
+    }
+
+    private func masked(any value: Any) -> Any {
+        switch value {
+        // Attempts hide by themselves.
+        case is [Attempt], is Bool, is any BinaryInteger, is any BinaryFloatingPoint, is Date: value
+        case let url as URL: URL(string: self.url(url.absoluteString)) ?? url
+        case let text as String: masked(text)
+        case let text as Substring: masked(String(text))
+        case let error as URLError: masked(error)
+        case let values as [Any]: values.map(masked(any:))
+        case let values as [String: Any]: masked(values)
+        case let request as URLRequest: request.summary(self)
+        case let error as NSError: NSError(domain: error.domain, code: error.code, userInfo: masked(error.userInfo))
+        default: masked("\(value)")
         }
     }
 }

@@ -1,7 +1,7 @@
 /// What a call knows to be secret: the values under hidden names in the requests that it has sent.
 ///
 /// They are collected when something is shown, and not before: until then, there are only the requests. At most 128
-/// values are collected, and none from a body of more than 1 MiB.
+/// values are collected from URLs and bodies, 1,024 in all, and none from a body of more than 1 MiB.
 final class KnownSecrets: Sendable, CustomReflectable {
     private let state: Locked<State>
 
@@ -15,14 +15,6 @@ final class KnownSecrets: Sendable, CustomReflectable {
 
     func add(_ request: URLRequest) {
         state.withLock { $0.requests.append(request) }
-    }
-
-    /// Credentials that were sent for a challenge.
-    func add(user: String?, password: String?) {
-        var request = URLRequest(url: URL(fileURLWithPath: "/"))
-        let pair = Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString()
-        request.setValue("Basic \(pair)", forHTTPHeaderField: "Authorization")
-        add(request)
     }
 
     /// What finds the secrets of all requests until now.
@@ -71,27 +63,39 @@ final class KnownSecrets: Sendable, CustomReflectable {
 
         private mutating func collect(field name: String, _ value: String, _ redaction: Redaction) {
             guard redaction.hides(name) else { return collect(Array(value.utf8), .text, redaction) }
-            add(value.utf8)
-            // Credentials after their scheme, parameters, cookies.
-            for part in value.split(whereSeparator: { " ,;".contains($0) })
-            where !Self.schemes.contains(part.lowercased()) {
+            add(value.utf8, most: 1024)
+            // Credentials after their scheme, parameters, cookies. What looks like a word or a path is not one: it would
+            // be masked in all that is shown.
+            let parts = value.split(whereSeparator: { " ,;".contains($0) })
+            for (index, part) in parts.enumerated() where !Self.schemes.contains(part.lowercased()) {
                 let mark = part.dropLast(2).firstIndex(of: "=")
+                let name = mark.map { String(part[..<$0]) }
                 let value = mark.map { part[part.index(after: $0)...] } ?? part
-                add(value.utf8)
+                let isCredential = name.map { redaction.hides($0) } ?? (index < 2)
+                let isOpaque = value.count >= 16 || value.count >= 6 && value.contains(where: \.isNumber)
+                guard isCredential || isOpaque, !Self.parameters.contains(name?.lowercased() ?? "") else { continue }
+                add(value.utf8, most: 1024)
                 // Basic: a user name that is short and has no digits is a name, and not a key.
                 let pair = Data(base64Encoded: String(value))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
                 let isKey = pair.count == 2 && (pair[0].count >= 16 || pair[0].contains(where: \.isDigit))
-                for part in pair.dropFirst(isKey ? 0 : 1) { add(part) }
+                for part in pair.dropFirst(isKey ? 0 : 1) { add(part, most: 1024) }
             }
         }
 
-        private static let schemes: Set = ["basic", "bearer", "digest", "token", "apikey"]
+        private static let schemes: Set = [
+            "basic", "bearer", "digest", "token", "apikey", "oauth", "hawk", "aws4-hmac-sha256",
+        ]
+        /// Parameters of credentials that are not secrets.
+        private static let parameters: Set = [
+            "algorithm", "oauth_signature_method", "oauth_timestamp", "qop", "realm", "signedheaders", "uri",
+            "username",
+        ]
 
-        private mutating func add(_ value: some BidirectionalCollection<UInt8>) {
+        private mutating func add(_ value: some BidirectionalCollection<UInt8>, most: Int = 128) {
             let isPart = { (byte: UInt8) in !" \t\r\n\"'&;?#".utf8.contains(byte) }
             guard let start = value.firstIndex(where: isPart), let end = value.lastIndex(where: isPart) else { return }
             let value = Array(value[start...end])
-            guard value.count >= SecretMatcher.shortest, values.count < 128, !values.contains(value),
+            guard value.count >= SecretMatcher.shortest, values.count < most, !values.contains(value),
                 !["true", "false", "null", Redaction.mask].contains(where: { $0.utf8.elementsEqual(value) })
             else { return }
             values.append(value)

@@ -64,11 +64,16 @@ extension Redaction {
     func body(_ data: Data, _ contentType: MediaType?, limit: Int = .max) -> String {
         guard !data.isEmpty, limit > 0 else { return "" }
         let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
-        guard contentType?.isText ?? true, let text = data.prefix(limit).shownText(contentType) else { return summary }
+        // Some more than is shown: a secret that is cut may not look like one.
+        let isCut = data.count > limit
+        let seen = isCut ? data.prefix(limit).count + 2048 : data.count
+        guard contentType?.isText ?? true, let text = data.prefix(seen).shownText(contentType) else { return summary }
         var shown = masked(Array(text.utf8), contentType)
         if shown.isStructure, contentType?.isJSON ?? true { shown = JSONText(shown).output }
-        return String(decoding: shown, as: UTF8.self).escapingControls
-            + (data.count > limit ? "… (\(data.count) bytes in all)" : "")
+        let all = String(decoding: shown, as: UTF8.self)
+        guard isCut else { return all.escapingControls }
+        let end = all.utf8.index(all.startIndex, offsetBy: limit, limitedBy: all.endIndex) ?? all.endIndex
+        return String(all[..<end]).escapingControls + "… (\(data.count) bytes in all)"
     }
 
     /// A body as it would be sent, except what is hidden.
@@ -77,7 +82,8 @@ extension Redaction {
         // First, since UTF-16 may well be valid UTF-8, with a NUL after each letter.
         if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
             let masked = masked(Array(text.utf8), contentType)
-            return masked.elementsEqual(text.utf8) ? data : Data(masked)
+            // Else the charset may be a wrong one.
+            if !masked.elementsEqual(text.utf8) { return Data(masked) }
         }
         let isText = contentType.map { $0.isText || $0.isMultipart } ?? true
         return Data(masked(Array(data), contentType, hasNames: isText || String(data: data, encoding: .utf8) != nil))

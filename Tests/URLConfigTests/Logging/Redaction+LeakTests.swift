@@ -1,0 +1,109 @@
+import Testing
+
+@testable import URLConfig
+
+/// Ways around the masker that were found by attacking it.
+@Suite(.timeLimit(.minutes(1))) struct RedactionLeakTests {
+    private let stub = Transport { request in
+        let sent = request.urlRequest.value(forHTTPHeaderField: "X-Echo") ?? ""
+        return .init(body: .init(Data("you have sent \(sent), \(request.urlRequest.url?.query() ?? "")".utf8)))
+    }
+
+    private func echoed(
+        _ change: (inout URLRequest.Config) -> Void, _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        try await URLSession.shared.response(for: .with(.init(host: "http://api.test"), change), config: .silent) {
+            $0.transport = stub
+            configure(&$0)
+        }
+    }
+
+    @Test(arguments: [
+        "{\"a\":\"https://ann:abcdefgh12345678@h.example\"}", "<input value=\"abcdefgh12345678\" name=\"password\">",
+        "Bearer abcdefgh12345678 and more", "{\"password\":\"abcdefgh12345678\"}",
+    ])
+    func `a body that is cut for the log shows no beginning of a secret`(text: String) {
+        let type: MediaType = text.hasPrefix("{") ? .json : .text
+        for limit in 1...text.utf8.count {
+            let shown = Redaction.standard.body(Data(text.utf8), type, limit: limit)
+            #expect(!shown.contains("abcd"), "\(limit): \(shown)")
+        }
+    }
+
+    @Test func `a charset that is not the body's hides as much`() {
+        let body = Data(#"{"password":"hunter22"}"#.utf8)
+        for charset in ["utf-16", "shift_jis", "iso-8859-1"] {
+            let shown = Redaction.standard.sentBody(body, MediaType("application/json; charset=\(charset)"))
+            #expect(!String(decoding: shown, as: UTF8.self).contains("hunter22"))
+        }
+    }
+
+    @Test func `words of credentials and cookies are not masked in all that is shown`() async throws {
+        let fields = [
+            "Authorization": "AWS4-HMAC-SHA256 Credential=AKIA12345678/20251121/eu/s3/aws4_request, "
+                + "SignedHeaders=host;x-amz-date, Signature=0123456789abcdef0123",
+            "Cookie": "lang=english; page=home; sid=0123abcd0123", "X-Echo": "0123456789abcdef0123 0123abcd0123",
+        ]
+        let response = try await echoed {
+            $0.path = "/host/home/english"
+            for (name, value) in fields { $0.headers[HTTPField.Name(name)!] = value }
+        }
+        #expect(response.description.contains("http://api.test/host/home/english"))
+        #expect(response.bodyString == "you have sent *** ***, ")
+    }
+
+    @Test func `a token is known however many secrets a body has`() async throws {
+        let response = try await echoed { config in
+            config.method = .post
+            config.body["tokens"] = (0..<200).map { "device-\($0)-0123456789" }
+            config.authorization = .bearer("b3arer-0123456789")
+            config.headers[HTTPField.Name("X-Echo")!] = "b3arer-0123456789"
+        }
+        #expect(response.bodyString == "you have sent ***, ")
+    }
+
+    @Test func `a response that a validator makes hides what the call hides`() async throws {
+        let response = try await echoed {
+            $0.query["birthday"] = "1815-12-10"
+        } _: {
+            $0.redaction = .standard.adding("birthday")
+            $0.validators = [.init { $0 = DataResponse(request: $0.request, data: $0.data) }]
+        }
+        #expect(response.bodyString.contains("birthday=***"))
+    }
+
+    @Test func `an error of URLSession hides whatever it contains`() async throws {
+        let failing = Transport { _ in
+            throw URLError(
+                .badURL,
+                userInfo: [
+                    "token": "s3cr3t-1", "list": ["token=s3cr3t-2"], "map": ["password": "s3cr3t-3"],
+                    "urls": [URL(string: "http://h.example/?token=s3cr3t-4")!], "count": 7,
+                ])
+        }
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.shared.response(for: .with(.init(host: "http://api.test")), config: .silent) {
+                $0.transport = failing
+            }
+        }
+        let text = "\(try #require(error))"
+        #expect(!text.contains("s3cr3t"))
+        #expect(error?.errorUserInfo["count"] as? Int == 7)
+    }
+
+    @Test func `a session that is gone leaves its secrets masked`() async throws {
+        try await FaultServer.serving(.ok("you have sent k3y-0123456789")) { server in
+            func call() async throws -> DataResponse {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpAdditionalHeaders = ["X-Api-Key": "k3y-0123456789"]
+                let session = URLSession(configuration: configuration)
+                defer { session.finishTasksAndInvalidate() }
+                return try await session.response(for: server.request(), config: .silent)
+            }
+            let response = try await call()
+            // Until the session's shadow has gone, too.
+            _ = ShadowSession.of(URLSession(configuration: .ephemeral))
+            #expect(response.bodyString == "you have sent ***")
+        }
+    }
+}
