@@ -64,8 +64,8 @@ final class KnownSecrets: Sendable, CustomReflectable {
         private mutating func collect(field name: String, _ value: String, _ redaction: Redaction) {
             guard redaction.hides(name) else { return collect(Array(value.utf8), .text, redaction) }
             add(value.utf8, most: 1024)
-            // Credentials after their scheme, parameters, cookies. What looks like a word or a path is not one: it would
-            // be masked in all that is shown.
+            // Credentials after their scheme, parameters, cookies. What looks like a word or a path is left out: it
+            // would be masked in all that is shown.
             let parts = value.split(whereSeparator: { " ,;".contains($0) })
             for (index, part) in parts.enumerated() where !Self.schemes.contains(part.lowercased()) {
                 let mark = part.dropLast(2).firstIndex(of: "=")

@@ -16,8 +16,8 @@ public struct Redaction: Sendable, Hashable {
     static let mask = "***"
 
     private var names: Set<Substring> = []
-    /// The scalars of the longest name, however its letters with accents are written: what is before them in a name that
-    /// a server sends is not looked at.
+    /// The scalars of the longest name, however its letters with accents are written: what is before them in a name
+    /// that a server sends is not looked at.
     private var longest = 0
     private(set) var isActive = true
     /// What the call that is shown knows to be secret.

@@ -199,8 +199,8 @@ struct SecretFinder {
         "too", "unknown", "was",
     ]
 
-    /// What follows in the header of a part of a multipart body: its content is found if its name is hidden, or if it is
-    /// in a character set in which a search finds nothing.
+    /// What follows in the header of a part of a multipart body: its content is found if its name is hidden, or if it
+    /// is in a character set in which a search finds nothing.
     private mutating func part(_ parameter: String, _ boundary: String) {
         let start = end(from: position) { $0 == UInt8(ascii: "\"") }
         let value = text[start..<end(from: start, 256, to: "\";\r\n")]

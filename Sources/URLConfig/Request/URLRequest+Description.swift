@@ -34,7 +34,7 @@ extension URLRequest {
     ///
     /// ```swift
     /// print(request.cURL(redaction: .none))
-    /// // curl -X POST -H 'Content-Type: application/json' --data-raw '{"title":"it'\''s"}' 'https://api.example.com/articles'
+    /// // curl -X POST -H 'Content-Type: application/json' --data-raw '{"title":"it'\''s"}' 'https://api.example.com/a'
     /// ```
     ///
     /// A body that is no text is written with `printf` and piped in. One that is a stream is left out.

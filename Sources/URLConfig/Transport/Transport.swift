@@ -32,7 +32,7 @@ public struct Transport: Sendable {
     /// `nil` for ``urlSession``.
     private let custom: Custom?
 
-    /// A transport at work. A task that it starts and leaves behind keeps the mark, but then the work is over.
+    // A task that a transport starts and leaves behind keeps the mark, but then the work is over.
     private struct Work: Sendable {
         let transport: ObjectIdentifier
         let isOver = Locked(false)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Random JSON, mutated at random: whatever the content, an error about it is short, of printable text and without secrets.
+/// Random JSON, mutated at random: whatever the content, an error about it is short, printable and without secrets.
 ///
 /// Two thousand of them in every run, the same ones each time. For more, from a number of one's own on:
 ///

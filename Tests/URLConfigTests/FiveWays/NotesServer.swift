@@ -17,7 +17,7 @@ enum NotesServer {
     /// What each way finds out.
     typealias Findings = (notes: [Note], note: Note, missing: Note?, notice: String)
 
-    /// Serves at ``NotesService/host`` while `body` runs, and expects it to ask just that and to understand the answers.
+    /// Serves at ``NotesService/host`` while `body` runs, and expects it to ask just that and to read the responses.
     static func serving(_ body: () async throws -> Findings) async throws {
         let journal = Journal()
         try await Loopback.serving { request in
