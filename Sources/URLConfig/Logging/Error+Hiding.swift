@@ -26,13 +26,18 @@ extension Redaction {
 
     private func masked(_ userInfo: [String: Any]) -> [String: Any] {
         guard isActive else { return userInfo }
-        return Dictionary(uniqueKeysWithValues: userInfo.map { ($0, hides($0) ? Self.mask : masked(any: $1)) })
+        let pairs = userInfo.map { key, value in
+            // URLError.failureURLPeerTrust reads this one; it is a chain of certificates.
+            let isTrust = key == "NSURLErrorFailingURLPeerTrustErrorKey"
+            return (key, hides(key) ? Self.mask : isTrust ? value : masked(any: value))
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
     }
 
     private func masked(any value: Any) -> Any {
         switch value {
         // Attempts hide by themselves.
-        case is [Attempt], is Bool, is any BinaryInteger, is any BinaryFloatingPoint, is Date: value
+        case is [Attempt], is NSNumber, is Bool, is any BinaryInteger, is any BinaryFloatingPoint, is Date: value
         case let url as URL: URL(string: self.url(url.absoluteString)) ?? url
         case let text as String: masked(text)
         case let text as Substring: masked(String(text))

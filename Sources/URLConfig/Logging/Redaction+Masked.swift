@@ -64,16 +64,22 @@ extension Redaction {
     func body(_ data: Data, _ contentType: MediaType?, limit: Int = .max) -> String {
         guard !data.isEmpty, limit > 0 else { return "" }
         let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
-        // Some more than is shown: a secret that is cut may not look like one.
-        let isCut = data.count > limit
-        let seen = isCut ? data.prefix(limit).count + 2048 : data.count
-        guard contentType?.isText ?? true, let text = data.prefix(seen).shownText(contentType) else { return summary }
+        guard contentType?.isText ?? true, let shown = shownText(data.prefix(limit), contentType) else {
+            return summary
+        }
+        guard data.count > limit else { return shown.escapingControls }
+        // A secret that is cut may not look like one: what is shown ends where more text would change it.
+        let more = shownText(data.prefix(data.prefix(limit).count + 4096), contentType) ?? ""
+        let count = zip(shown.utf8, more.utf8).prefix { $0 == $1 }.count
+        let end = shown.utf8.index(shown.startIndex, offsetBy: count)
+        return String(shown[..<end]).escapingControls + "… (\(data.count) bytes in all)"
+    }
+
+    private func shownText(_ data: Data, _ contentType: MediaType?) -> String? {
+        guard let text = data.shownText(contentType) else { return nil }
         var shown = masked(Array(text.utf8), contentType)
         if shown.isStructure, contentType?.isJSON ?? true { shown = JSONText(shown).output }
-        let all = String(decoding: shown, as: UTF8.self)
-        guard isCut else { return all.escapingControls }
-        let end = all.utf8.index(all.startIndex, offsetBy: limit, limitedBy: all.endIndex) ?? all.endIndex
-        return String(all[..<end]).escapingControls + "… (\(data.count) bytes in all)"
+        return String(decoding: shown, as: UTF8.self)
     }
 
     /// A body as it would be sent, except what is hidden.

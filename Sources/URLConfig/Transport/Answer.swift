@@ -1,7 +1,6 @@
 /// A response as the send loop takes it: whole.
 struct Answer: Sendable {
-    /// The most bytes that are read of a body that is of no use, within a second, so that its connection can be used
-    /// again.
+    /// The most bytes of an unused body that are read, within a second, so that its connection can be used again.
     private static let mostUnused = 65_536
 
     var response: DataResponse

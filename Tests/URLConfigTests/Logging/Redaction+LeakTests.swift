@@ -30,6 +30,20 @@ import Testing
         }
     }
 
+    @Test func `nor does one whose beginning is a long secret`() {
+        let text =
+            #"{"password":""# + String(repeating: "x", count: 3000) + #"","pad":""#
+            + String(repeating: "p", count: 9000)
+            + #"","url":"https://ann:abcdefgh12345678@h.example"}"#
+        let place = text.utf8.count - 40
+        for limit in place - 4096 - 60..<place - 4096 + 60 {
+            #expect(!Redaction.standard.body(Data(text.utf8), .json, limit: limit).contains("abcd"))
+        }
+        for limit in place - 2048 - 60..<place - 2048 + 60 {
+            #expect(!Redaction.standard.body(Data(text.utf8), .json, limit: limit).contains("abcd"))
+        }
+    }
+
     @Test func `a charset that is not the body's hides as much`() {
         let body = Data(#"{"password":"hunter22"}"#.utf8)
         for charset in ["utf-16", "shift_jis", "iso-8859-1"] {

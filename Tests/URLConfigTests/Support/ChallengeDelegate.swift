@@ -2,7 +2,7 @@ import FlyingFox
 
 @testable import URLConfig
 
-/// A caller's delegate that answers challenges as a test wants, and keeps what it is told.
+/// A caller's delegate that responds to challenges as a test wants, and records what it is told.
 final class ChallengeDelegate: NSObject, URLSessionDataDelegate {
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
@@ -15,7 +15,7 @@ final class ChallengeDelegate: NSObject, URLSessionDataDelegate {
         answer = (disposition, credential)
     }
 
-    /// Answers with the credential of `ada`.
+    /// Responds with the credential of `ada`.
     convenience init(password: String) {
         self.init(.useCredential, URLCredential(user: "ada", password: password, persistence: .none))
     }
