@@ -52,7 +52,7 @@ import URLConfig
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `what a default held may read the defaults as it goes`() async {
         await #expect(processExitsWith: .success) {
             final class Reading: Authenticator {

@@ -2,7 +2,7 @@
 extension RequestError {
     init(unacceptable response: DataResponse) {
         self.init(
-            .unacceptableStatus, stage: .validating, reason: "that status is not accepted here", response: response)
+            .unacceptableStatus, reason: "that status is not accepted here", response: response)
         isDiagnosed = true
     }
 
@@ -10,7 +10,7 @@ extension RequestError {
         // `User?` is read in the same way as `User`.
         let model = (model as? any OptionalType.Type)?.wrapped ?? model
         self.init(
-            .decoding, stage: .decoding, reason: "cannot read \(model)", response: response,
+            .decoding, reason: "cannot read \(model)", response: response,
             underlyingError: underlyingError)
         isDiagnosed = true
     }

@@ -49,7 +49,7 @@ public struct Authorization: Sendable {
         do {
             try apply(&fields)
         } catch {
-            throw .refused(.invalidHeaderField, "authorization: \(error.summary)", error)
+            throw .refused(.invalidRequest, "authorization: \(error.summary)", error)
         }
     }
 }

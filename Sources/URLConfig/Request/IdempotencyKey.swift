@@ -30,7 +30,7 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
         let value = text ?? UUID().uuidString
         guard let name = HTTPField.Name(Self.field), !value.isEmpty else {
-            throw .refused(.invalidHeaderField, "idempotencyKey is empty; leave it out, or set .automatic")
+            throw .refused(.invalidRequest, "idempotencyKey is empty; leave it out, or set .automatic")
         }
         fields[name] = value
     }

@@ -54,7 +54,7 @@ public struct MultipartForm: Sendable {
 extension RequestBody {
     /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// A `Content-Type` of the caller's that does not name the boundary is refused (``RequestError/Code/invalidBody``).
+    /// A `Content-Type` of the caller's that does not name the boundary is refused (``RequestError/Code/invalidRequest``).
     ///
     /// - Parameter form: The form.
     public static func multipart(_ form: MultipartForm) -> Self {

@@ -49,7 +49,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// A member of the JSON object that is the body; `nil` removes it.
     ///
     /// The encoder's strategy for keys leaves its name alone. A member of a whole body is refused
-    /// (``RequestError/Code/invalidBody``).
+    /// (``RequestError/Code/invalidRequest``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get {
             if case .members(let members) = content { members[member] ?? nil } else { nil }

@@ -21,7 +21,7 @@ extension URLRequest {
     /// - Parameter items: The items, in order. A model that does not fit is refused.
     public mutating func setXWWWFormUrlencoded(_ items: Query) {
         if let reason = items.invalidReason {
-            self = Self(refused: .refused(.invalidBody, "body: form \(reason)"), method: httpMethod ?? "GET")
+            self = Self(refused: .refused(.invalidRequest, "body: form \(reason)"), method: httpMethod ?? "GET")
             return
         }
         if value(forHTTPHeaderField: "Content-Type") == nil {

@@ -19,14 +19,14 @@ extension URLRequest {
 
     /// Refuses what no session should send: a request that could not be built, or one made or changed by hand.
     ///
-    /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building``.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidURL`` or ``RequestError/Code/invalidRequest``.
     func checkSendable() throws(RequestError) {
         do throws(RequestError) {
             if let refusal { throw refusal }
             try checkURL()
             // A line break here would reach the wire as it is, and start a field or a request of its own.
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
-                throw .refused(.invalidMethod, "the method is not a token (RFC 9110 §9.1)")
+                throw .refused(.invalidRequest, "the method is not a token (RFC 9110 §9.1)")
             }
             if httpBodyStream != nil || httpBody?.isEmpty == false {
                 try Self.checkHasPlaceForBody(httpMethod ?? "GET")
@@ -36,7 +36,7 @@ extension URLRequest {
                 if httpBodyStream == nil || name.lowercased() != "content-length" {
                     try Self.checkField(name, value)
                 } else if Int64(value) == nil || !value.utf8.allSatisfy(\.isDigit) {
-                    throw .refused(.invalidHeaderField, "header field \(name) is not a number of bytes; set one")
+                    throw .refused(.invalidRequest, "header field \(name) is not a number of bytes; set one")
                 }
             }
         } catch {
@@ -57,17 +57,18 @@ extension URLRequest {
 
     static func checkField(_ name: String, _ value: String) throws(RequestError) {
         guard let field = HTTPField.Name(name) else {
-            throw .refused(.invalidHeaderField, "a header field's name is not a token (RFC 9110 §5.1)")
+            throw .refused(.invalidRequest, "a header field's name is not a token (RFC 9110 §5.1)")
         }
         guard !value.hasControlCharacter else {
-            throw .refused(.invalidHeaderField, "header field \(name) contains a control character; remove that")
+            throw .refused(.invalidRequest, "header field \(name) contains a control character; remove that")
         }
         try field.checkIsForCaller()
     }
 
     static func checkHasPlaceForBody(_ method: String) throws(RequestError) {
         guard ["GET", "HEAD", "TRACE"].contains(method) else { return }
-        throw .refused(.invalidBody, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
+        throw .refused(
+            .invalidRequest, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
     }
 }
 
@@ -77,7 +78,7 @@ extension HTTPField.Name {
         switch canonicalName.utf8.count {
         case 4 where canonicalName == "host", 14 where self == .contentLength, 17 where self == .transferEncoding:
             throw .refused(
-                .invalidHeaderField, "header field \(rawName) is the session's to set, from URL and body; remove it")
+                .invalidRequest, "header field \(rawName) is the session's to set, from URL and body; remove it")
         default: break
         }
     }

@@ -38,7 +38,7 @@ extension URLRequest {
 extension URLRequest.Config {
     /// The request that this configuration describes.
     ///
-    /// - Throws: ``RequestError`` with stage ``RequestError/Stage/building`` for what cannot be sent: a ``host`` that
+    /// - Throws: ``RequestError`` for what cannot be sent: a ``host`` that
     ///   is not an HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method
     ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` of zero or less.
     public func request() throws(RequestError) -> URLRequest {
@@ -47,7 +47,7 @@ extension URLRequest.Config {
         if let reason = query.invalidReason { throw .refused(.invalidURL, "query \(reason)") }
         let limit = timeout?.timeoutInterval
         if let timeoutInterval, limit == nil {
-            throw .refused(.invalidTimeout, "timeout is \(timeoutInterval) s; set more than zero, or nil")
+            throw .refused(.invalidRequest, "timeout is \(timeoutInterval) s; set more than zero, or nil")
         }
         let (fields, data) = try fieldsAndBody()
         guard let url = URL(string: text) else {
@@ -104,7 +104,7 @@ extension URLRequest.Config {
         do {
             data = try body.data(fields: &fields, encoder: customEncoder ?? Self.defaultEncoder)
         } catch {
-            throw .refused(.invalidBody, "body: \(error.summary)", error)
+            throw .refused(.invalidRequest, "body: \(error.summary)", error)
         }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         try idempotencyKey?(&fields)

@@ -39,7 +39,7 @@ extension DataResponse {
             decoded = try decode(failure, configure)
         } catch {
             throw RequestError(
-                .unacceptableStatus, stage: .validating,
+                .unacceptableStatus,
                 reason: "that status is not accepted here; \(error.summary)", response: self,
                 underlyingError: (error as? RequestError)?.underlyingError ?? error)
         }

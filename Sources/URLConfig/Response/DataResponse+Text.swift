@@ -20,7 +20,7 @@ extension DataResponse {
     private func text(_ text: String?, _ encoding: String) throws -> String {
         if let text { return text }
         throw RequestError(
-            .decoding, stage: .decoding, reason: "the content is not text in \(encoding)", response: self)
+            .decoding, reason: "the content is not text in \(encoding)", response: self)
     }
 }
 

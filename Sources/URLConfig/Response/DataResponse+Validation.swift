@@ -24,7 +24,7 @@ extension DataResponse {
         if hasContentType(type) { return self }
         let found = contentType?.description ?? headerFields[.contentType] ?? "none"
         throw RequestError(
-            .unacceptableContentType, stage: .validating,
+            .unacceptableContentType,
             reason: "content type is \(found.shortened(to: 80)), expected \(type)", response: self)
     }
 

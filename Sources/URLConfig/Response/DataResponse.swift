@@ -19,6 +19,8 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var duration: Duration
     /// What was sent to get it, redirects and retries included; the last one got this response.
     public var attempts: [Attempt] = []
+    /// What decodes the content: that of the call's configuration, or else the default.
+    var decoder: (any ResponseDecoder)?
     /// What ``bodyString`` hides; `nil` in a response that is of no call.
     var redaction: Redaction?
     /// The same, or the default with what the request knows.

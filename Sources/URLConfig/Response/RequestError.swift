@@ -25,24 +25,14 @@ public struct RequestError: Error, Sendable {
 
         /// The host, path or query gives no URL that may be requested.
         public static let invalidURL = Self(rawValue: "invalidURL")
-        /// A header field, credentials included, cannot be sent.
-        public static let invalidHeaderField = Self(rawValue: "invalidHeaderField")
-        /// The method is not a token (RFC 9110 §9.1).
-        public static let invalidMethod = Self(rawValue: "invalidMethod")
-        /// The body cannot be encoded, or the method has none.
-        public static let invalidBody = Self(rawValue: "invalidBody")
-        /// The time limit is not more than zero.
-        public static let invalidTimeout = Self(rawValue: "invalidTimeout")
-        /// The session is for background transfers.
-        public static let unsupportedSession = Self(rawValue: "unsupportedSession")
+        /// The method, a header field, the credentials, the body, the time limit or the session cannot be used.
+        public static let invalidRequest = Self(rawValue: "invalidRequest")
         /// The response is not one of HTTP.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit``.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
-        /// A redirect leads to a URL that may not be requested.
+        /// A redirect leads to a URL that may not be requested, or is the twenty-first of a call.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
-        /// More than twenty redirects, one after the other.
-        public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
         /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, is up.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
         /// `load` or `refresh` of a ``TokenAuthenticator`` did not return in time.
@@ -57,22 +47,8 @@ public struct RequestError: Error, Sendable {
         public static let decoding = Self(rawValue: "decoding")
     }
 
-    /// When a request failed.
-    public enum Stage: Sendable, Hashable {
-        /// Before anything was sent.
-        case building
-        /// Until the response was complete.
-        case executing
-        /// While the response was checked.
-        case validating
-        /// While the content was decoded.
-        case decoding
-    }
-
     /// The kind of failure.
     public var code: Code
-    /// When the request failed.
-    public var stage: Stage
     /// What is wrong and what to do about it, without secrets.
     public var reason: String {
         get { shownRedaction.maskedByValue(text) + (diagnosis?.sentence ?? "") }
@@ -100,17 +76,15 @@ public struct RequestError: Error, Sendable {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - stage: When the request failed.
     ///   - reason: What is wrong and what to do about it. It is shown and logged, so it must not contain a secret.
     ///   - request: The request; by default that of the response.
     ///   - response: The response.
     ///   - underlyingError: The error that caused this one.
     public init(
-        _ code: Code, stage: Stage, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
+        _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
         underlyingError: (any Error)? = nil
     ) {
         self.code = code
-        self.stage = stage
         text = reason
         self.request = request ?? response?.request
         self.response = response
@@ -119,8 +93,11 @@ public struct RequestError: Error, Sendable {
         redaction = response?.redaction
     }
 
+    /// Whether the request itself cannot be sent.
+    var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
+
     static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
-        Self(code, stage: .building, reason: reason, underlyingError: underlyingError is Reason ? nil : underlyingError)
+        Self(code, reason: reason, underlyingError: underlyingError is Reason ? nil : underlyingError)
     }
 }
 
@@ -134,7 +111,7 @@ extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectab
         let diagnosis = diagnosis
         let reason = self.text + (diagnosis?.sentence ?? "")
         var text = "\(code.rawValue): "
-        if let request, stage != .building {
+        if let request, !isUnsendable {
             text += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
         }
         text = ([text + reason.escapingControls] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
@@ -150,7 +127,7 @@ extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectab
     public var customMirror: Mirror {
         let redaction = shownRedaction
         return .shown(
-            self, ("code", code.rawValue), ("stage", stage), ("reason", reason),
+            self, ("code", code.rawValue), ("reason", reason),
             ("request", request?.summary(redaction)), ("response", response), ("attempts", attempts),
             ("underlyingError", underlyingError.map(redaction.masked)))
     }

@@ -106,6 +106,6 @@ extension HTTPResponse.Status {
 extension RequestError {
     static func refusedRedirect(_ reason: String, _ response: DataResponse) -> Self {
         let reason = "a redirect that is not followed: \(reason)"
-        return Self(.refusedRedirect, stage: .executing, reason: reason, response: response)
+        return Self(.refusedRedirect, reason: reason, response: response)
     }
 }

@@ -41,7 +41,7 @@ struct SendLoop: Sendable {
             let error = final(error)
             log.failed(request, error, after: elapsed())
             // Not for the end of a task, nor for a request that is wrong in itself.
-            guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.stage != .building
+            guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
             else { throw error }
             do {
                 return try await inTime(request, after: error) {
@@ -69,7 +69,7 @@ struct SendLoop: Sendable {
                 : "there was no response within \(deadline.shown)"
                     + (cause == nil ? "" : ", and none from the fallback")
             var error = RequestError(
-                .deadlineExceeded, stage: .executing, reason: reason, request: request, underlyingError: cause)
+                .deadlineExceeded, reason: reason, request: request, underlyingError: cause)
             // As they are now: what is under way will end as cancelled.
             error.attempts = timeline.all
             return error
@@ -165,7 +165,7 @@ struct SendLoop: Sendable {
         else { return false }
         guard hop.redirects < RedirectPolicy.most else {
             throw RequestError(
-                .tooManyRedirects, stage: .executing, reason: "more than \(RedirectPolicy.most) redirects",
+                .refusedRedirect, reason: "more than \(RedirectPolicy.most) redirects",
                 response: answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
@@ -214,7 +214,7 @@ struct SendLoop: Sendable {
             }
             if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(answer.response) }
         }
-        throw RequestError(.unauthorized, stage: .executing, reason: reason, response: answer.response)
+        throw RequestError(.unauthorized, reason: reason, response: answer.response)
     }
 
     private func retried(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {

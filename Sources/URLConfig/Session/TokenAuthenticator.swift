@@ -180,7 +180,7 @@ public actor TokenAuthenticator: Authenticator {
             'authorize = false' for that call
             """
         let expire = { @Sendable in
-            renewal.end(with: .failure(RequestError(.authenticationTimedOut, stage: .executing, reason: reason)))
+            renewal.end(with: .failure(RequestError(.authenticationTimedOut, reason: reason)))
         }
         // A limit of zero has passed already.
         if renewalLimit == .zero { expire() }

@@ -42,7 +42,7 @@ struct Answer: Sendable {
         var response = response
         response.data = body
         return RequestError(
-            .responseTooLarge, stage: .executing,
+            .responseTooLarge,
             reason: "the body is longer than responseLimit, \(tooLong.limit.shownAsBytes)", response: response)
     }
 }

@@ -36,7 +36,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
             var iterator = pieces.makeAsyncIterator()
             return AsyncIterator {
                 guard !isSecond else {
-                    throw RequestError(.invalidResponse, stage: .executing, reason: "the body has been read already")
+                    throw RequestError(.invalidResponse, reason: "the body has been read already")
                 }
                 return try await iterator.next()
             }
@@ -54,7 +54,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
             try await collect(into: &buffer)
         } catch is BodyTooLong {
             let reason = "the body is longer than \(limit.shownAsBytes)"
-            throw RequestError(.responseTooLarge, stage: .executing, reason: reason)
+            throw RequestError(.responseTooLarge, reason: reason)
         }
         return buffer.data
     }

@@ -152,7 +152,7 @@ extension Transport {
                     let stream = InputStream(url: url)
                 else {
                     let reason = "body: the file \(url.lastPathComponent) cannot be read"
-                    throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
+                    throw RequestError(.invalidRequest, reason: reason, request: urlRequest)
                 }
                 (length, urlRequest.httpBodyStream) = (Int64(size), stream)
             case .stream(let count, let open):
@@ -164,7 +164,7 @@ extension Transport {
                 [.atEnd, .closed].contains(stream.streamStatus)
             {
                 let reason = "body: the stream has been read already; make another one"
-                throw RequestError(.invalidBody, stage: .executing, reason: reason, request: urlRequest)
+                throw RequestError(.invalidRequest, reason: reason, request: urlRequest)
             }
             replacement = nil
             if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }

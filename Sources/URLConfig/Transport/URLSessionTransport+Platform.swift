@@ -92,7 +92,7 @@ struct ShadowSession: Sendable {
         guard session.configuration.identifier == nil else {
             let reason = "a background session cannot be used here; use another session"
             return exchange.finish(
-                throwing: RequestError(.unsupportedSession, stage: .executing, reason: reason, request: urlRequest))
+                throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
         }
         // An infinite time would become a date that has passed.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60

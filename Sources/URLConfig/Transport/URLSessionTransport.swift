@@ -37,7 +37,7 @@ enum URLSessionTransport {
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
         guard let head = exchange.head, 0...999 ~= head.statusCode else {
             throw RequestError(
-                .invalidResponse, stage: .executing, reason: "the response is not HTTP", request: request)
+                .invalidResponse, reason: "the response is not HTTP", request: request)
         }
         exchange.shadow.received(head, to: request)
         var response = Transport.Response(

@@ -27,7 +27,7 @@ import URLConfig
     private static let size = 10_000_000
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(10)),
         arguments: [
             ("", "[", ""), ("{\"a\":\"", "x", "\"}"), ("[\"", "\\", "\"]"), ("[", "1,", "1]"), ("[", ",", "]"),
             ("{", "\"\\u0061\":1,", "\"b\":1}"), ("{", "\"b_\":1,", "\"c\":1}"), ("{\"token", "-", "\":\"s3cret\"}"),

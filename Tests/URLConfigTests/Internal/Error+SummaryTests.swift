@@ -38,6 +38,6 @@ import Testing
         #expect(Plain.refused("s3cret").summary == "Plain")
         #expect(Told().summary == "told")
         #expect(URLError(.timedOut).summary.hasSuffix("(URLError -1001)"))
-        #expect(RequestError(.decoding, stage: .decoding, reason: "r").summary == "r")
+        #expect(RequestError(.decoding, reason: "r").summary == "r")
     }
 }

@@ -112,7 +112,7 @@ import Testing
             // What a JSON string cannot contain as it is, is not JSON: that is tried, too.
             let said = say(spelled.joined(separator: " and "))
             let own = RequestError(
-                .decoding, stage: .decoding, reason: said, request: request, underlyingError: URLError(.badURL))
+                .decoding, reason: said, request: request, underlyingError: URLError(.badURL))
             for (place, shown) in try Self.places(request, type, said) + [("reason", "\(own) \(own.reason)")] {
                 for text in spelled + [secret] {
                     #expect(!shown.contains(text), "\(name), \(row), \(saying), \(place): \(shown)")

@@ -31,14 +31,14 @@ import URLConfig
     ])
     func `a token that no field can hold is refused`(token: String) {
         let error = config(.bearer(token)).refusal
-        #expect(error?.code == .invalidHeaderField)
+        #expect(error?.code == .invalidRequest)
         #expect(error?.reason.hasPrefix("authorization: ") == true)
         #expect(error?.description.contains("s3c") == false)
     }
 
     @Test func `a user name with a colon is refused`() {
         let error = config(.basic(username: "u:s3cret", password: "s3cret")).refusal
-        #expect(error?.code == .invalidHeaderField)
+        #expect(error?.code == .invalidRequest)
         #expect(error?.reason.contains("colon") == true)
         #expect(error?.description.contains("s3cret") == false)
     }
@@ -53,7 +53,7 @@ import URLConfig
 
     @Test func `what an app's own credentials throw is the underlying error`() {
         let error = config(Authorization { _ in throw Locked() }).refusal
-        #expect(error?.code == .invalidHeaderField)
+        #expect(error?.code == .invalidRequest)
         #expect(error?.underlyingError is Locked)
     }
 

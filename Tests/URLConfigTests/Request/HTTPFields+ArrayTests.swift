@@ -87,7 +87,7 @@ import URLConfig
     func `fields that are the session's to set are refused`(name: String) throws {
         let name = try #require(HTTPField.Name(name))
         let config = URLRequest.Config(host: "https://h.example") { $0.headers[name] = "7" }
-        #expect(config.refusal?.code == .invalidHeaderField)
+        #expect(config.refusal?.code == .invalidRequest)
         #expect(config.refusal?.reason.contains(name.rawName) == true)
         #expect(config.refusal?.reason.contains("remove") == true)
     }

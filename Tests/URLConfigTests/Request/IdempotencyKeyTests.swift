@@ -27,8 +27,7 @@ import URLConfig
 
     @Test func `an empty key is refused`() {
         let error = Self.payments.with { $0.idempotencyKey = "" }.refusal
-        #expect(error?.code == .invalidHeaderField)
-        #expect(error?.stage == .building)
+        #expect(error?.code == .invalidRequest)
         #expect(error?.reason.contains("idempotencyKey") == true)
     }
 }

@@ -84,7 +84,7 @@ import URLConfig
             $0.headers[.contentType] = "multipart/form-data"
             $0.body = .multipart(form)
         }
-        #expect(own.refusal?.code == .invalidBody)
+        #expect(own.refusal?.code == .invalidRequest)
         #expect(own.refusal?.reason.contains("Content-Type") == true)
         let named = URLRequest.with(own) { $0.headers[.contentType] = "multipart/mixed; boundary=\(form.boundary)" }
         #expect(named.field("Content-Type") == "multipart/mixed; boundary=\(form.boundary)")

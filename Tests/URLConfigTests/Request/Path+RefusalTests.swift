@@ -16,7 +16,6 @@ import URLConfig
     private func expectRefused(_ path: URLRequest.Path, sourceLocation: SourceLocation = #_sourceLocation) {
         let error = refusal(path)
         #expect(error?.code == .invalidURL, "\(path)", sourceLocation: sourceLocation)
-        #expect(error?.stage == .building, sourceLocation: sourceLocation)
         #expect(error?.reason.hasPrefix("path ") == true, sourceLocation: sourceLocation)
     }
 

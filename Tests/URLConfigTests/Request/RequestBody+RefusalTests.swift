@@ -15,7 +15,7 @@ import URLConfig
                 $0.method = method
                 $0.body = body
             }
-            #expect(error?.code == .invalidBody)
+            #expect(error?.code == .invalidRequest)
             #expect(error?.reason.contains(method.rawValue) == true)
             #expect(error?.reason.contains(".post") == true)
         }
@@ -41,7 +41,7 @@ import URLConfig
     @Test func `what an encoding throws is the underlying error`() {
         #expect(refusal { $0.body = .json(Unencodable()) }?.underlyingError is Broken)
         #expect(refusal { $0.body["a"] = Unencodable() }?.underlyingError is Broken)
-        #expect(refusal { $0.bodyModel = Unencodable() }?.code == .invalidBody)
+        #expect(refusal { $0.bodyModel = Unencodable() }?.code == .invalidRequest)
         #expect(refusal { $0.body = RequestBody { _, _ in throw Broken() } }?.underlyingError is Broken)
     }
 
@@ -51,7 +51,7 @@ import URLConfig
             $0.body["fine"] = 1
             $0.body["ratio"] = number
         }
-        #expect(error?.code == .invalidBody)
+        #expect(error?.code == .invalidRequest)
         #expect(error?.underlyingError is EncodingError)
         #expect(error?.reason.hasPrefix("body: ratio") == true, "\(error?.reason ?? "")")
     }
@@ -62,7 +62,7 @@ import URLConfig
                 $0.body = whole
                 $0.body["title"] = 1
             }
-            #expect(error?.code == .invalidBody)
+            #expect(error?.code == .invalidRequest)
             #expect(error?.reason.contains("'title'") == true)
         }
     }
@@ -79,6 +79,6 @@ import URLConfig
 
     @Test func `a form from a model that does not fit is refused`() {
         let error = refusal { $0.body = .form(URLRequest.Query([[1]])) }
-        #expect(error?.code == .invalidBody)
+        #expect(error?.code == .invalidRequest)
     }
 }

@@ -34,7 +34,6 @@ import Testing
     func `a host that is no base URL is refused`(host: String, word: String) {
         let error = refusal(host)
         #expect(error?.code == .invalidURL)
-        #expect(error?.stage == .building)
         #expect(error?.reason.hasPrefix("host ") == true)
         #expect(error?.reason.contains(word) == true, "\(error?.reason ?? "not refused")")
     }

@@ -77,7 +77,6 @@ import URLConfig
         struct Users: Decodable { var users: [User] }
         let error = #expect(throws: RequestError.self) { try response(json).decode(Users.self) }
         #expect(error?.code == .decoding)
-        #expect(error?.stage == .decoding)
         #expect(error?.response?.data == Data(json.utf8))
         #expect(error?.underlyingError is DecodingError)
         let text = "\(error as Any)"

@@ -60,7 +60,6 @@ import URLConfig
         let response = response(text, 502)
         let error = #expect(throws: RequestError.self) { try response.decode(User.self, orThrow: APIError.self) }
         #expect(error?.code == .unacceptableStatus)
-        #expect(error?.stage == .validating)
         #expect(error?.response?.data == Data(text.utf8))
         #expect(error?.underlyingError is DecodingError)
         for part in ["answered 502: that status is not", "APIError", "\(text.utf8.count) B of application/json"] {

@@ -77,7 +77,7 @@ import URLConfig
 
     @Test func `an app adds its own codes`() {
         let error = RequestError(
-            .maintenance, stage: .validating, reason: "closed until noon", response: DataResponseTests.response([]))
+            .maintenance, reason: "closed until noon", response: DataResponseTests.response([]))
         #expect(error.code == .maintenance)
         #expect(error.request?.url?.host() == "api.example.com")
         #expect("\(error)".contains("closed until noon"))

@@ -35,7 +35,6 @@ import URLConfig
                 }
             }
             #expect(error?.code == .unauthorized)
-            #expect(error?.stage == .executing)
             #expect(error?.response?.status == .unauthorized)
             #expect(error?.response?.data == Data("refused".utf8))
         }

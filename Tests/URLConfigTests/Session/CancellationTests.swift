@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite(.timeLimit(.minutes(2))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     enum Step: CaseIterable {
         case authorize
         case server

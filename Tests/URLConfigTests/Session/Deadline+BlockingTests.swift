@@ -3,7 +3,7 @@ import Testing
 import URLConfig
 
 /// Closures of the caller's that block a thread, which a task must not do.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct DeadlineBlockingTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct DeadlineBlockingTests {
     @Test func `calls whose validators block threads end on time`() async throws {
         let end = DispatchSemaphore(value: 0)
         try await Loopback.serving { _ in

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// The time for a whole call, by a clock that the test moves.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct DeadlineTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct DeadlineTests {
     /// Serves a 503 that asks for a wait of so many seconds; `body` also receives how often.
     private func servingBusy(
         retryAfter seconds: Int, _ body: (Loopback, _ served: () -> Int) async throws -> Void

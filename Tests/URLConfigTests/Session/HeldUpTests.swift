@@ -6,7 +6,7 @@ import Testing
 /// What holds up the queue that all of Foundation's tasks share stops every transfer, but no caller and no Swift task.
 ///
 /// In processes of their own: other tests need that queue.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HeldUpTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HeldUpTests {
     /// Foundation's queue waits in it until it is opened.
     private final class Barrier: URLProtocol {
         static let isReached = Gate()

@@ -4,7 +4,7 @@ import Testing
 import URLConfig
 
 /// Log handlers that make a configuration themselves, each in a process of its own: a logging system is set up once.
-@Suite(.timeLimit(.minutes(1))) struct LogHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct LogHandlerTests {
     @Test func `a log handler may make a configuration`() async {
         await #expect(processExitsWith: .success) {
             LoggingSystem.bootstrap { label in

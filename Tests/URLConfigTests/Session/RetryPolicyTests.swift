@@ -106,7 +106,7 @@ import Testing
             URLError(.cancelled), URLError(.badURL), URLError(.unsupportedURL), URLError(.secureConnectionFailed),
             URLError(.serverCertificateUntrusted), URLError(.userAuthenticationRequired),
             URLError(.requestBodyStreamExhausted), URLError(.cannotParseResponse), CancellationError(),
-            RequestError(.responseTooLarge, stage: .executing, reason: "too long"),
+            RequestError(.responseTooLarge, reason: "too long"),
         ] as [any Error])
     func `failures that do not`(error: any Error) throws {
         #expect(try delay(.standard, .failure(error)) == nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Attempts over a real socket, waits by a clock that the test moves.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RetryTests {
     /// Answers with one status after the other, the last one again and again, and keeps what it is asked.
     private func serving(
         _ statuses: [Int], retryAfter: String? = nil,

@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Tokens that know when they expire.
-@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorExpiryTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorExpiryTests {
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 

@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// Very many requests with one token, over a real socket and in every order.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct TokenAuthenticatorLoadTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TokenAuthenticatorLoadTests {
     @Test func `ten thousand concurrent refusals by a server cause one refresh`() async throws {
         let requests = Locked(0)
         let refreshes = Locked(0)

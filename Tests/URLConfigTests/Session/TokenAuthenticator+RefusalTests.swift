@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// What a refusal says, and whose credentials it is about.
-@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorRefusalTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorRefusalTests {
     private typealias Token = TokenAuthenticator.Token
 
     /// The error of a call whose request the server refuses.

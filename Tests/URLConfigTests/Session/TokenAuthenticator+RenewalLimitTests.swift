@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// A `load` or `refresh` that does not return.
-@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorRenewalLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorRenewalLimitTests {
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Signed in, signed out, and in again.
-@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorSignInTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorSignInTests {
     private typealias Token = TokenAuthenticator.Token
 
     @Test func `a token that cannot be had any more signs out`() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// When the user is signed out, and when not.
-@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorSignOutTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorSignOutTests {
     /// Calls a server that refuses every request.
     private func call(_ server: Loopback, _ authenticator: TokenAuthenticator, _ journal: Journal) async {
         let error = await #expect(throws: RequestError.self) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite(.timeLimit(.minutes(1))) struct TokenAuthenticatorTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorTests {
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 

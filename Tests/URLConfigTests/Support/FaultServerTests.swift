@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Through a raw socket, so that no HTTP client has a say.
-@Suite(.timeLimit(.minutes(1))) struct FaultServerTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultServerTests {
     struct Outcome: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var fault: FaultServer.Fault

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// A caller's delegate that never answers.
-@Suite(.timeLimit(.minutes(1))) struct CallerDelegateSilenceTests {
+@Suite(.timeLimit(.minutes(10))) struct CallerDelegateSilenceTests {
     /// What a delegate is asked for and never gives.
     enum Question: CaseIterable { case challenge, redirect, stream }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// What the caller's own delegates are asked, and what their answers do.
-@Suite(.timeLimit(.minutes(1))) struct CallerDelegateTests {
+@Suite(.timeLimit(.minutes(10))) struct CallerDelegateTests {
     enum Place: CaseIterable { case session, task }
 
     /// Sends a request to who wants to know a password, with a delegate of the session or of the task.

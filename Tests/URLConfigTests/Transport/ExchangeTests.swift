@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// One request and its response, without a network.
-@Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
+@Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
     private func exchange(_ clock: any Clock<Duration> = ContinuousClock()) -> Exchange {
         let config = URLSession.Config().with { $0.clock = clock }
         return Exchange(.init(.with(.init(host: "http://h.invalid")), session: .shared, config: config))

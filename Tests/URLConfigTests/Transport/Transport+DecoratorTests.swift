@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Transports that hand requests on to the session's own: what the loop decides stays right.
-@Suite(.timeLimit(.minutes(1))) struct TransportDecoratorTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportDecoratorTests {
     private static let identity = Transport { try await Transport.urlSession.send($0) }
 
     #if canImport(FoundationNetworking)
@@ -87,7 +87,7 @@ import Testing
             let error = await #expect(throws: RequestError.self) {
                 try await server.response(for: request) { $0.transport = twice }
             }
-            #expect(error?.code == .invalidBody)
+            #expect(error?.code == .invalidRequest)
             #expect(server.requests.map(\.bodyText) == ["0123456789"])
         }
     }
@@ -100,7 +100,7 @@ import Testing
                 return try await Transport.urlSession.send(request)
             }
             let error = await #expect(throws: RequestError.self) { try await server.get { $0.transport = injecting } }
-            #expect(error?.code == .invalidMethod)
+            #expect(error?.code == .invalidRequest)
             #expect(server.connections == 0)
         }
     }

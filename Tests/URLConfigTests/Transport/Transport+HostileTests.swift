@@ -2,7 +2,7 @@ import Testing
 import URLConfig
 
 /// Transports that hang, break off, never end or call back.
-@Suite(.timeLimit(.minutes(1))) struct TransportHostileTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportHostileTests {
     private let request = URLRequest.with(.init(host: "http://api.test")) { _ in }
 
     @discardableResult

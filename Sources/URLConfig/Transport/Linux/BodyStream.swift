@@ -53,7 +53,7 @@ final class BodyStream: InputStream {
     }
 
     private func fail(_ reason: String) -> Int {
-        exchange?.finish(throwing: RequestError(.invalidBody, stage: .executing, reason: "body: the stream \(reason)"))
+        exchange?.finish(throwing: RequestError(.invalidRequest, reason: "body: the stream \(reason)"))
         return -1
     }
 }

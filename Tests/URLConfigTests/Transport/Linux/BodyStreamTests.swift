@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// A body stream and the length that its request names.
-@Suite(.timeLimit(.minutes(1))) struct BodyStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct BodyStreamTests {
     /// Gives its bytes in pieces of one size.
     private final class Pieces: InputStream {
         private var bytes: [UInt8]
@@ -56,7 +56,7 @@ import Testing
             let error = await #expect(throws: RequestError.self) {
                 try await server.response(for: request)
             }
-            #expect(error?.code == .invalidBody)
+            #expect(error?.code == .invalidRequest)
             #expect(error?.reason == "body: the stream is longer than its Content-Length, 3 bytes")
             try await server.get()
             #expect(server.requests.map { $0.head.prefix(4) } == ["GET "])
@@ -70,7 +70,7 @@ import Testing
             let error = await #expect(throws: RequestError.self) {
                 try await server.response(for: request)
             }
-            #expect(error?.code == .invalidBody)
+            #expect(error?.code == .invalidRequest)
             #expect(error?.reason == "body: the stream ends after \(length) of its Content-Length, 5 bytes")
             #expect(server.requests.isEmpty)
         }
@@ -96,7 +96,7 @@ import Testing
             let error = await #expect(throws: RequestError.self) {
                 try await server.response(for: request(stream, length: nil, to: server))
             }
-            #expect(error?.code == .invalidBody)
+            #expect(error?.code == .invalidRequest)
             #expect(error?.reason.hasPrefix("body: the stream cannot be read: ") == true)
             #expect(server.requests.isEmpty)
         }

@@ -7,7 +7,7 @@ import Testing
 
 /// What stock Foundation on Linux does wrong, and what it does beneath us: both in one test where that does no harm, so
 /// that we notice when it is mended.
-@Suite(.timeLimit(.minutes(2))) struct ShadowSessionTests {
+@Suite(.timeLimit(.minutes(10))) struct ShadowSessionTests {
     @Test func `a session has one shadow for all its calls`() async throws {
         try await Loopback.serving { _ in
             .json("{}")

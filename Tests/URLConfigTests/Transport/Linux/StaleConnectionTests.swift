@@ -4,7 +4,7 @@ import Testing
 
 /// A server that reads a whole request on a kept connection, may well process it, and closes the connection without a
 /// response.
-@Suite(.timeLimit(.minutes(3))) struct StaleConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct StaleConnectionTests {
     private typealias Method = HTTPTypes.HTTPRequest.Method
 
     enum Body: CaseIterable {
