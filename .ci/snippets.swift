@@ -12,7 +12,10 @@ struct Chunk {
 
     /// The first line without attributes and modifiers, after comments and the like.
     private var head: Substring {
-        let before = /(@\w+(\([^)]*\))?|public|private|fileprivate|internal|final|nonisolated|indirect|mutating)\s+/
+        let before = #/
+            ( @\w+ (\( ( "[^"]*" | \([^)]*\) | [^()"] )* \))?
+            | public | private | fileprivate | internal | final | nonisolated | indirect ) \s+
+            /#
         for line in lines where !line.isEmpty && line.prefixMatch(of: /\/\/|#(if|else|endif)/) == nil {
             var rest = line + " "
             while let match = rest.prefixMatch(of: before) { rest = rest[match.range.upperBound...] }
@@ -25,11 +28,12 @@ struct Chunk {
         head.prefixMatch(of: /(extension|struct|enum|class|actor|protocol|func|typealias|(prefix|infix|postfix) \w+)\b/)
             != nil
     }
-    /// Whether the closure that the statement is in has the configuration as its parameter.
+    /// Whether a `return` in it is one of the function, and not of a closure.
+    var isControlFlow: Bool { head.prefixMatch(of: /(if|guard|for|switch|while|do|return)\b/) != nil }
+    /// Whether it is in a closure that receives a configuration.
     var isConfiguration: Bool {
-        let statement = /(try\s+|_ = )*\$0\b/
-        let isNested = head.prefixMatch(of: /(if|for|switch|while)\b/) != nil
-        return (isNested ? lines.map { $0.dropFirst(4) } : [head]).contains { $0.prefixMatch(of: statement) != nil }
+        let lines = isControlFlow ? lines.map { $0.dropFirst(4) } : [head]
+        return lines.contains { $0.prefixMatch(of: /(try\s+|_ = )*\$0\b/) != nil }
     }
     /// Whether there are nothing but comments and attributes so far, or an `#if` without its end.
     private var isIncomplete: Bool {
@@ -66,7 +70,7 @@ struct Module {
         addToFile(chunks.filter { $0.isImport || $0.isDeclaration })
         let body = chunks.filter { !$0.isImport && !$0.isDeclaration }
         if body.isEmpty { return }
-        let returns = body.contains { $0.text.contains(/\breturn +[^}\s]/) }
+        let returns = body.contains { $0.isControlFlow && $0.text.contains(/\breturn +[^}\s]/) }
         statements.append("func _block\(ends.count)() async throws\(returns ? " -> Any?" : "") {")
         statements += body.map { $0.isConfiguration ? "_configure {\n\(located($0))\n}" : located($0) }
         // The function of the next block is inside this one.
