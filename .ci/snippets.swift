@@ -12,7 +12,8 @@ struct Chunk {
 
     /// The first line without attributes and modifiers, after comments and the like.
     private var head: Substring {
-        let before = #/
+        let before =
+            #/
             ( @\w+ (\( ( "[^"]*" | \([^)]*\) | [^()"] )* \))?
             | public | private | fileprivate | internal | final | nonisolated | indirect ) \s+
             /#
@@ -23,10 +24,9 @@ struct Chunk {
         }
         return ""
     }
-    var isImport: Bool { head.hasPrefix("import ") }
+    /// Whether it belongs at file scope.
     var isDeclaration: Bool {
-        head.prefixMatch(of: /(extension|struct|enum|class|actor|protocol|func|typealias|(prefix|infix|postfix) \w+)\b/)
-            != nil
+        head.prefixMatch(of: /(import|extension|struct|enum|class|actor|protocol|func|typealias)\b/) != nil
     }
     /// Whether a `return` in it is one of the function, and not of a closure.
     var isControlFlow: Bool { head.prefixMatch(of: /(if|guard|for|switch|while|do|return)\b/) != nil }
@@ -54,41 +54,35 @@ struct Chunk {
     }
 }
 
-/// What becomes a module.
 struct Module {
     var document: String
-    var imports: [String] = []
-    var declarations: [String] = []
-    var statements: [String] = []
-    var ends: [String] = []
+    var declarations: [Chunk] = []
+    var blocks: [[Chunk]] = []
 
     private func located(_ chunk: Chunk) -> String {
-        "#sourceLocation(file: \"\(document)\", line: \(chunk.line))\n\(chunk.text)\n#sourceLocation()"
+        "#sourceLocation(file: \"\(document)\", line: \(chunk.line))\n\(chunk.text)\n#sourceLocation()\n"
     }
 
-    mutating func add(_ chunks: [Chunk]) {
-        addToFile(chunks.filter { $0.isImport || $0.isDeclaration })
-        let body = chunks.filter { !$0.isImport && !$0.isDeclaration }
-        if body.isEmpty { return }
-        let returns = body.contains { $0.isControlFlow && $0.text.contains(/\breturn +[^}\s]/) }
-        statements.append("func _block\(ends.count)() async throws\(returns ? " -> Any?" : "") {")
-        statements += body.map { $0.isConfiguration ? "_configure {\n\(located($0))\n}" : located($0) }
-        // The function of the next block is inside this one.
-        ends.append(returns ? "return nil\n}" : "}")
-    }
+    /// The statements of a block in a function, which has that of the next block inside.
+    private func function(_ blocks: ArraySlice<[Chunk]>) -> String {
+        guard let block = blocks.first else { return "" }
+        let returns = block.contains { $0.isControlFlow && $0.text.contains(/\breturn +[^}\s]/) }
+        let body = block.map { $0.isConfiguration ? "_configure {\n\(located($0))}\n" : located($0) }.joined()
+        return """
+            func _block\(blocks.startIndex)() async throws -> \(returns ? "Any?" : "Void") {
+            \(body)\(function(blocks.dropFirst()))\(returns ? "return nil" : "")
+            }
 
-    mutating func addToFile(_ chunks: [Chunk]) {
-        imports += chunks.filter(\.isImport).map(located)
-        declarations += chunks.filter { !$0.isImport }.map(located)
+            """
     }
 
     var source: String {
-        let configure = """
-            private func _configure(_ change: (inout URLRequest.Config) throws -> Void) {}
-            @_disfavoredOverload private func _configure(_ change: (inout URLSession.Config) throws -> Void) {}
-            """
-        let parts = ["import URLConfig"] + imports + [configure] + declarations + statements + ends.reversed()
-        return parts.joined(separator: "\n") + "\n"
+        """
+        import URLConfig
+        private func _configure(_ change: (inout URLRequest.Config) throws -> Void) {}
+        @_disfavoredOverload private func _configure(_ change: (inout URLSession.Config) throws -> Void) {}
+        \(declarations.map(located).joined())\(function(blocks[...]))
+        """
     }
 }
 
@@ -133,16 +127,18 @@ for document in CommandLine.arguments.dropFirst(2) {
                 isLeftOut = false
                 leftOut += 1
             } else if isSwift {
-                modules[modules.count - 1].add(Chunk.chunks(of: text, from: first))
+                let chunks = Chunk.chunks(of: text, from: first)
+                modules[modules.count - 1].declarations += chunks.filter(\.isDeclaration)
+                modules[modules.count - 1].blocks.append(chunks.filter { !$0.isDeclaration })
                 compiled += 1
             }
-        } else if line.contains("<!-- swift") || line.contains("```swift") {
+        } else if line.contains("<!-- swift") || line.contains("```swift") || isLeftOut && !line.isEmpty {
             fail("This is none of the forms that .ci/snippets explains.")
         }
         index += 1
     }
     for (number, var module) in modules.enumerated() {
-        module.addToFile(imagined)
+        module.declarations += imagined
         let file = CommandLine.arguments[1] + "/Document_\(name)_\(number + 1).swift"
         try module.source.write(toFile: file, atomically: false, encoding: .utf8)
     }
