@@ -36,11 +36,10 @@ extension URLRequest {
     ///
     /// A binary body is written with `printf` and piped in. A body stream is left out.
     ///
-    /// - Parameter redaction: What is hidden, by default as in ``Foundation/URLSession/Config/default``. With
-    ///   ``Redaction/none``, the command sends what the request sends.
-    public func cURL(redaction: Redaction? = nil) -> String {
+    /// - Parameter redaction: What is hidden. With ``Redaction/none``, the command sends what the request sends.
+    public func cURL(redaction: Redaction = URLSession.Config.default.redaction) -> String {
         if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
-        let redaction = (redaction ?? URLSession.Config.default.redaction).knowing(self)
+        let redaction = redaction.knowing(self)
         var words = ["curl"]
         let target = redaction.url(url?.absoluteString ?? "")
         if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
