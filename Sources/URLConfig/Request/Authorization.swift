@@ -31,7 +31,7 @@ public struct Authorization: Sendable {
         }
     }
 
-    /// A user name and a password (RFC 7617 §2), in UTF-8. A colon in the user name is refused.
+    /// A user name and a password (RFC 7617 §2), in UTF-8; a colon in the user name is refused.
     public static func basic(username: String, password: String) -> Self {
         Self { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {

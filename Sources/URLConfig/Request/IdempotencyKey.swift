@@ -14,7 +14,7 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
     /// A new random key for each request; all attempts to send the request have the same key.
     public static let automatic = Self()
 
-    /// A key of the caller, such as the number of an order. An empty one is refused.
+    /// A key of the caller, such as the number of an order; an empty one is refused.
     public init(stringLiteral value: String) {
         text = value
     }

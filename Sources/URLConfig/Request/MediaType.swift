@@ -42,10 +42,9 @@ public struct MediaType: Sendable, Hashable {
 
     /// Whether another media type has this type and subtype, where `*` is any, and these parameters in any case.
     func matches(_ other: MediaType) -> Bool {
-        (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
-            && parameters.allSatisfy { name, value in
-                other.parameters[name]?.lowercased().utf8.elementsEqual(value.lowercased().utf8) == true
-            }
+        let found = other.parameters
+        return (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
+            && parameters.allSatisfy { found[$0]?.lowercased().utf8.elementsEqual($1.lowercased().utf8) == true }
     }
 
     var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") || subtype == "x-ndjson" || subtype == "jsonl" }
@@ -58,16 +57,14 @@ public struct MediaType: Sendable, Hashable {
 }
 
 extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
-    /// A media type from a literal. A malformed one becomes `application/octet-stream`.
+    /// A media type from a literal; a malformed one becomes `application/octet-stream`.
     public init(stringLiteral text: String) {
         self = Self(text) ?? .octetStream
     }
 
     /// `application/json` (RFC 8259 §11).
     public static let json: Self = "application/json"
-    /// `application/x-www-form-urlencoded` (WHATWG URL).
     static let form: Self = "application/x-www-form-urlencoded"
-    /// `application/octet-stream` (RFC 2046 §4.5.1).
     static let octetStream: Self = "application/octet-stream"
     /// `text/plain; charset=utf-8`.
     public static let text: Self = "text/plain; charset=utf-8"

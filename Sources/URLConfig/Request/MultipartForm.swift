@@ -10,15 +10,9 @@
 ///
 /// In names, a quote becomes `%22`, CR `%0D` and LF `%0A` (WHATWG HTML §4.10.21.8).
 public struct MultipartForm: Sendable {
-    private struct Part {
-        let name: String
-        let header: String
-        let content: @Sendable (JSONEncoder) throws -> Data
-    }
-
     /// Separates the parts; its 128 random bits are in no content.
     let boundary: String
-    private var parts: [Part] = []
+    private var parts: [(header: String, content: @Sendable (JSONEncoder) throws -> Data)] = []
 
     /// An empty form.
     public init() {
@@ -26,7 +20,7 @@ public struct MultipartForm: Sendable {
         boundary = "URLConfig-" + random.joined(separator: "-")
     }
 
-    /// Adds a text field, in UTF-8. An array becomes several fields with one name.
+    /// Adds a text field in UTF-8; an array becomes several fields with one name.
     public mutating func append(_ name: String, _ value: some QueryValue) {
         for text in value.formTexts {
             append(name, "") { _ in Data(text.utf8) }
@@ -35,7 +29,13 @@ public struct MultipartForm: Sendable {
 
     /// Adds a field with a JSON value, encoded with the encoder of the configuration when the request is built.
     public mutating func append(_ name: String, json value: some Encodable & Sendable) {
-        append(name, "\r\nContent-Type: \(MediaType.json)") { try $0.encode(RequestBody.JSON(value)) }
+        append(name, "\r\nContent-Type: \(MediaType.json)") { encoder in
+            do {
+                return try encoder.encode(RequestBody.JSON(value))
+            } catch {
+                throw RequestError.refused(.invalidRequest, "part '\(name)': \(error.summary)", error)
+            }
+        }
     }
 
     /// Adds a file.
@@ -47,19 +47,13 @@ public struct MultipartForm: Sendable {
     private mutating func append(
         _ name: String, _ header: String, _ content: @escaping @Sendable (JSONEncoder) throws -> Data
     ) {
-        parts.append(Part(name: name, header: "name=\"\(name.escapedForHeader)\"\(header)", content: content))
+        parts.append(("name=\"\(name.escapedForHeader)\"\(header)", content))
     }
 
     var contentType: MediaType { .init(stringLiteral: "multipart/form-data; boundary=\(boundary)") }
 
     func data(_ encoder: JSONEncoder) throws -> Data {
-        let contents = try parts.map { part in
-            do {
-                return try part.content(encoder)
-            } catch {
-                throw RequestError.refused(.invalidRequest, "part '\(part.name)': \(error.summary)", error)
-            }
-        }
+        let contents = try parts.map { try $0.content(encoder) }
         var data = Data()
         // 128 bytes cover the delimiters of a part.
         data.reserveCapacity(zip(parts, contents).reduce(128) { $0 + $1.0.header.utf8.count + $1.1.count + 128 })

@@ -26,12 +26,14 @@ extension RequestBody {
             self.init(value)
         }
 
+        /// The value without members that are `nil`.
+        var encodable: any Encodable { ((value as? any NilOmitting)?.omittingNil as? any Encodable) ?? value }
+
         /// Encodes the value with the strategies of the encoder.
         public func encode(to encoder: any Encoder) throws {
             // The strategies for dates and data do not apply to `value.encode(to:)`.
             var container = encoder.singleValueContainer()
-            let value: any Encodable = ((value as? any NilOmitting)?.omittingNil as? any Encodable) ?? value
-            try container.encode(value)
+            try container.encode(encodable)
         }
 
         private struct Null: Encodable, Sendable {
@@ -56,7 +58,7 @@ extension RequestBody.JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLit
     public init(stringLiteral value: String) { self.init(value) }
     /// An array.
     public init(arrayLiteral elements: Self...) { self.init(elements) }
-    /// An object. The last of several members with one name wins.
+    /// An object; the last of several members with one name wins.
     public init(dictionaryLiteral elements: (String, Self?)...) {
         self.init(Self.members(elements.map { ($0, $1?.value) }))
     }
@@ -73,19 +75,17 @@ protocol NilOmitting {
     var omittingNil: Self { get }
 }
 
-extension NilOmitting {
-    var isNil: Bool { false }
-}
-
 extension Optional: NilOmitting {
     var isNil: Bool { self == nil }
     var omittingNil: Self { map { ($0 as? any NilOmitting)?.omittingNil as? Wrapped ?? $0 } }
 }
 
 extension Array: NilOmitting where Element: NilOmitting {
+    var isNil: Bool { false }
     var omittingNil: Self { map(\.omittingNil) }
 }
 
 extension Dictionary: NilOmitting where Value: NilOmitting {
+    var isNil: Bool { false }
     var omittingNil: Self { filter { !$1.isNil }.mapValues(\.omittingNil) }
 }

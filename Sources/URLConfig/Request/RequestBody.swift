@@ -31,7 +31,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
         content = .encoded(encode)
     }
 
-    /// A JSON object. `nil` leaves a member out, `.null` is JSON null.
+    /// A JSON object; `nil` leaves a member out, `.null` is JSON null.
     public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
         content = .members(JSON.members(elements))
     }
@@ -50,14 +50,15 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-// Swift prefers the subscript that does not convert a literal's values to `String` or `Int` by `.init(value)`.
+// The order of preference matters: as a `[String: String]`, a literal would turn a number in `.init(number)` into text.
+// The generic parameter makes Swift read by the first subscript.
 extension RequestBody {
     /// The value of a member of the JSON object.
     public subscript(member: String) -> (any Encodable & Sendable)? {
         if case .members(let members) = content { members[member]?.value } else { nil }
     }
 
-    /// Sets a member from a literal with values of several types. `nil` removes the member, `.null` is JSON null.
+    /// Sets a member to a literal with values of several types; `nil` removes the member, `.null` is JSON null.
     ///
     /// The encoder's key strategy does not change the names. Setting a member of a whole body is refused
     /// (``RequestError/Code/invalidRequest``).
@@ -66,19 +67,19 @@ extension RequestBody {
         set { set(String(member), newValue) }
     }
 
-    /// Sets a member to an object of variables of several types. `nil` leaves a name out.
+    /// Sets a member to an object of variables of several types; `nil` leaves a name out.
     public subscript(member: some StringProtocol) -> [String: (any Encodable & Sendable)?] {
         get { self[String(member)] as? [String: JSON] ?? [:] }
         set { set(String(member), JSON.members(newValue.map { ($0, $1) })) }
     }
 
-    /// Sets a member to a list of objects of variables of several types. `nil` leaves a name out.
+    /// Sets a member to a list of objects of variables of several types; `nil` leaves a name out.
     public subscript(member: some StringProtocol) -> [[String: (any Encodable & Sendable)?]] {
         get { self[String(member)] as? [[String: JSON]] ?? [] }
         set { set(String(member), newValue.map { JSON.members($0.map { ($0, $1) }) }) }
     }
 
-    /// Sets a member to a value of any type. `nil` removes the member.
+    /// Sets a member to a value of any type; `nil` removes the member.
     @_disfavoredOverload
     public subscript(member: some StringProtocol) -> (any Encodable & Sendable)? {
         get { self[String(member)] }
@@ -98,7 +99,7 @@ extension RequestBody {
         return body
     }
 
-    /// Items as `application/x-www-form-urlencoded` (WHATWG URL), in order. A space becomes `+`.
+    /// Items as `application/x-www-form-urlencoded` (WHATWG URL), in order; a space becomes `+`.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, _ in
             if let reason = items.invalidReason { throw Reason(reason) }
@@ -148,7 +149,7 @@ extension RequestBody {
             return try encoder().encode(members)
         case .model(let model):
             fields.setContentType(.json)
-            return try encoder().encode(JSON(model))
+            return try encoder().encode(JSON(model).encodable)
         case .encoded(let encode):
             return try encode(&fields, encoder())
         }

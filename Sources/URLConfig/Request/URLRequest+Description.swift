@@ -1,8 +1,8 @@
 extension URLRequest {
-    /// Method and URL, such as `GET https://api.example.com/users`. Secrets are hidden.
+    /// Method and URL, such as `GET https://api.example.com/users`; secrets are hidden.
     public var urlString: String { summary(shownRedaction) }
 
-    /// The body as logs show it: indented JSON, text, or `<n bytes image/png>`. Secrets are hidden.
+    /// The body as logs show it: indented JSON, text, or `<n bytes image/png>`; secrets are hidden.
     public var bodyString: String { shownBody(shownRedaction) }
 
     private var shownRedaction: Redaction { URLSession.Config.default.redaction.knowing(self) }
@@ -27,7 +27,7 @@ extension URLRequest {
 }
 
 extension URLRequest {
-    /// The request as a curl command for a POSIX shell. Secrets are hidden.
+    /// The request as a curl command for a POSIX shell; secrets are hidden.
     ///
     /// ```swift
     /// print(request.cURL(redaction: .none))
@@ -72,7 +72,7 @@ extension URLRequest {
 }
 
 extension URLRequest.Config: CustomReflectable {
-    /// What `print`, `dump` and debuggers show. Secrets are hidden, and so is the body.
+    /// What `print`, `dump` and debuggers show; secrets and the body are hidden.
     public var customMirror: Mirror {
         let redaction = URLSession.Config.default.redaction
         let url = (try? urlText()).map(redaction.url) ?? redaction.host(host)

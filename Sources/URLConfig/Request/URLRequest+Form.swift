@@ -1,5 +1,5 @@
 extension URLRequest {
-    /// Sets the body to a multipart form, and `Content-Type` to match. The method does not change.
+    /// Sets the body to a multipart form and `Content-Type` to match; the method does not change.
     ///
     /// - Parameters:
     ///   - parameters: Text fields, sent in the order of their names.

@@ -1,3 +1,4 @@
+import FlyingFox
 import Foundation
 import Testing
 
@@ -142,6 +143,25 @@ import Testing
         let prefix = "URLConfig-"
         #expect(boundaries.allSatisfy { $0.hasPrefix(prefix) })
         #expect(boundaries.map(\.utf8.count).max().map { $0 - prefix.utf8.count } ?? 0 >= 25)
+    }
+
+    @Test func `a server receives the boundary and every byte`() async throws {
+        try await Loopback.serving { request in
+            let type = request.headers[.contentType] ?? ""
+            return FlyingFox.HTTPResponse(statusCode: .ok, body: Data("\(type)\n".utf8) + (try await request.bodyData))
+        } _: { server in
+            var form = MultipartForm()
+            form.append("count", 7)
+            form.append("place", json: Place())
+            form.append(URLRequest.File(key: "raw", data: Data(0...255)))
+            let request = URLRequest.with(server.config) {
+                $0.method = .post
+                $0.body = .multipart(form)
+            }
+            let received = try await server.session.response(for: request).data
+            let sent = try #require(request.httpBody)
+            #expect(received == Data("multipart/form-data; boundary=\(form.boundary)\n".utf8) + sent)
+        }
     }
 
     @Test func `a content type of the caller's own is refused`() {

@@ -124,7 +124,9 @@ import URLConfig
         let body = text {
             $0.encoder = Self.snakeCase()
             $0.body["theArticle"] = Article()
-            $0.body["theLiteral"] = ["innerName": 1, "otherName": "x", "deepOne": ["moreDeep": .null, "article": .init(Article())]]
+            $0.body["theLiteral"] = [
+                "innerName": 1, "otherName": "x", "deepOne": ["moreDeep": .null, "article": .init(Article())],
+            ]
             $0.body["theObject"] = ["innerName": 1, "innerArticle": [1: Article()].values.map(\.pageTitle)]
         }
         #expect(

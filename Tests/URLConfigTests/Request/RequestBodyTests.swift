@@ -76,7 +76,8 @@ import URLConfig
         #expect(request { $0.body = .json([1, 2]) }.bodyText == "[1,2]")
         #expect(request { $0.body = .json("text") }.bodyText == #""text""#)
         #expect(request { $0.body = .json(.null) }.bodyText == "null")
-        #expect(request { $0.body = .json(["a": 1, "b": ["x", .null], "c": nil]) }.bodyText == #"{"a":1,"b":["x",null]}"#)
+        let literal = request { $0.body = .json(["a": 1, "b": ["x", .null], "c": nil]) }
+        #expect(literal.bodyText == #"{"a":1,"b":["x",null]}"#)
     }
 
     @Test func `the body's model reads as what was set, and nil removes the body`() {
