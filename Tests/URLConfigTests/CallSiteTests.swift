@@ -22,7 +22,7 @@ import URLConfig
             $0.method = .post
             $0.body["title"] = "some-title"
             $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": .null, "gone": nil]
-            $0.body["items"] = [["id": .init(userID), "qty": 2]]
+            $0.body["items"] = [["id": .value(userID), "qty": 2]]
             $0.body["author"] = ["id": userID, "name": "Ann"]
             $0.body["deletedAt"] = .null
         }

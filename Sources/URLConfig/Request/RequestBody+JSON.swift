@@ -2,16 +2,21 @@ extension RequestBody {
     /// A JSON value, written as a literal or made from any `Encodable` value.
     ///
     /// ```swift
-    /// $0.body["meta"] = ["draft": true, "author": ["name": .init(name), "age": 30, "tags": ["a", 1, .null]]]
+    /// $0.body["meta"] = ["draft": true, "author": ["name": .value(name), "age": 30, "tags": ["a", 1, .null]]]
     /// ```
     ///
     /// In an object, `nil` leaves the member out.
     public struct JSON: Encodable, Sendable {
         let value: any Encodable & Sendable
 
-        /// The JSON of a value, such as a variable inside a literal.
-        public init(_ value: some Encodable & Sendable) {
+        init(_ value: any Encodable & Sendable) {
             self.value = (value as? Self)?.value ?? value
+        }
+
+        /// A variable inside a literal.
+        public static func value(_ value: some Encodable & Sendable) -> Self {
+            // Not a public initializer: in `["price": .init(price), "qty": 2]`, Swift takes that for `Int(price)`.
+            Self(value)
         }
 
         /// JSON null.

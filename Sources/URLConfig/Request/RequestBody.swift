@@ -50,40 +50,35 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-// The order of preference matters: as a `[String: String]`, a literal would turn a number in `.init(number)` into text.
-// The generic parameter makes Swift read by the first subscript.
 extension RequestBody {
-    /// The value of a member of the JSON object.
-    public subscript(member: String) -> (any Encodable & Sendable)? {
-        if case .members(let members) = content { members[member]?.value } else { nil }
-    }
-
-    /// Sets a member to a literal with values of several types; `nil` removes the member, `.null` is JSON null.
+    /// A member of the JSON object; `nil` removes the member, `.null` is JSON null.
     ///
-    /// The encoder's key strategy does not change the names. Setting a member of a whole body is refused
+    /// The encoder's key strategy does not change the name. Setting a member of a whole body is refused
     /// (``RequestError/Code/invalidRequest``).
-    public subscript(member: some StringProtocol) -> JSON? {
-        get { self[String(member)].flatMap { JSON($0) } }
-        set { set(String(member), newValue) }
+    public subscript(member: String) -> (any Encodable & Sendable)? {
+        get { if case .members(let members) = content { members[member]?.value } else { nil } }
+        set { set(member, newValue) }
     }
 
-    /// Sets a member to an object of variables of several types; `nil` leaves a name out.
-    public subscript(member: some StringProtocol) -> [String: (any Encodable & Sendable)?] {
-        get { self[String(member)] as? [String: JSON] ?? [:] }
-        set { set(String(member), JSON.members(newValue.map { ($0, $1) })) }
-    }
-
-    /// Sets a member to a list of objects of variables of several types; `nil` leaves a name out.
-    public subscript(member: some StringProtocol) -> [[String: (any Encodable & Sendable)?]] {
-        get { self[String(member)] as? [[String: JSON]] ?? [] }
-        set { set(String(member), newValue.map { JSON.members($0.map { ($0, $1) }) }) }
-    }
-
-    /// Sets a member to a value of any type; `nil` removes the member.
+    /// A member from a literal with values of several types, at every depth.
     @_disfavoredOverload
-    public subscript(member: some StringProtocol) -> (any Encodable & Sendable)? {
-        get { self[String(member)] }
-        set { set(String(member), newValue) }
+    public subscript(member: String) -> JSON? {
+        get { self[member].map(JSON.init) }
+        set { set(member, newValue) }
+    }
+
+    /// A member from an object of variables of several types.
+    @_disfavoredOverload
+    public subscript(member: String) -> [String: (any Encodable & Sendable)?]? {
+        get { self[member] as? [String: JSON] }
+        set { set(member, newValue.map { JSON.members($0.map { ($0, $1) }) }) }
+    }
+
+    /// A member from a list of objects of variables of several types.
+    @_disfavoredOverload
+    public subscript(member: String) -> [[String: (any Encodable & Sendable)?]]? {
+        get { self[member] as? [[String: JSON]] }
+        set { set(member, newValue?.map { JSON.members($0.map { ($0, $1) }) }) }
     }
 }
 

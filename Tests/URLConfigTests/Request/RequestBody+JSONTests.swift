@@ -31,7 +31,7 @@ import URLConfig
         #expect(text { $0.body["m"] = ["a": 1, "b": nil] } == #"{"m":{"a":1}}"#)
         #expect(text { $0.body["m"] = ["a", .null] } == #"{"m":["a",null]}"#)
         #expect(text { $0.body["m"] = [.null] } == #"{"m":[null]}"#)
-        #expect(text { $0.body["m"] = ["a": .init(none), "b": .init(some), "c": 1] } == #"{"m":{"b":"s","c":1}}"#)
+        #expect(text { $0.body["m"] = ["a": .value(none), "b": .value(some), "c": 1] } == #"{"m":{"b":"s","c":1}}"#)
     }
 
     @Test func `nil variables leave their members out at every depth`() {
@@ -59,19 +59,27 @@ import URLConfig
             text { $0.body["m"] = [["id": number, "title": title, "none": none]] }
                 == #"{"m":[{"id":7,"title":"t"}]}"#)
         #expect(
-            text { $0.body["m"] = ["list": [["id": .init(number), "qty": 2]], "title": .init(title)] }
+            text { $0.body["m"] = ["list": [["id": .value(number), "qty": 2]], "title": .value(title)] }
                 == #"{"m":{"list":[{"id":7,"qty":2}],"title":"t"}}"#)
     }
 
-    /// A literal of strings alone would make `.init(price)` a string, and one of whole numbers would cut it off.
-    @Test func `a variable in a literal keeps its type`() {
-        let (price, title) = (1.5, "t")
-        #expect(text { $0.body["m"] = ["a": .init(price), "b": "x"] } == #"{"m":{"a":1.5,"b":"x"}}"#)
-        #expect(text { $0.body["m"] = ["a": .init(price), "b": 2] } == #"{"m":{"a":1.5,"b":2}}"#)
-        #expect(text { $0.body["m"] = [["a": .init(price), "b": 2]] } == #"{"m":[{"a":1.5,"b":2}]}"#)
-        #expect(text { $0.body["m"] = ["a": .init(price), "b": title] } == #"{"m":{"a":1.5,"b":"t"}}"#)
-        #expect(text { $0.body["m"] = [["a": .init(price), "b": title]] } == #"{"m":[{"a":1.5,"b":"t"}]}"#)
-        #expect(text { $0.body["m"] = [.init(price), "x"] } == #"{"m":[1.5,"x"]}"#)
+    @Test func `a variable in a literal keeps its type at every depth`() {
+        let price = 1.5
+        #expect(text { $0.body["m"] = ["a": .value(price), "b": "x"] } == #"{"m":{"a":1.5,"b":"x"}}"#)
+        #expect(text { $0.body["m"] = ["a": .value(price), "b": 2] } == #"{"m":{"a":1.5,"b":2}}"#)
+        #expect(text { $0.body["m"] = [["a": .value(price), "b": 2]] } == #"{"m":[{"a":1.5,"b":2}]}"#)
+        #expect(text { $0.body["m"] = ["z": ["a": .value(price), "b": 2]] } == #"{"m":{"z":{"a":1.5,"b":2}}}"#)
+        #expect(text { $0.body["m"] = ["z": ["a": .value(price), "b": "x"]] } == #"{"m":{"z":{"a":1.5,"b":"x"}}}"#)
+        #expect(text { $0.body["m"] = [.value(price), "x"] } == #"{"m":[1.5,"x"]}"#)
+        #expect(text { $0.body = .json(["a": .value(price), "b": 2]) } == #"{"a":1.5,"b":2}"#)
+    }
+
+    @Test func `a condition may choose between an object and nothing`() {
+        for (flag, expected) in [(true, #"{"m":{"a":1,"b":"x"}}"#), (false, nil)] {
+            let (one, x) = (1, "x")
+            #expect(text { $0.body["m"] = flag ? ["a": one, "b": x] : nil } == expected)
+            #expect(text { $0.body["m"] = flag ? ["a": 1, "b": "x"] : nil } == expected)
+        }
     }
 
     @Test func `literals of one type are arrays and dictionaries as ever`() {
@@ -125,7 +133,7 @@ import URLConfig
             $0.encoder = Self.snakeCase()
             $0.body["theArticle"] = Article()
             $0.body["theLiteral"] = [
-                "innerName": 1, "otherName": "x", "deepOne": ["moreDeep": .null, "article": .init(Article())],
+                "innerName": 1, "otherName": "x", "deepOne": ["moreDeep": .null, "article": .value(Article())],
             ]
             $0.body["theObject"] = ["innerName": 1, "innerArticle": [1: Article()].values.map(\.pageTitle)]
         }

@@ -48,8 +48,10 @@ import URLConfig
         body["a"] = "x"
         #expect(body["a"] as? String == "x")
         #expect(body["absent"] == nil)
-        body["list"] = [1, 2].map { $0 + 1 }
-        #expect(body["list"] as? [Int] == [2, 3])
+        body["list"] = [2, 3]
+        body["copy"] = body["list"]
+        #expect(body["copy"] as? [Int] == [2, 3])
+        body["copy"] = nil
         body["list"] = nil
         #expect(request { $0.body = body }.bodyText == #"{"a":"x"}"#)
     }
