@@ -13,7 +13,7 @@ import Testing
         request.httpMethod = "POST"
         request.setValue(contentType, forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(body.utf8)
-        #expect(!request.cURL.isEmpty && !request.bodyString.isEmpty)
+        #expect(!request.cURL().isEmpty && !request.bodyString.isEmpty)
     }
 
     @Test(arguments: [("--b", "b"), ("--", "\"\""), ("--b\r\n", "b")])

@@ -89,7 +89,7 @@ import URLConfig
         let lines = handler.text.split(separator: "\n")
         #expect(lines.first?.hasPrefix("error: 💥 GET <cannot be sent>") == true)
         #expect(lines.dropFirst().first == "host 'ftp://example.com' has a scheme other than http and https")
-        #expect(request.cURL == "# invalidURL: host 'ftp://example.com' has a scheme other than http and https")
+        #expect(request.cURL() == "# invalidURL: host 'ftp://example.com' has a scheme other than http and https")
     }
 
     @Test func `silence is one assignment`() async throws {
