@@ -21,7 +21,7 @@ import Testing
         }
         await clock.waitForSleepers()
         clock.advance(by: .seconds(2))
-        let error = await #expect(throws: URLError.self) { try await exchange.complete() }
+        let error = await #expect(throws: URLError.self) { try await exchange.piece() }
         #expect(error?.code == .timedOut)
         #expect(clock.asked == [3, 2, 2, 2, 2, 2].map(Duration.seconds))
     }
@@ -33,7 +33,7 @@ import Testing
             Issue.record("a task was made")
             return URLSession.shared.dataTask(with: URLRequest.with(.init(host: "http://h.invalid")))
         }
-        await #expect(throws: URLError.self) { try await exchange.complete() }
+        await #expect(throws: URLError.self) { try await exchange.piece() }
     }
 
     @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
@@ -44,7 +44,7 @@ import Testing
             return task
         }
         #expect([.canceling, .completed].contains(task.state))
-        await #expect(throws: URLError.self) { try await exchange.complete() }
+        await #expect(throws: URLError.self) { try await exchange.piece() }
     }
 
     @Test func `all who wait for bytes learn of the end`() async throws {

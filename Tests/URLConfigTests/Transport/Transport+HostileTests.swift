@@ -124,21 +124,6 @@ import URLConfig
         }
     }
 
-    @Test func `a redirect is followed however long its body is`() async throws {
-        let transport = Transport { request in
-            guard request.urlRequest.url?.path() != "/next" else { return .init() }
-            return .init(status: .found, headerFields: [.location: "/next"], body: Self.endless {})
-        }
-        #expect(try await response(transport).attempts.map(\.status?.code) == [302, 200])
-        let silent = Transport { request in
-            guard request.urlRequest.url?.path() != "/next" else { return .init() }
-            var response = try await Self.deafInBody.send(request)
-            (response.status, response.headerFields[.location]) = (.found, "/next")
-            return response
-        }
-        #expect(try await response(silent).attempts.map(\.status?.code) == [302, 200])
-    }
-
     private static let callingBack: Transport = Transport { request in
         let response = try await request.session.response(for: request.urlRequest, config: preset)
         return .init(status: response.status, headerFields: [.eTag: "1"], body: .init(response.data))
