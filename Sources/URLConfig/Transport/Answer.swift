@@ -11,7 +11,7 @@ struct Answer: Sendable {
         decisions = response.decisions
         var buffer = BodyBuffer(limit: request.config.responseLimit)
         do {
-            try await response.body.collect(into: &buffer)
+            for try await piece in response.body { try buffer.receive(piece) }
         } catch let error as BodyTooLong {
             self.response.data = buffer.data
             let reason = "the body is longer than responseLimit, \(error.limit.shownAsBytes)"

@@ -25,7 +25,7 @@ extension Exchange? {
         return try await self.asked(for: next) { self.redirected(by: head, to: next, decide: $0) }
     }
 
-    /// The request to send again. A body stream can be read once, so the caller's delegate is asked for another one.
+    /// The request to send again, with another body stream of the caller's delegate if it had one.
     func repeatable(_ request: URLRequest) async throws -> URLRequest? {
         guard request.httpBodyStream != nil else { return request }
         return try await self?.asked(for: request) { [self] decide in

@@ -54,7 +54,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// The server's request for credentials, which ended the exchange.
     var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
-    /// Waits until the exchange is over, for one caller. It is over as soon as the running task is cancelled.
+    /// Waits until the exchange is over, for one caller; to cancel the running task ends it.
     func waitForEnd() async {
         try? await end.value { self.finish(throwing: CancellationError()) }
     }
@@ -159,19 +159,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        #if canImport(FoundationNetworking)
-        state.withLock { state in
-            if state.result == nil { completionHandler(nil) }
-        }
-        #else
-        completionHandler(nil)
-        #endif
-    }
-
-    func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
@@ -195,7 +182,20 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         finish(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()), cancels: false)
     }
 
-    #if !canImport(FoundationNetworking)
+    #if canImport(FoundationNetworking)
+    func refuseRedirect(_ completionHandler: (URLRequest?) -> Void) {
+        state.withLock { state in
+            if state.result == nil { completionHandler(nil) }
+        }
+    }
+    #else
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         state.set(\.isFromCache, metrics.transactionMetrics.last?.resourceFetchType == .localCache)
         _ = isAsked { $0.urlSession?(session, task: $1, didFinishCollecting: metrics) }

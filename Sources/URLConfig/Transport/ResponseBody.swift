@@ -50,16 +50,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public func collect(upTo limit: Int = .max) async throws -> Data {
         var buffer = BodyBuffer(limit: limit)
         do {
-            try await collect(into: &buffer)
+            for try await piece in self { try buffer.receive(piece) }
         } catch is BodyTooLong {
             throw RequestError(.responseTooLarge, reason: "the body is longer than \(limit.shownAsBytes)")
         }
         return buffer.data
-    }
-
-    /// - Throws: ``BodyTooLong`` when the buffer is full; what the transport throws.
-    func collect(into buffer: inout BodyBuffer) async throws {
-        for try await piece in self { try buffer.receive(piece) }
     }
 
     /// The pieces.

@@ -42,7 +42,7 @@ public struct Transport: Sendable {
     @TaskLocal private static var work: [Work] = []
 
     /// The session of the call: `URLSession` itself, and on Linux a session of the library's own in its place.
-    public static let urlSession = Self(custom: nil)
+    public static let urlSession = Self()
 
     /// A custom transport.
     ///
@@ -51,12 +51,10 @@ public struct Transport: Sendable {
     ///   network, which ``RetryPolicy`` knows. The time limits are the request's `timeout` and the call's `deadline`;
     ///   those of the session's configuration are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
-        self.init(custom: Custom(send))
+        custom = Custom(send)
     }
 
-    private init(custom: Custom?) {
-        self.custom = custom
-    }
+    private init() { custom = nil }
 
     /// Sends a request once, such as for another transport.
     ///
@@ -113,20 +111,11 @@ extension Transport {
         /// The credential for the server's last challenge.
         let credential: (URLCredential, Origin)?
         /// The body that another transport has set, if `urlRequest` cannot contain it.
-        private var replacement: Body?
+        private(set) var replacement: Body?
 
-        init(
-            _ urlRequest: URLRequest, session: URLSession, config: URLSession.Config, isForeign: Bool = false,
-            credential: (URLCredential, Origin)? = nil
-        ) {
-            self.urlRequest = urlRequest
-            self.session = session
-            self.config = config
-            allowsSessionCredentials = !isForeign
-            self.credential = credential
-        }
-
-        /// The body; `nil` for none. A transport may replace it before it sends the request by another transport.
+        /// The body; `nil` for none.
+        ///
+        /// A transport may replace it before it sends the request by another transport.
         public var body: Body? {
             get {
                 if let replacement { return replacement }

@@ -52,7 +52,7 @@ extension Exchange {
 }
 
 extension URLCredentialStorage {
-    /// Compares the members of the protection space. Foundation compares objects, and a challenge has a new one.
+    /// Compares the members of protection spaces: Foundation compares objects, and a challenge has a new one.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
         let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]

@@ -92,8 +92,7 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-    /// The fields of a response. Invalid names are left out, and so are more fields than this type can contain: both
-    /// would trap.
+    /// The fields of a response, without invalid names and without more fields than this type can contain: it traps.
     init(_ response: HTTPURLResponse) {
         self.init()
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {

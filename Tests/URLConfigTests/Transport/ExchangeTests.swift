@@ -6,7 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
     private func exchange(_ clock: any Clock<Duration> = ContinuousClock()) -> Exchange {
         let config = URLSession.Config().with { $0.clock = clock }
-        return Exchange(.init(.with(.init(host: "http://h.invalid")), session: .shared, config: config))
+        return Exchange(
+            .init(
+                urlRequest: .with(.init(host: "http://h.invalid")), session: .shared, allowsSessionCredentials: true,
+                config: config, credential: nil))
     }
 
     @Test func `silence is counted from the last bytes`() async throws {

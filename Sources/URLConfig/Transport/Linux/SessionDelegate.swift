@@ -15,7 +15,7 @@ final class ImmediateQueue: OperationQueue, @unchecked Sendable {
 
 /// The delegate of a shadow session: hands each callback to the exchange of the task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    /// By task. Each exchange keeps the caller's session alive.
+    /// The exchanges by task, each of which keeps the caller's session alive.
     private let exchanges = Locked<[Int: Exchange]>([:])
     private let onEnd: @Sendable () -> Void
 
@@ -48,9 +48,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        exchange(of: task)?.urlSession(
-            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-            completionHandler: completionHandler)
+        exchange(of: task)?.refuseRedirect(completionHandler)
     }
 
     /// libcurl is about to send a request again, because a kept connection was closed.
@@ -92,8 +90,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The 401 and its body have arrived, and are the response. Foundation would wait for credentials for ever, and
-    /// crashes on those that it cannot use.
+    // The 401 and its body have arrived, and are the response. Foundation would wait for credentials for ever, and
+    // crashes on those that it cannot use.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

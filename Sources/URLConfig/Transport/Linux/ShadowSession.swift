@@ -34,8 +34,10 @@ final class ShadowSession: Sendable {
     private let delegate = SessionDelegate()
     private let singleUseSessions: SingleUseSessions
 
-    /// The shadow of a session. It removes those of sessions that are gone, with every new session and once a second:
-    /// each has three descriptors.
+    /// The shadow of a session.
+    ///
+    /// With each new session, and once a second, the shadows of sessions that are gone are removed: each has three
+    /// descriptors.
     static func of(_ user: URLSession) -> ShadowSession {
         let (key, now) = (ObjectIdentifier(user), DispatchTime.now())
         let (known, nextSweep) = register.withLock { ($0.shadows[key], $0.nextSweep) }
@@ -54,7 +56,7 @@ final class ShadowSession: Sendable {
         }.0
     }
 
-    /// Running tasks keep the shadow. Its connections are closed after them.
+    // Running tasks keep the shadow. Its connections are closed after them.
     deinit { session.finishTasksAndInvalidate() }
 
     var waiting: Int { singleUseSessions.waiting }
