@@ -68,7 +68,7 @@ extension URLCredentialStorage {
 extension TimeInterval {
     /// A time limit that is valid for Foundation; `nil` for none.
     ///
-    /// Foundation rounds down to whole seconds, so that half a second is over at once, and crashes for an invalid limit,
+    /// Foundation rounds down to whole seconds, so that half a second is over at once, and crashes for invalid limits
     /// such as infinity. The library's own limits are exact.
     var forFoundation: TimeInterval? {
         Duration(timeoutInterval: self)?.timeoutInterval?.rounded(.up)

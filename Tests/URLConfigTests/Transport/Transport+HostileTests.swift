@@ -49,8 +49,8 @@ import URLConfig
         }
     }
 
-    /// In a process of its own, whose threads no other test holds.
-    @Test func `one that blocks its thread holds nobody up`() async {
+    /// In a process of its own, whose threads no other test uses.
+    @Test func `one that blocks its thread delays nobody else`() async {
         await #expect(processExitsWith: .success) {
             let blocking = Transport { _ in
                 usleep(400_000)

@@ -2,8 +2,8 @@
 
 /// A caller's stream as libcurl reads it: as long as its `Content-Length` says, or the exchange fails.
 ///
-/// libcurl sends all bytes of a stream, whatever its length should be: the server would read the rest of a longer one as
-/// the next request. So the last bytes are given to libcurl only after the end of the stream was seen.
+/// libcurl sends all bytes of a stream, whatever its length should be. The server would read the rest of a longer one
+/// as the next request. So the last bytes are given to libcurl only after the end of the stream was seen.
 final class BodyStream: InputStream {
     private let source: InputStream
     private let length: Int64?

@@ -1,10 +1,10 @@
 #if canImport(FoundationNetworking)
 
-/// On Linux, a session of the library's own with the configuration of the caller's session, which lives as long.
+/// On Linux, a session of the library's own with the configuration of the caller's session, which lives as long as it.
 ///
 /// - Only a session's delegate receives data, redirects and challenges, and the caller's session has another delegate
 ///   or none.
-/// - It has no URL cache: a cache scans its folder for every request, and crashes when many tasks are cancelled at once.
+/// - It has no URL cache: that scans its folder for every request, and crashes when many tasks are cancelled at once.
 /// - It is never invalidated while a task runs, which crashes.
 /// - It ignores that the caller's session was invalidated: its calls continue.
 ///
@@ -36,7 +36,7 @@ final class ShadowSession: Sendable {
 
     /// The shadow of a session.
     ///
-    /// With each new session, and once a second, the shadows of sessions that are gone are removed: each has three
+    /// Calls for a new session, and one call a second, remove the shadows of sessions that are gone: each has three
     /// descriptors.
     static func of(_ user: URLSession) -> ShadowSession {
         let (key, now) = (ObjectIdentifier(user), DispatchTime.now())
