@@ -164,7 +164,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     ) {
         receive { state in
             state.head = response
-            state.body.begin(length: response.expectedContentLength)
+            // A new response discards the previous one, such as a redirect.
+            state.body = BodyBuffer(limit: state.body.limit)
         }
         completionHandler(.allow)
     }
