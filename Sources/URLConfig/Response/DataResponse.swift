@@ -19,6 +19,8 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var duration: Duration
     /// What was sent to get it, redirects and retries included; the last one got this response.
     public var attempts: [Attempt] = []
+    /// Whether Foundation took the response from its local cache; always `false` on Linux, where no cache is used.
+    public var fromCache = false
     /// What decodes the content: that of the call's configuration, or else the default.
     var decoder: (any ResponseDecoder)?
     /// What ``bodyString`` hides; `nil` in a response that is of no call.
