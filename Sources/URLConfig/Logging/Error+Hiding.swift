@@ -50,11 +50,3 @@ extension Redaction {
         }
     }
 }
-
-extension Mirror {
-    /// What `dump` and debuggers see of a value: some of what it contains, or its description.
-    static func shown(_ value: Any, _ children: (String, Any?)...) -> Mirror {
-        let all = children.isEmpty ? [("description", "\(value)")] : children
-        return Mirror(value, children: all.map { (label: $0, value: $1 as Any) }, displayStyle: .struct)
-    }
-}

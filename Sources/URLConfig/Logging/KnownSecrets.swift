@@ -2,7 +2,7 @@
 ///
 /// They are collected when something is shown, and not before: until then, there are only the requests. At most 128
 /// values are collected from URLs and bodies, 1,024 in all, and none from a body of more than 1 MiB.
-final class KnownSecrets: Sendable, CustomReflectable {
+final class KnownSecrets: Sendable, RedactedReflectable {
     private let state: Locked<State>
 
     /// - Parameter session: Its additional header fields and cookies are secrets, too.
@@ -10,8 +10,8 @@ final class KnownSecrets: Sendable, CustomReflectable {
         state = Locked(State(requests: request.map { [$0] } ?? [], session: session))
     }
 
-    /// Nothing: `dump` must not see secrets.
-    var customMirror: Mirror { Mirror(self, children: []) }
+    /// `dump` must not see secrets.
+    var shownChildren: [(String, Any?)] { [] }
 
     func add(_ request: URLRequest) {
         state.withLock { $0.requests.append(request) }

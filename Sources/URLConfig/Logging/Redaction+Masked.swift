@@ -29,9 +29,11 @@ extension Redaction {
     func masked(field name: String, _ value: String) -> String { hides(name) ? Self.mask : masked(value) }
 
     /// The lines of a head.
-    func masked(_ fields: HTTPFields) -> [String] {
-        fields.map { "\($0.name.rawName): \(masked(field: $0.name.rawName, $0.value).onOneLine)" }
+    func masked(_ fields: [(String, String)]) -> [String] {
+        fields.map { "\($0): \(masked(field: $0, $1).onOneLine)" }
     }
+
+    func masked(_ fields: HTTPFields) -> [String] { masked(fields.map { ($0.name.rawName, $0.value) }) }
 
     /// A URL, or what was meant to be one: userinfo, and hidden items of the query and the fragment, masked.
     func url(_ text: String) -> String {

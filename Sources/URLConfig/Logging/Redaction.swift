@@ -73,7 +73,7 @@ public struct Redaction: Sendable, Hashable {
     /// Whether the values under a name are hidden.
     ///
     /// - Parameter name: The name of a header field, a query or form item, a JSON member or an XML element.
-    public func hides(_ name: String) -> Bool {
+    func hides(_ name: String) -> Bool {
         guard isActive else { return false }
         var (text, starts) = Self.words(of: name)
         func index(_ offset: Int?) -> String.Index {
