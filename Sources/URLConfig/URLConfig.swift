@@ -2,8 +2,8 @@
 // none of them imports these again, nor has an `#if` of its own for the platform's name of URLSession's module.
 @_exported import Foundation
 @_exported import HTTPTypes
-// Makes the members of swift-log's types visible, as in `defaultLogger?.logLevel = .debug`. Its `Logger` is not exported:
-// it would be ambiguous in files that import os.
+// This makes the members of swift-log's types visible, as in `defaultLogger?.logLevel = .debug`. Its `Logger` is not
+// exported: it would be ambiguous in files that import os.
 @_exported import struct Logging.SwiftLogNoOpLogHandler
 
 #if canImport(FoundationNetworking)

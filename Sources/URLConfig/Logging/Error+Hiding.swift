@@ -13,7 +13,7 @@ extension Error {
 }
 
 extension Redaction {
-    /// The summary of an error. A ``RequestError`` has masked the names itself.
+    /// The summary of an error; a ``RequestError`` has masked what stands under hidden names itself.
     func masked(_ error: any Error) -> String {
         let summary = error.summary(self)
         return (error is RequestError ? maskedByValue(summary) : masked(summary)).escapingControls

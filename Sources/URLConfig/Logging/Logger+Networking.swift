@@ -11,17 +11,15 @@ extension Logging.Logger {
     /// only failures are logged.
     static var networking: Logging.Logger {
         #if canImport(os)
-        Logging.Logger(label: label) { UnifiedLogHandler(label: $0) }
+        Logging.Logger(label: "networking") { UnifiedLogHandler(label: $0) }
         #else
-        Logging.Logger(label: label)
+        Logging.Logger(label: "networking")
         #endif
     }
-
-    private static var label: String { "networking" }
 }
 
 #if canImport(os)
-/// Writes to the unified log: metadata first, then the message. Both are masked already.
+/// Writes metadata and message, which are masked already, to the unified log.
 private struct UnifiedLogHandler: LogHandler {
     private let log: os.Logger
     var logLevel = Logging.Logger.Level.info
@@ -53,14 +51,14 @@ extension LogEvent {
 }
 
 extension String {
-    /// Pieces of at most so many bytes: the unified log keeps 1,024 bytes of a message. No Unicode scalar is cut.
+    /// Pieces of at most so many bytes, none of which cuts a scalar: the unified log keeps 1,024 bytes of a message.
     func pieces(of size: Int) -> [Substring] {
         var (pieces, rest) = ([Substring](), self[...])
         while !rest.isEmpty {
             // The end of a slice is rounded down to a scalar.
-            let piece = rest[..<(rest.utf8.index(rest.startIndex, offsetBy: size, limitedBy: rest.endIndex) ?? rest.endIndex)]
-            pieces.append(piece)
-            rest = rest[piece.endIndex...]
+            let end = rest.utf8.index(rest.startIndex, offsetBy: size, limitedBy: rest.endIndex)
+            pieces.append(rest[..<(end ?? rest.endIndex)])
+            rest = rest[pieces[pieces.count - 1].endIndex...]
         }
         return pieces
     }

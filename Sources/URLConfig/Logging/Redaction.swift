@@ -1,8 +1,8 @@
 /// Which values are hidden wherever a request or a response is shown, such as in logs, errors and curl commands.
 ///
-/// The same names hide header fields, query and form items, JSON members, XML elements and `key=value` in text. Case and
-/// punctuation are ignored. A name is also hidden if it ends in one of these names: `token` hides `access_token`,
-/// `tokens` and `user[token]`. A name of fewer than five letters must be a word: `pin` hides `user_pin`, but not `spin`.
+/// The same names hide header fields, query and form items, JSON members, XML elements and `key=value` in text. Case
+/// and punctuation are ignored. A name is also hidden if it ends in one of these names: `token` hides `access_token`,
+/// `tokens` and `user[token]`. A name of fewer than five letters must be a word: `pin` hides `user_pin`, not `spin`.
 ///
 /// The values that a request has under such names are hidden wherever its call is shown. The user name and the password
 /// of a URL are always hidden, except by ``none``.
@@ -97,7 +97,7 @@ public struct Redaction: Sendable, Hashable {
         }
     }
 
-    /// The words of a name in lower case. Digits at the end, as in `password[0]`, are ignored if there are letters.
+    /// The words of a name in lower case, without digits at its end if there are letters.
     private static func words(of name: String) -> [String] {
         let scalars = name.unicodeScalars
         var (words, isNew, wasLower) = ([String](), true, false)

@@ -81,7 +81,7 @@ extension Duration {
 }
 
 extension Int {
-    /// Such as `512 B` or `1.2 kB`. A kilobyte is 1000 bytes.
+    /// Such as `512 B` or `1.2 kB` (1,200 bytes).
     var shownAsBytes: String {
         var (value, unit) = (Double(self), "B")
         for larger in ["kB", "MB", "GB"] where value >= 999.5 { (value, unit) = (value / 1000, larger) }

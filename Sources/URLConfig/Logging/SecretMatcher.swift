@@ -72,7 +72,7 @@ struct SecretMatcher: Sendable {
 }
 
 extension UInt8 {
-    /// The byte as it is compared. A form writes a space as `+`, and base64 has two alphabets.
+    /// The byte as it is compared: a form writes a space as `+`, and base64 has two alphabets.
     fileprivate var folded: UInt8 {
         switch self {
         case UInt8(ascii: "+"), UInt8(ascii: "-"): UInt8(ascii: " ")

@@ -1,8 +1,10 @@
 extension String {
-    /// Without control and text-direction characters, which can rewrite a terminal. Line feeds and tabs stay.
+    /// The text with its control and text-direction characters escaped, except line feeds and tabs.
+    ///
+    /// These characters can rewrite the output of a terminal.
     var escapingControls: String { escaping(\.isHarmful) }
 
-    /// Also without line feeds and tabs.
+    /// The same on one line: line feeds and tabs are escaped, too.
     var onOneLine: String { escaping { $0.isHarmful || $0 == "\n" || $0 == "\t" } }
 
     private func escaping(_ isHarmful: (Unicode.Scalar) -> Bool) -> String {
