@@ -71,15 +71,15 @@ extension URLRequest {
     }
 }
 
-extension URLRequest.Config: CustomReflectable {
-    /// What `print`, `dump` and debuggers show; secrets and the body are hidden.
-    public var customMirror: Mirror {
+extension URLRequest.Config: RedactedReflectable {
+    var shownChildren: [(String, Any?)] {
         let redaction = URLSession.Config.default.redaction
         let url = (try? urlText()).map(redaction.url) ?? redaction.host(host)
-        return .shown(
-            self, ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
+        return [
+            ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
             ("authorization", authorization.map { _ in Redaction.mask }), ("hasBody", !body.isEmpty),
-            ("timeout", timeout))
+            ("timeout", timeout),
+        ]
     }
 }
 

@@ -72,13 +72,13 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     }
 }
 
-extension DataResponse: CustomReflectable {
-    /// What `dump` and debuggers see: as much as is logged.
-    public var customMirror: Mirror {
+extension DataResponse: RedactedReflectable {
+    var shownChildren: [(String, Any?)] {
         let redaction = shownRedaction
-        return .shown(
-            self, ("status", status.code), ("request", request.summary(redaction)),
+        return [
+            ("status", status.code), ("request", request.summary(redaction)),
             ("url", redaction.url(url?.absoluteString ?? "")), ("headerFields", redaction.masked(headerFields)),
-            ("data", redaction.body(data, contentType, limit: 4096)), ("duration", duration), ("attempts", attempts))
+            ("data", redaction.body(data, contentType, limit: 4096)), ("duration", duration), ("attempts", attempts),
+        ]
     }
 }

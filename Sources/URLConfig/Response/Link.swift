@@ -57,16 +57,13 @@ extension DataResponse {
     }
 }
 
-extension DataResponse.Link: CustomStringConvertible, CustomReflectable {
+extension DataResponse.Link: CustomStringConvertible, RedactedReflectable {
     /// Target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
         let rel = relations.map(\.description).joined(separator: " ").escapingControls
         return "<\(redaction.url(target.absoluteString))>; rel=\"\(redaction.masked(rel))\""
     }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }
 
 extension [DataResponse.Link] {

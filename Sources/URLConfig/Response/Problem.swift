@@ -114,7 +114,7 @@ extension DataResponse {
     public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
-extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
+extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable {
     /// One line: status, title, detail, type and instance; secrets are hidden, and extensions left out.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
@@ -132,7 +132,4 @@ extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
 
     /// The same as the description.
     public var errorDescription: String? { description }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }

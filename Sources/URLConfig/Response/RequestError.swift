@@ -101,7 +101,7 @@ public struct RequestError: Error, Sendable {
     }
 }
 
-extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectable {
+extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflectable {
     /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the
     /// lines around the place; then a line for each attempt, if there were several or the budget refused another one.
     ///
@@ -123,12 +123,11 @@ extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectab
     /// The ``reason``, without the request and without lines of the content.
     public var errorDescription: String? { reason.escapingControls }
 
-    /// What `dump` and debuggers see: as much as is printed.
-    public var customMirror: Mirror {
+    var shownChildren: [(String, Any?)] {
         let redaction = shownRedaction
-        return .shown(
-            self, ("code", code.rawValue), ("reason", reason),
-            ("request", request?.summary(redaction)), ("response", response), ("attempts", attempts),
-            ("underlyingError", underlyingError.map(redaction.masked)))
+        return [
+            ("code", code.rawValue), ("reason", reason), ("request", request?.summary(redaction)),
+            ("response", response), ("attempts", attempts), ("underlyingError", underlyingError.map(redaction.masked)),
+        ]
     }
 }

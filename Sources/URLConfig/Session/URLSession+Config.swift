@@ -126,12 +126,13 @@ extension URLSession.Config {
     }
 }
 
-extension URLSession.Config: CustomReflectable {
-    /// What `print`, `dump` and debuggers see: of an authenticator, which may have tokens, only the type.
-    public var customMirror: Mirror {
-        .shown(
-            self, ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),
+extension URLSession.Config: RedactedReflectable {
+    /// An authenticator may contain tokens: only its type is shown.
+    var shownChildren: [(String, Any?)] {
+        [
+            ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),
             ("validators", validators.count), ("retry", retry), ("deadline", deadline), ("redirects", redirects),
-            ("responseLimit", responseLimit), ("logBody", logBody))
+            ("responseLimit", responseLimit), ("logBody", logBody),
+        ]
     }
 }

@@ -208,15 +208,13 @@ extension Transport {
     }
 }
 
-extension Transport.Request: CustomReflectable {
-    /// What `dump` and debuggers see: secrets are hidden.
-    public var customMirror: Mirror { .shown(self, ("request", urlRequest.summary(config.redaction))) }
+extension Transport.Request: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(config.redaction))] }
 }
 
-extension Transport.Response: CustomReflectable {
-    /// What `dump` and debuggers see: secrets are hidden.
-    public var customMirror: Mirror {
+extension Transport.Response: RedactedReflectable {
+    var shownChildren: [(String, Any?)] {
         let redaction = decisions?.request.config.redaction ?? URLSession.Config.default.redaction
-        return .shown(self, ("status", status.code), ("headerFields", redaction.masked(headerFields)))
+        return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
     }
 }

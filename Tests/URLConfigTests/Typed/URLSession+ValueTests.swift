@@ -68,7 +68,7 @@ import URLConfig
             let first: UInt = #line + 1
             _ = try await server.session.value(for: .user(1, server.config), config: preset)
             _ = try await server.session.valueAndResponse(for: .user(1, server.config), config: preset)
-            for line in [first, first + 1] { #expect(log.text.contains("📄 \(#fileID):\(line)"), "\(log.text)") }
+            for line in [first, first + 1] { #expect(log.text.contains("source=\(#fileID):\(line) "), "\(log.text)") }
             await #expect(throws: Failure.self) {
                 try await server.session.value(for: .user(1, server.config)) {
                     $0.validators = [ResponseValidator { _ in throw Failure() }]
