@@ -10,7 +10,7 @@ protocol NotesRequest: Sendable {
 }
 
 extension NotesRequest where Answer: Decodable {
-    static var reader: ResponseReader<Answer> { .automatic }
+    static var reader: ResponseReader<Answer> { .json }
 }
 
 extension NotesRequest where Answer == Void {
