@@ -78,10 +78,14 @@ extension DataResponse {
         try validated(orThrow: failure, decoder: decoder).decoded(type, decoder ?? ownDecoder)
     }
 
-    /// Unavailable: tells that the type is missing.
-    @available(*, unavailable, message: "say which type: `let user: User = try …decode()` or `decode(User.self)`")
+    /// Unavailable: says that the type of the model is missing.
+    // Without it, the compiler fails to produce a diagnostic. Those of other wrong calls, such as an error that is not
+    // `Decodable`, are good.
+    @available(*, unavailable, message: "say which type: `let user: User = try …decode(…)` or `decode(User.self, …)`")
     @_disfavoredOverload
-    public func decode() throws -> Never { throw Reason("no type") }
+    public func decode(orThrow failure: Any.Type? = nil, decoder: JSONDecoder? = nil) throws -> Never {
+        throw Reason("no type")
+    }
 
     func decoded<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
         do {

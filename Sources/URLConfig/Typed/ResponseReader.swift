@@ -20,10 +20,11 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     public init(
         status: Set<HTTPResponse.Status>? = nil, _ read: @escaping @Sendable (DataResponse) throws -> Output
     ) {
-        self.init(unchecked: { try read(status.map($0.validated(status:)) ?? $0.validated()) })
+        self.read = { try read(status.map($0.validated(status:)) ?? $0.validated()) }
     }
 
-    private init(unchecked read: @escaping @Sendable (DataResponse) throws -> Output) {
+    // An init without the first parameter would be called by `Self { … }`.
+    private init(_ status: AnyStatus, _ read: @escaping @Sendable (DataResponse) throws -> Output) {
         self.read = read
     }
 
@@ -31,7 +32,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     ///
     /// - Parameter transform: Makes the value. What it throws is rethrown.
     public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> ResponseReader<Value> {
-        .init(unchecked: { try transform(read($0)) })
+        .init(.any) { try transform(read($0)) }
     }
 
     /// This reader, with a fixed value for some statuses, such as `.json.or(nil, for: .notFound)`.
@@ -42,7 +43,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     ///   - value: The value.
     ///   - status: The statuses.
     public func or(_ value: Output, for status: HTTPResponse.Status...) -> Self {
-        Self(unchecked: { status.contains($0.status) ? value : try read($0) })
+        Self(.any) { status.contains($0.status) ? value : try read($0) }
     }
 
     /// This reader, with the API's own error in place of ``RequestError/Code/unacceptableStatus``.
@@ -51,16 +52,18 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     ///
     /// - Parameter failure: The error's type; it is thrown as by ``DataResponse/validated(orThrow:decoder:)``.
     public func orThrow<Failure: Decodable & Error>(_ failure: Failure.Type) -> Self {
-        Self(unchecked: { response in
+        Self(.any) { response in
             do {
                 return try read(response)
             } catch let error as RequestError where error.code == .unacceptableStatus {
                 try response.validated(orThrow: failure)
                 throw error
             }
-        })
+        }
     }
 }
+
+private enum AnyStatus { case any }
 
 extension ResponseReader where Output: Decodable {
     /// A model from the content of a 2xx response, with the decoder that ``DataResponse/decode(_:_:)`` uses.

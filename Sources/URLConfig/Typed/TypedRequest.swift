@@ -48,3 +48,12 @@ extension TypedRequest where Output: Decodable {
         Self(try URLRequest.with(config, configure), reader: reader ?? .automatic)
     }
 }
+
+extension TypedRequest where Output == Void {
+    /// Unavailable: says what to write instead, which the compiler does not.
+    @available(*, unavailable, message: "write `TypedRequest(.with(.api) { … }, reader: .none)`")
+    public static func with(
+        _ config: URLRequest.Config = .init(), reader: ResponseReader<Void>? = nil,
+        _ configure: (inout URLRequest.Config) throws -> Void
+    ) -> Self { Self(.with(config) { _ in }, reader: .none) }
+}

@@ -50,7 +50,7 @@ import URLConfig
         let response = Self.response("{}".utf8, contentType: "application/json", status: .notFound)
         #expect(!response.isSuccess)
         #expect(response.status.kind == .clientError)
-        #expect(try response.validateStatusCode(in: [404]).validateContentType(.json).decode([String: Int].self) == [:])
+        #expect(try response.validated(status: [404]).validated(contentType: .json).decode([String: Int].self) == [:])
         let error = #expect(throws: RequestError.self) { try response.validated() }
         #expect(error?.code == .unacceptableStatus)
         #expect(error?.response?.status == .notFound)
