@@ -1,7 +1,7 @@
-/// Why a content could not be decoded, in words, and the few lines of it that show the place.
+/// Why a content could not be decoded, in words, and the lines of it that show the place.
 ///
-/// It is made when an error is shown, not when it is thrown: a caller that tries several models does not pay for it.
-/// It takes a few milliseconds, whatever the content: at most ``limit`` bytes are read, each a few times.
+/// It is made when an error is shown, so that a caller who tries several models does not pay for it. It takes a few
+/// milliseconds: at most ``limit`` bytes are read, each a few times.
 struct DecodingDiagnosis {
     /// It follows `cannot read User`.
     private(set) var sentence: String
@@ -30,7 +30,7 @@ struct DecodingDiagnosis {
             if !isCorrupt, error.path.count <= 1,
                 let message = ErrorEnvelope.message(in: response, but: known, redaction)
             {
-                sentence += "; the answer looks like an error instead: “\(message)”"
+                sentence += "; the response looks like an error instead: “\(message)”"
             }
             let json = JSONTokenizer(response.data.prefix(Self.limit))
             lines = JSONExcerpt(json: json, redaction: redaction).lines(around: error, of: response.data.count)
@@ -44,26 +44,23 @@ struct DecodingDiagnosis {
         }
     }
 
-    /// Says what is not JSON, or which number may not fit.
-    ///
-    /// It shows the innermost object or array there, or the outermost one in which that member is hidden.
+    /// Says what is not JSON, or which number may not fit, and shows the innermost object or array there.
     private mutating func explainSyntax(_ response: DataResponse, _ redaction: Redaction) {
         var json = JSONTokenizer(response.data.prefix(Self.limit))
         json.check()
-        let isValid = json.fault == nil
         let isCut = json.fault?.offset == json.end
         if isCut, json.end < response.data.count {
             sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
             return
         }
-        if isValid {
+        if json.fault == nil {
             sentence += "it is valid JSON, but a number in it does not fit its type, and the decoder does not say which"
         }
         guard let (offset, words, frames) = json.fault ?? json.oddNumber else { return }
         let path = json.path(frames)
         let place = path.isEmpty ? "" : " in \(path.text(redaction))"
-        if isValid {
-            sentence += "; the first that is no integer is \(path.text(redaction))"
+        if json.fault == nil {
+            sentence += "; the first that is not an integer is \(path.text(redaction))"
         } else if isCut {
             sentence += "the JSON breaks off\(place), after \(offset) bytes"
         } else {

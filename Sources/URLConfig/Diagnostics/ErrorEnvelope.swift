@@ -1,6 +1,4 @@
-/// The message of an error that a service sends instead of the model.
-///
-/// It reads `{"error": {"message": …}}` and similar objects, and problem details (RFC 9457).
+/// The message of an error that a service sends instead of the model, such as `{"error": {"message": …}}`.
 enum ErrorEnvelope {
     private static let first = JSONKey(intValue: 0)
     private static let errors: [[JSONKey]] = [
@@ -8,7 +6,7 @@ enum ErrorEnvelope {
         ["errors", first, "message"], ["errors", first, "detail"], ["errors", first, "title"], ["errors", first],
         ["fault", "faultstring"],
     ]
-    /// Members that a model may have, too: if the status is a success, another sign of an error is needed.
+    /// Members that a model may have, too: with a 2xx status, another sign of an error is needed.
     private static let weak: [[JSONKey]] = [["detail"], ["title"], ["message"]]
     private static let signs: [JSONKey] = ["success", "ok", "code", "error_code", "errorCode", "errcode"]
 

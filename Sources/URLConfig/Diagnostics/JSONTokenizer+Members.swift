@@ -26,11 +26,9 @@ extension JSONTokenizer {
         return bytes[start..<tokens.position]
     }
 
-    /// The element or first member that a key names, as `JSONDecoder` reads it, and the first with a similar name.
+    /// The element or first member that a key names, the first with a similar name, and the end of what was read.
     ///
     /// A similar name differs in case and in what joins its words: `view_count` for `viewCount`.
-    ///
-    /// - Returns: The end of what was read for it, too.
     func member(_ key: any CodingKey, of container: Int) -> (exact: Frame?, similar: Frame?, end: Int) {
         var tokens = reading(from: container)
         var similar: Frame?
@@ -45,9 +43,9 @@ extension JSONTokenizer {
         return (nil, similar, tokens.position)
     }
 
-    /// What is open where a path ends, outermost first, as far as it exists; `nil` if it takes too long to find.
+    /// What is open where a path ends, as far as it exists; `nil` if it takes too long to find.
     ///
-    /// A decoder may convert names: one that does not exist is taken for a similar one.
+    /// A decoder may convert names: where one does not exist, a similar one is taken.
     func frames(along path: [any CodingKey]) -> [Frame]? {
         var frames: [Frame] = []
         // A similar name is known only at the end of its object. Nested ones would take quadratic time.

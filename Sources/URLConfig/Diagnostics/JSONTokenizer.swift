@@ -1,11 +1,10 @@
 /// Reads JSON (RFC 8259) token by token: in one pass, in linear time and without recursion, whatever the bytes are.
 ///
-/// It remembers the first place that is not JSON (``fault``), but reads on after it. So it also reads what is cut,
-/// JavaScript, or a line of an event stream. Errors, excerpts, problem details and masking are built on it.
+/// It remembers the first place that is not JSON, and reads on after it. Errors, excerpts and masking are built on it.
 struct JSONTokenizer {
     struct Token {
         enum Kind {
-            /// A word is anything else up to the next space or delimiter: a number, `true`, or what is not JSON.
+            /// A word is a number, `true`, or anything else up to the next space or delimiter.
             case open, close, comma, colon, string, word
         }
 
@@ -18,13 +17,13 @@ struct JSONTokenizer {
     struct Frame {
         let start: Int
         fileprivate(set) var index = 0
-        /// With its quotes; `nil` for an element.
+        /// The name with its quotes; `nil` for an element.
         fileprivate(set) var name: Range<Int>?
-        /// Where the value starts; the end of the name if there is no value yet, `nil` if there is no member.
+        /// The start of the value; the end of the name if there is no value yet, `nil` if there is no member.
         fileprivate(set) var value: Int?
     }
 
-    /// A place, what is there, such as `expected ":", found a letter`, and what is open there, outermost first.
+    /// A place, what is there, such as `expected ":", found a letter`, and what is open there.
     typealias Finding = (offset: Int, words: String, frames: [Frame])
 
     private enum Expectation: String {
@@ -41,7 +40,7 @@ struct JSONTokenizer {
     let bytes: [UInt8]
     /// Nothing is read from here on.
     var end: Int
-    /// Whether a string ends at a line break, which it cannot contain: an odd quote must not swallow what follows.
+    /// Whether a string ends at a line break, so that an odd quote does not swallow what follows.
     var endsStringsAtLineBreaks = false
     private var isStrict = false
     /// The end of the last token.
@@ -52,7 +51,7 @@ struct JSONTokenizer {
     private(set) var fault: Finding?
     /// The first number that is not an integer of 64 bits.
     private(set) var oddNumber: Finding?
-    /// The first comma before a closing bracket, a fault only where there is no other: some decoders allow it.
+    /// The first comma before a closing bracket. Some decoders allow it: it is a fault if there is no other.
     private var trailingComma: Finding?
     private var expectation = Expectation.value
 
@@ -84,7 +83,7 @@ struct JSONTokenizer {
         return tokens
     }
 
-    /// Checks the whole document, or as much as there is before its first fault: strings, numbers and words, too.
+    /// Reads up to the first fault, and checks strings, numbers and words, too.
     mutating func check() {
         (position, isStrict) = (root, true)
         while fault == nil, next() != nil {}
@@ -217,10 +216,10 @@ struct JSONTokenizer {
             _ = skip("+-")
             isNumber = skip()
         }
-        guard isNumber else { return report("a number that is none", at: start) }
+        guard isNumber else { return report("a malformed number", at: start) }
         guard position < end || self[end - 1].isDigit else { return reportExpected("a digit") }
         let text = String(decoding: bytes[start..<position].prefix(21), as: UTF8.self)
-        if Int64(text) == nil, UInt64(text) == nil { oddNumber = oddNumber ?? finding("no integer", at: position) }
+        if Int64(text) == nil, UInt64(text) == nil { oddNumber = oddNumber ?? finding("not an integer", at: position) }
     }
 
     /// Skips one of some bytes, or all digits; whether there are any, or the text ends before them.

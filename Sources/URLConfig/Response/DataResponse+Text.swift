@@ -40,14 +40,8 @@ extension Data {
         case "euc-jp": encoding = .japaneseEUC
         default: return nil
         }
-        return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
-    }
-
-    /// Five bytes have no character in windows-1252; WHATWG reads only those as Latin-1.
-    private var windowsText: String {
-        let scalars = (UInt8.min...UInt8.max).map { byte in
-            String(data: Data([byte]), encoding: .windowsCP1252)?.unicodeScalars.first ?? Unicode.Scalar(byte)
-        }
-        return reduce(into: "") { $0.unicodeScalars.append(scalars[Int($1)]) }
+        // Five bytes have no character in windows-1252.
+        return String(data: self, encoding: encoding)
+            ?? (encoding == .windowsCP1252 ? String(data: self, encoding: .isoLatin1) : nil)
     }
 }

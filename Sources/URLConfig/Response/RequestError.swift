@@ -70,14 +70,9 @@ public struct RequestError: Error, Sendable {
         redaction ?? response?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
     }
 
-    /// An error, such as a validator of an app's own throws.
+    /// An error, such as a validator of an app's own throws, from members that have the names of its properties.
     ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - reason: What is wrong and what to do about it. It is shown and logged, so it must not contain a secret.
-    ///   - request: The request; by default that of the response.
-    ///   - response: The response.
-    ///   - underlyingError: The error that caused this one.
+    /// The reason is shown and logged: it must not contain a secret. The request is by default that of the response.
     public init(
         _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
         underlyingError: (any Error)? = nil
@@ -119,12 +114,6 @@ extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectab
     /// The ``reason``, without the request and without lines of the content.
     public var errorDescription: String? { reason.escapingControls }
 
-    /// What `dump` and debuggers see: as much as is printed.
-    public var customMirror: Mirror {
-        let redaction = shownRedaction
-        return .shown(
-            self, ("code", code.rawValue), ("reason", reason),
-            ("request", request?.summary(redaction)), ("response", response), ("attempts", attempts),
-            ("underlyingError", underlyingError.map(redaction.masked)))
-    }
+    /// What `dump` and debuggers see: the description.
+    public var customMirror: Mirror { .shown(self) }
 }

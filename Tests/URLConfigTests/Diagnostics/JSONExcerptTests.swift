@@ -49,7 +49,7 @@ import Testing
             let value = String(repeating: "x", count: padding) + String(repeating: piece, count: 100)
             let text = lines("[\"\(value)\"]", .container)
             #expect(!text.unicodeScalars.contains("\u{FFFD}"))
-            #expect(text.unicodeScalars.contains("…") && text.utf8.count < 120)
+            #expect(text.unicodeScalars.contains("…") && text.utf8.count < 320)
         }
     }
 }
