@@ -69,18 +69,19 @@ struct JSONExcerpt {
         return name.map { $0 + " : " + value } ?? value
     }
 
-    /// A value on one line. Of a long one only the beginning is shown: a secret may have its name there.
+    /// A value on one line; the beginning of a long one, which may contain the name of a secret.
     private func value(at start: Int) -> String {
         if json.opens(at: start) {
             let (open, close) = brackets(at: start)
             return open + (json.closes(at: json.skippingSpace(from: start + 1)) ? "" : "…") + close
         }
         let source = json.value(at: start).prefix(1000)
-        guard json[start] == UInt8(ascii: "\"") else { return String(decoding: source, as: UTF8.self).shortened(to: 60) }
+        let text = String(decoding: source, as: UTF8.self)
+        guard json[start] == UInt8(ascii: "\"") else { return text.shortened(to: 60) }
         // A string may be a URL with a token, or JSON again.
-        let text = String(decoding: source.dropFirst(), as: UTF8.self)
-        let masked = redaction.quote(text)
-        let isClosed = masked == text || masked.utf8.last == UInt8(ascii: "\"")
+        let content = String(decoding: source.dropFirst(), as: UTF8.self)
+        let masked = redaction.quote(content)
+        let isClosed = masked == content || masked.utf8.last == UInt8(ascii: "\"")
         return "\"" + masked.shortened(to: 60) + (isClosed ? "" : "\"")
     }
 

@@ -4,7 +4,7 @@
 /// print(response.attempts.map(\.description))
 /// // ["503 after 12 ms, waiting 3.0 s: Retry-After", "200 after 9 ms"]
 /// ```
-public struct Attempt: Sendable, CustomStringConvertible, CustomReflectable {
+public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
     /// The status of the response; `nil` if there was none.
     public internal(set) var status: HTTPResponse.Status?
     /// What went wrong instead, such as a `URLError`.
@@ -22,9 +22,6 @@ public struct Attempt: Sendable, CustomStringConvertible, CustomReflectable {
         let outcome = status.map { "\($0.code)" } ?? error.map(redaction.masked) ?? "unfinished"
         return "\(outcome) after \(duration.shown)" + (reason.map { ", " + redaction.maskedByValue($0) } ?? "")
     }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }
 
 extension URLError {

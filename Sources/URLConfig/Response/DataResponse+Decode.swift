@@ -6,7 +6,7 @@ extension DataResponse {
 
         private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
-        /// The decoder of responses whose call has none; a `JSONDecoder` by default. Any thread may replace it.
+        /// The decoder of responses whose call has none, by default a `JSONDecoder`; any thread may replace it.
         public static var defaultDecoder: any ResponseDecoder {
             get { defaults.withLock { $0 } }
             set { defaults.set(\.self, newValue) }
@@ -79,11 +79,11 @@ extension DataResponse {
     }
 
     /// Unavailable: says that the type of the model is missing.
-    // Without it, the compiler fails to produce a diagnostic. Those of other wrong calls, such as an error that is not
-    // `Decodable`, are good.
     @available(*, unavailable, message: "say which type: `let user: User = try …decode(…)` or `decode(User.self, …)`")
     @_disfavoredOverload
     public func decode(orThrow failure: Any.Type? = nil, decoder: JSONDecoder? = nil) throws -> Never {
+        // Without this, the compiler fails to produce a diagnostic. Its messages for other wrong calls are good, such as
+        // for an error or a model that is not `Decodable`.
         throw Reason("no type")
     }
 

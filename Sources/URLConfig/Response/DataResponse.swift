@@ -18,7 +18,7 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var duration: Duration
     /// What was sent, redirects and retries included; the last one received this response.
     public var attempts: [Attempt] = []
-    /// Whether the local cache gave the response, as far as Foundation says so.
+    /// Whether Foundation took the response from its local cache; always `false` on Linux, where no cache is used.
     public var fromCache = false
     /// The decoder of the call's configuration.
     var decoder: (any ResponseDecoder)?
@@ -69,13 +69,13 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var bodyString: String { shownRedaction.body(data, contentType) }
 }
 
-extension DataResponse: CustomReflectable {
-    /// What `dump` and debuggers see: as much as is logged.
-    public var customMirror: Mirror {
+extension DataResponse: RedactedReflectable {
+    var shownChildren: [(String, Any?)] {
         let redaction = shownRedaction
-        return .shown(
-            self, ("status", status.code), ("request", request.summary(redaction)),
+        return [
+            ("status", status.code), ("request", request.summary(redaction)),
             ("url", redaction.url(url?.absoluteString ?? "")), ("headerFields", redaction.masked(headerFields)),
-            ("data", redaction.body(data, contentType, limit: 4096)), ("duration", duration), ("attempts", attempts))
+            ("data", redaction.body(data, contentType, limit: 4096)), ("duration", duration), ("attempts", attempts),
+        ]
     }
 }

@@ -9,7 +9,7 @@ extension DataResponse {
         public let relations: [String]
         /// The resource that the link belongs to, if it is not the response (RFC 8288 §3.2).
         public let anchor: URL?
-        /// All parameters: names in lower case, quotes removed. The first of two with one name is used.
+        /// All parameters: names in lower case, quotes removed, of two with one name the first.
         public let parameters: [String: String]
         /// What the description hides.
         fileprivate let redaction: Redaction
@@ -32,7 +32,7 @@ extension DataResponse {
         }
     }
 
-    /// The links in the `Link` fields (RFC 8288), in order. Malformed ones and those without `rel` are left out.
+    /// The links in the `Link` fields (RFC 8288), in order, without malformed ones and those without `rel`.
     ///
     /// ```swift
     /// // Link: </articles?page=3>; rel=next, </articles?page=9>; rel=last
@@ -59,19 +59,16 @@ extension [DataResponse.Link] {
     }
 }
 
-extension DataResponse.Link: CustomStringConvertible, CustomReflectable {
+extension DataResponse.Link: CustomStringConvertible, RedactedReflectable {
     /// Target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
     public var description: String {
         let rel = relations.joined(separator: " ").escapingControls
         return "<\(redaction.url(target.absoluteString))>; rel=\"\(redaction.masked(rel))\""
     }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }
 
 extension FieldScanner {
-    /// RFC 8288 §B.2. What does not begin with `<` is skipped up to the next comma.
+    /// RFC 8288 §B.2, but what does not begin with `<` is skipped up to the next comma.
     fileprivate mutating func links(relativeTo base: URL?, _ redaction: Redaction) -> [DataResponse.Link] {
         var links: [DataResponse.Link] = []
         while !isAtEnd {

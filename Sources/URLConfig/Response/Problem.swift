@@ -20,7 +20,7 @@ public struct Problem: Error, Sendable {
     public var detail: String?
     /// What identifies this occurrence: an absolute URL.
     public var instance: URL?
-    /// The response whose content it is. Members are looked up when they are asked for: there may be millions.
+    /// The response whose content it is, in which members are looked up when asked for: there may be millions.
     private var response: DataResponse?
     /// The decoder of members.
     private var decoder: (any ResponseDecoder)?
@@ -109,7 +109,7 @@ extension MediaType {
     static let problem: Self = "application/problem+json"
 }
 
-extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
+extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable {
     /// One line: status, title, detail, type and instance; secrets are hidden, and extensions left out.
     public var description: String {
         let redaction = response?.shownRedaction ?? URLSession.Config.default.redaction
@@ -127,7 +127,4 @@ extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
 
     /// The same as the description.
     public var errorDescription: String? { description }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }

@@ -94,9 +94,10 @@ public struct RequestError: Error, Sendable {
     }
 }
 
-extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectable {
-    /// One sentence with request, status, what is wrong and what to do; the lines of the content around the place that
-    /// could not be decoded; a line for each of several attempts. Secrets are hidden.
+extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflectable {
+    /// Request, status, what is wrong and what to do, in one sentence; secrets are hidden.
+    ///
+    /// Lines of the content follow if it could not be decoded, and a line for each attempt if there were several.
     public var description: String {
         let redaction = shownRedaction
         let diagnosis = diagnosis
@@ -113,7 +114,4 @@ extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectab
 
     /// The ``reason``, without the request and without lines of the content.
     public var errorDescription: String? { reason.escapingControls }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }

@@ -21,7 +21,7 @@ public struct ResponseValidator: Sendable {
     public static let success = Self { try $0.validated() }
 
     /// One of the given statuses, such as `[200, 404]`; otherwise ``RequestError/Code/unacceptableStatus``.
-    public static func status(_ accepted: Set<HTTPResponse.Status>) -> Self { Self { try $0.validated(status: accepted) } }
+    public static func status(_ status: Set<HTTPResponse.Status>) -> Self { Self { try $0.validated(status: status) } }
 
     /// A content type of a kind; otherwise ``RequestError/Code/unacceptableContentType``.
     ///

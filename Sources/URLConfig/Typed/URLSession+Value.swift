@@ -11,13 +11,13 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: The request and how to read its response.
-    ///   - config: The preset; `nil` as for `response(for:)`.
-    ///   - isolation: The actor that the call is made from.
+    ///   - config: The preset; by default that of the request's host (``Config/subscript(host:)``), or else
+    ///     ``Config/default``.
+    ///   - isolation: The actor of the caller.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
     ///   - configure: Makes changes for this call.
-    /// - Throws: What `response(for:)` throws; ``RequestError`` with the whole response and code
-    ///   ``RequestError/Code/unacceptableStatus`` or ``RequestError/Code/decoding``; what an app's own reader throws.
+    /// - Throws: What `response(for:)` and the reader throw.
     public func value<Output>(
         for request: TypedRequest<Output>, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }

@@ -56,7 +56,7 @@ import Testing
         var errorCode: Int
     }
 
-    @Test func `the decoder of the call reads models, errors, problems, and what readers and validators read`() async throws {
+    @Test func `the decoder of the call reads models, errors and problems, whoever asks for them`() async throws {
         let ann = Account(userName: "Ann")
         let success = snake(#"{"user_name":"Ann"}"#)
         var failure = snake(#"{"error_code":7}"#, status: .conflict)
