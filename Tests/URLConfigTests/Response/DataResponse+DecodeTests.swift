@@ -80,13 +80,20 @@ import Testing
     }
 
     @Test func `a decoder that is named wins`() throws {
-        let success = snake(#"{"userName":"Ann"}"#)
-        let plain = JSONDecoder()
-        plain.keyDecodingStrategy = .custom { JSONKey(stringValue: $0.last?.stringValue ?? "") }
-        #expect(try success.decode(decoder: plain) == Account(userName: "Ann"))
-        #expect(try success.decode { $0.decoder = plain } == Account(userName: "Ann"))
-        let problem = try snake(#"{"title":"a","owner":{"userName":"Ann"}}"#).decode(Problem.self, decoder: plain)
-        #expect(problem["owner"] == Account(userName: "Ann"))
+        let own = snake("{}").ownDecoder
+        let snake = try #require(own as? JSONDecoder)
+        var success = response(#"{"user_name":"Ann"}"#)
+        success.decoder = JSONDecoder()
+        #expect(throws: RequestError.self) { try success.decode(Account.self) }
+        #expect(try success.decode(decoder: snake) == Account(userName: "Ann"))
+        #expect(try success.decode { $0.decoder = snake } == Account(userName: "Ann"))
+        var problem = response(#"{"title":"a","owner":{"user_name":"Ann"}}"#)
+        problem.decoder = JSONDecoder()
+        #expect(try problem.decode(Problem.self, decoder: snake)["owner"] == Account(userName: "Ann"))
+        problem.status = .conflict
+        problem.headerFields[.contentType] = "application/problem+json"
+        let thrown = #expect(throws: Problem.self) { try problem.validated(orThrow: Problem.self, decoder: snake) }
+        #expect(thrown?["owner"] == Account(userName: "Ann"))
     }
 
     @Test func `a failure does not quote a secret`() {
