@@ -53,23 +53,21 @@ struct DecodingDiagnosis {
             sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
             return
         }
-        if json.fault == nil {
+        let isValid = json.fault == nil
+        if isValid {
             sentence += "it is valid JSON, but a number in it does not fit its type, and the decoder does not say which"
         }
         guard let (offset, words, frames) = json.fault ?? json.oddNumber else { return }
         let path = json.path(frames)
         let place = path.isEmpty ? "" : " in \(path.text(redaction))"
-        if json.fault == nil {
-            sentence += "; the first that is not an integer is \(path.text(redaction))"
-        } else if isCut {
-            sentence += "the JSON breaks off\(place), after \(offset) bytes"
-        } else {
-            sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
-            let charset = response.contentType?.parameters["charset"] ?? "utf-8"
-            if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
-                let name = charset.shortened(to: 40)
-                sentence += "; the content type says \(name), but JSON is UTF-8 (RFC 8259 §8.1)"
-            }
+        switch (isValid, isCut) {
+        case (true, _): sentence += "; the first that is not an integer is \(path.text(redaction))"
+        case (_, true): sentence += "the JSON breaks off\(place), after \(offset) bytes"
+        default: sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
+        }
+        let charset = response.contentType?.parameters["charset"] ?? "utf-8"
+        if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
+            sentence += "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
         }
         json.end = offset
         let excerpt = JSONExcerpt(json: json, redaction: redaction)
@@ -91,7 +89,7 @@ extension Redaction {
 }
 
 extension JSONTokenizer {
-    /// Such as `line 3, column 14`; `byte 120` where there is only one line.
+    /// Such as `line 3, column 14`, or `byte 120` if there is only one line.
     fileprivate func line(of offset: Int) -> String {
         let before = bytes[..<offset]
         guard let last = before.lastIndex(of: UInt8(ascii: "\n")) else { return "byte \(offset)" }

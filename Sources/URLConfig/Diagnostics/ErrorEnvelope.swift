@@ -12,7 +12,7 @@ enum ErrorEnvelope {
 
     /// The message, or `nil` if the content is not such an error.
     ///
-    /// - Parameter known: A member that the model has, which is therefore not a sign of an error.
+    /// - Parameter known: A member of the model, which is not a sign of an error.
     static func message(
         in response: DataResponse, but known: (any CodingKey)? = nil, _ redaction: Redaction
     ) -> String? {
@@ -28,9 +28,7 @@ enum ErrorEnvelope {
                 !frames.contains(where: { json.hides($0, redaction) }),
                 let start = frames.last?.value, json[start] == UInt8(ascii: "\"")
             else { continue }
-            let quoted = json.value(at: start)
-            // A decoder refuses some strings, such as half a character.
-            let text = (try? JSONDecoder().decode(String.self, from: Data(quoted))) ?? JSONString(quoted).text
+            let text = JSONString(json.value(at: start)).text
             if !text.isEmpty { return redaction.text(text).shortened(to: 160) }
         }
         return nil

@@ -55,7 +55,7 @@ struct JSONExcerpt {
         return isEnd ? lines : lines + ["  …", close]
     }
 
-    /// What is open at a place, but nothing inside a hidden value.
+    /// The frames outside of hidden values.
     func visible(_ frames: [JSONTokenizer.Frame]) -> [JSONTokenizer.Frame] {
         let hidden = frames.firstIndex { json.hides($0, redaction) }
         return hidden.map { Array(frames[...$0]) } ?? frames

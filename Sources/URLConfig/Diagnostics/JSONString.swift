@@ -8,7 +8,7 @@ struct JSONString {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// - Parameter quoted: The string with its quotes, of which the closing one may be missing.
+    /// - Parameter quoted: The string with its quotes; the closing one may be missing.
     init(_ quoted: ArraySlice<UInt8>) {
         var index = quoted.startIndex + 1
         while index < quoted.endIndex, quoted[index] != UInt8(ascii: "\"") {

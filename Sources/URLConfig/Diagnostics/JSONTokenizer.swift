@@ -34,11 +34,11 @@ struct JSONTokenizer {
         case separator
     }
 
-    /// As deep as `JSONDecoder` goes.
+    /// The most levels that `JSONDecoder` reads.
     private static let deepest = 512
 
     let bytes: [UInt8]
-    /// Nothing is read from here on.
+    /// Where reading stops.
     var end: Int
     /// Whether a string ends at a line break, so that an odd quote does not swallow what follows.
     var endsStringsAtLineBreaks = false
@@ -123,7 +123,7 @@ struct JSONTokenizer {
         return kind.map { Token(kind: $0, start: start, isExpected: isExpected) }
     }
 
-    /// The next member of the object or array that is read from its bracket on; `nil` at its end or at a fault in it.
+    /// The next member of the object or array whose bracket was read first; `nil` at its end or at a fault.
     mutating func nextMember() -> Frame? {
         while true {
             let isInside = depth == 1
@@ -166,7 +166,7 @@ struct JSONTokenizer {
         }
     }
 
-    /// Whether a token of a kind, or the end of the text, may come next; if not, that is a fault.
+    /// Whether a token of a kind, or the end of the text, may come next; reports a fault if not.
     private mutating func isExpected(_ kind: Token.Kind?) -> Bool {
         switch (expectation, kind) {
         case (.value, .open), (.value, .string), (.value, .word), (.name, .string), (.colon, .colon): return true
@@ -222,7 +222,7 @@ struct JSONTokenizer {
         if Int64(text) == nil, UInt64(text) == nil { oddNumber = oddNumber ?? finding("not an integer", at: position) }
     }
 
-    /// Skips one of some bytes, or all digits; whether there are any, or the text ends before them.
+    /// Skips one byte of a set, or all digits; `false` if there is none, unless the text ends here.
     private mutating func skip(_ set: String? = nil) -> Bool {
         let start = position
         if let set, set.utf8.contains(self[start]) { position += 1 }
@@ -242,7 +242,7 @@ struct JSONTokenizer {
 }
 
 extension JSONTokenizer.Token.Kind {
-    /// The kind of token that starts with a byte, or contains it; `nil` for space.
+    /// The kind of token that a byte belongs to; `nil` for space.
     fileprivate init?(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["): self = .open

@@ -96,7 +96,7 @@ extension DataResponse {
     }
 
     /// A problem, to which a decoder could not give the response.
-    // Not inlined, as the next: an optional of a generic type costs 700 instructions.
+    // Not inlined, like `absence`: an optional of a generic type costs 700 instructions.
     @inline(never)
     private func problem<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
         let problem = decoder is JSONDecoder ? Problem(self, decoder) : nil

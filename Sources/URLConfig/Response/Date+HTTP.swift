@@ -17,7 +17,7 @@ extension Date {
 
     /// A date in any of HTTP's three formats, or nearly so.
     init?(httpDate text: String) {
-        // No date is longer.
+        // Dates are shorter than 64 bytes.
         guard text.utf8.count <= 64, let (date, rest) = Self.parse(text) else { return nil }
         // Another time zone would make it another date. Only the format of asctime, which has no comma, names none.
         let zones = rest.filter { word in !Self.days.contains { word.starts(with: $0.utf8) } }
@@ -32,7 +32,7 @@ extension Date {
         self = date
     }
 
-    /// A date whose parts are in any order, and the words that are not a part of it.
+    /// The date whose parts stand in any order, and the words that do not belong to it.
     private static func parse(_ text: String) -> (date: Date, rest: [Substring.UTF8View])? {
         var parts = DateComponents(calendar: calendar)
         var time: [Int]?
@@ -67,7 +67,7 @@ extension Date {
 }
 
 extension Substring.UTF8View {
-    /// The number that it begins with, of so many digits.
+    /// The number at the beginning, if it has so many digits.
     fileprivate func number(of count: ClosedRange<Int>) -> Int? {
         let digits = prefix(while: \.isDigit)
         return count.contains(digits.count) ? Int(Substring(digits)) : nil
@@ -80,6 +80,6 @@ extension Substring.UTF8View {
         return numbers.count == 3 && parts[..<2].allSatisfy { $0.allSatisfy(\.isDigit) } ? numbers : nil
     }
 
-    /// As much as a month needs.
+    /// The part that names a month.
     fileprivate var opening: String { String(decoding: prefix(3), as: UTF8.self).lowercased() }
 }

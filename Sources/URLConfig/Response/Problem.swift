@@ -60,7 +60,7 @@ extension Problem: Decodable {
     /// The response whose whole content is a problem.
     private static let response = CodingUserInfoKey(rawValue: "URLConfig.Problem.response")
 
-    /// Decodes an object that has at least one of the five members, so that it is not taken for a problem by chance.
+    /// Decodes an object that has at least one of the five members.
     ///
     /// ``DataResponse/problem`` and `response.decode(Problem.self)` also read extensions, resolve type and instance
     /// against the URL of the response, and know its status.

@@ -37,7 +37,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
 
     /// This reader, with a fixed value for some statuses, such as `.json.or(nil, for: .notFound)`.
     ///
-    /// Validators such as ``ResponseValidator/success`` come first, and refuse such a status.
+    /// Validators come first: ``ResponseValidator/success`` refuses a 404.
     ///
     /// - Parameters:
     ///   - value: The value.
