@@ -4,7 +4,8 @@ protocol RedactedReflectable: CustomReflectable {
 }
 
 extension RedactedReflectable {
-    // Public, since it is the witness of public types. The protocol being internal, it is no public symbol of theirs.
+    // It must be public for public types. As the protocol is internal, it is not a public symbol of theirs.
+    /// The value without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: shownChildren.map { (label: $0, value: $1 as Any) }, displayStyle: .struct)
     }
