@@ -1,4 +1,4 @@
-/// One sending of a request within a call: a call that is redirected, retried or authorized again has several.
+/// A request that was sent within a call; a call that is redirected, retried or authorized again has several.
 ///
 /// ```swift
 /// print(response.attempts.map(\.description))
@@ -9,11 +9,9 @@ public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
     public internal(set) var status: HTTPResponse.Status?
     /// What went wrong instead, such as a `URLError`.
     public internal(set) var error: (any Error)?
-    /// How long it took to the end of the response, or has taken until now.
+    /// The time until the end of the response, or until now.
     public internal(set) var duration = Duration.zero
-    /// Why there was another one, or why there was none, without secrets.
-    ///
-    /// `waiting 3.0 s: Retry-After`, `credentials refreshed`, `to https://…`, `not retried: the retry budget is spent`.
+    /// Why another one followed, such as `waiting 3.0 s: Retry-After`, or why not; without secrets.
     public internal(set) var reason: String?
     /// What the description hides.
     var redaction: Redaction?
@@ -29,7 +27,7 @@ public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
 extension URLError {
     private static let attemptsKey = "URLConfigAttempts"
 
-    /// The attempts of the call of `response(for:)` that threw this error, this failure last; empty for others.
+    /// The attempts of the call of `response(for:)` that threw this error; empty if no call threw it.
     public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
 
     func with(_ attempts: [Attempt]) -> URLError {

@@ -31,10 +31,10 @@ extension URLSession {
     ///   the task was cancelled; what an authenticator, a validator or a fallback throws. A status is no error.
     @discardableResult
     public func response(
-        for request: URLRequest, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
+        for request: URLRequest, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        var config = config
+        var config = config ?? .default
         configure(&config)
         return try await SendLoop(session: self, config: config, fileID: fileID, line: line).response(for: request)
     }

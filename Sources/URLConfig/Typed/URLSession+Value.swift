@@ -1,34 +1,33 @@
 extension URLSession {
-    /// Sends a typed request, as `response(for:)` does, and returns the value of its response.
+    /// Sends a typed request, as `response(for:)` does, and returns the value that is read from the response.
     ///
     /// ```swift
     /// let user = try await URLSession.shared.value(for: .user(1)) { $0.retry = .standard }
     /// let me: User = try await URLSession.shared.value(for: .with(.api) { $0.path = "/me" })
     /// ```
     ///
-    /// The response is read after the validators have accepted it, and never on the caller's actor: a large one does
-    /// not block the main thread. ``Config/fallback`` is not called for what a reader throws.
+    /// The validators come before the reader, which is never called on the caller's actor: a large response does not
+    /// block the main thread. ``Config/fallback`` is not called for what a reader throws.
     ///
     /// - Parameters:
     ///   - request: The request and how to read its response.
-    ///   - config: The preset, by default ``Config/default``.
-    ///   - isolation: The actor that the call is made from.
+    ///   - config: The preset; by default that of the request's host (``Config/subscript(host:)``), or else
+    ///     ``Config/default``.
+    ///   - isolation: The actor of the caller.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
     ///   - configure: Makes changes for this call.
-    /// - Throws: What `response(for:)` and ``ResponseReader/read(_:)`` throw.
+    /// - Throws: What `response(for:)` and the reader throw.
     public func value<Output>(
-        for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
+        for request: TypedRequest<Output>, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> Output {
         try await valueAndResponse(for: request, config: config, fileID: fileID, line: line, configure).value
     }
 
-    /// Sends a typed request, as `value(for:)` does, and returns the value and the response that it was read from.
-    ///
-    /// Parameters and errors are those of `value(for:)`.
+    /// Sends a typed request and returns the value and its response; parameters and errors are those of `value(for:)`.
     public func valueAndResponse<Output>(
-        for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
+        for request: TypedRequest<Output>, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> (value: Output, response: DataResponse) {
         let response = try await response(for: request.request, config: config, fileID: fileID, line: line, configure)

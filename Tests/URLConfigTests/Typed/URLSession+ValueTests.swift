@@ -37,7 +37,8 @@ import URLConfig
             let nobody: User? = try await server.session.value(
                 for: .with(server.config, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/2" })
             #expect(nobody == nil)
-            try await server.session.value(for: .with(server.config) { $0.path = "/empty" })
+            let empty = URLRequest.with(server.config) { $0.path = "/empty" }
+            try await server.session.value(for: TypedRequest(empty, reader: .none))
         }
     }
 
@@ -93,12 +94,13 @@ import URLConfig
 
     @Test func `a request that cannot be built says why`() async throws {
         let error = await #expect(throws: RequestError.self) {
-            try await URLSession.shared.value(for: .with(.init(host: "https://h.example")) { $0.path = "/\("..")" })
+            let request = TypedRequest<User>.with(.init(host: "https://h.example")) { $0.path = "/\("..")" }
+            _ = try await URLSession.shared.value(for: request)
         }
         #expect(error?.code == .invalidURL)
     }
 
-    @Test func `the answer is not read on the caller's actor`() async throws {
+    @Test func `the response is not read on the caller's actor`() async throws {
         try await Loopback.serving(Self.answer) { server in
             let request = TypedRequest.user(1, server.config).map { _ in Thread.isMainThread }
             let call = Task { @MainActor in try await server.session.value(for: request) }
