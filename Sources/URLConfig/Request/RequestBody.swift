@@ -100,10 +100,10 @@ extension RequestBody {
     ///
     /// - Parameter items: The items, in order.
     public static func form(_ items: URLRequest.Query) -> Self {
-        Self { fields, _ in
-            if let reason = items.invalidReason { throw Reason(reason) }
+        Self { fields, encoder in
+            let form = try items.resolved(encoder).formEncoded
             fields.setContentType(.form)
-            return Data(items.formEncoded.utf8)
+            return Data(form.utf8)
         }
     }
 

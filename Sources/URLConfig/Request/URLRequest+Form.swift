@@ -13,20 +13,4 @@ extension URLRequest {
         setValue(form.contentType.description, forHTTPHeaderField: "Content-Type")
         httpBody = form.data
     }
-
-    /// Makes items the body of a request that was made by hand, as `application/x-www-form-urlencoded` (WHATWG URL).
-    ///
-    /// `Content-Type` is set if there is none. The method stays: a `GET` cannot carry a body.
-    ///
-    /// - Parameter items: The items, in order. A model that does not fit is refused.
-    public mutating func setXWWWFormUrlencoded(_ items: Query) {
-        if let reason = items.invalidReason {
-            self = Self(refused: .refused(.invalidRequest, "body: form \(reason)"), method: httpMethod ?? "GET")
-            return
-        }
-        if value(forHTTPHeaderField: "Content-Type") == nil {
-            setValue(MediaType.form.description, forHTTPHeaderField: "Content-Type")
-        }
-        httpBody = Data(items.formEncoded.utf8)
-    }
 }

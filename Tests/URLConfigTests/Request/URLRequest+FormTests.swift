@@ -43,30 +43,24 @@ import URLConfig
         ("", ""), ("/?#[]@:$,;", "%2F%3F%23%5B%5D%40%3A%24%2C%3B"), ("\u{0}", "%00"),
         ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
     ])
-    func `a form is encoded as WHATWG URL says`(plain: String, encoded: String) throws {
-        var request = try request()
-        request.setXWWWFormUrlencoded(["k": plain])
-        #expect(request.bodyText == "k=" + encoded)
-        request.setXWWWFormUrlencoded(URLRequest.Query([plain: "v"]))
-        #expect(request.bodyText == encoded + "=v")
+    func `a form is encoded as WHATWG URL says`(plain: String, encoded: String) {
+        #expect(form(["k": plain]).bodyText == "k=" + encoded)
+        var items = URLRequest.Query()
+        items.append(plain, "v")
+        #expect(form(items).bodyText == encoded + "=v")
     }
 
-    @Test func `items keep their order, and lists their style`() throws {
-        var request = try request()
+    private func form(_ items: URLRequest.Query) -> URLRequest {
+        .with(.init(host: "https://h.example")) {
+            $0.method = .post
+            $0.body = .form(items)
+        }
+    }
+
+    @Test func `items keep their order, and lists their style`() {
         var items: URLRequest.Query = ["b": 1, "a": [1, 2]]
         items.arrayStyle = .brackets
-        request.setXWWWFormUrlencoded(items)
-        #expect(request.bodyText == "b=1&a%5B%5D=1&a%5B%5D=2")
-        request.setXWWWFormUrlencoded([:])
-        #expect(request.bodyText == "")
-    }
-
-    @Test func `the content type is set unless there is one`() throws {
-        var request = try request()
-        request.setXWWWFormUrlencoded(["a": 1])
-        #expect(request.field("Content-Type") == "application/x-www-form-urlencoded")
-        request.setValue("application/x-www-form-urlencoded; charset=utf-8", forHTTPHeaderField: "content-type")
-        request.setXWWWFormUrlencoded(["a": 1])
-        #expect(request.field("Content-Type") == "application/x-www-form-urlencoded; charset=utf-8")
+        #expect(form(items).bodyText == "b=1&a%5B%5D=1&a%5B%5D=2")
+        #expect(form([:]).bodyText == "")
     }
 }
