@@ -73,20 +73,20 @@ extension URLRequest.Config {
             }
         }
         let parts: BaseURL.Parts
-        do {
-            parts = try base.parts.get()
-        } catch {
+        switch base.parts {
+        case .success(let value): parts = value
+        case .failure(let error):
             let shown = URLSession.Config.default.redaction.host(base.text)
             throw .refused(.invalidURL, "host '\(shown)' \(error.reason)")
         }
         if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
-        let query: URLRequest.Query
+        let items: URLRequest.Query
         do {
-            query = try self.query.resolved(effectiveEncoder)
+            items = try query.resolved(effectiveEncoder)
         } catch {
             throw .refused(.invalidURL, "query \(error.reason)")
         }
-        let queries = (parts.query?.utf8.count ?? 0) + (path.query?.utf8.count ?? 0) + query.capacity
+        let queries = (parts.query?.utf8.count ?? 0) + (path.query?.utf8.count ?? 0) + items.capacity
         return ByteWriter.text(capacity: parts.prefix.utf8.count + path.text.utf8.count + queries + 4) { writer in
             writer.write(parts.prefix)
             if path.text.isEmpty ? parts.endsInSlash : path.text.utf8.first != UInt8(ascii: "/") {
@@ -102,7 +102,7 @@ extension URLRequest.Config {
             }
             write(parts.query)
             write(path.query)
-            query.write(to: &writer, after: separator, encoding: .unreserved)
+            items.write(to: &writer, after: separator, encoding: .unreserved)
         }
     }
 
