@@ -65,7 +65,7 @@ extension URLRequest {
 extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        /// Percent-encoded, with the query. An empty value is a NUL, which no encoded text contains.
+        /// Percent-encoded, with the query; an empty value is a NUL, which no encoded text contains.
         fileprivate var text = ""
         /// Whether there is no query, no segment of dots and no empty value.
         fileprivate var isPlain = true

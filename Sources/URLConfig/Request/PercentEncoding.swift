@@ -33,7 +33,7 @@ struct PercentEncoding: Sendable {
 }
 
 extension String {
-    /// Whether every byte stays unchanged. It may be `false` for text that is not UTF-8 in memory.
+    /// Whether every byte stays unchanged; it may be `false` for text that is not UTF-8 in memory.
     func needsNoEncoding(_ encoding: PercentEncoding) -> Bool {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy { encoding.allows($0) } } ?? false
     }

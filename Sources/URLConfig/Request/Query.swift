@@ -55,20 +55,20 @@ extension URLRequest {
         /// An empty query.
         public init() {}
 
-        /// Items in the order of the literal. `nil` leaves an item out.
+        /// Items in the order of the literal; `nil` leaves an item out.
         public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
             for case (let name, let value?) in elements { append(name, value) }
         }
 
         /// The first value of a name, without the properties of models.
         ///
-        /// Setting it replaces every value of the name. `nil` removes them.
+        /// Setting it replaces every value of the name; `nil` removes them.
         public subscript(name: String) -> String? {
             get { items.first { $0.name == name }?.text.values.first }
             set { set(name, newValue.map(Text.one)) }
         }
 
-        /// Sets a value of any type, in place of every value of the name. `nil` removes them.
+        /// Sets a value of any type, in place of every value of the name, or removes them with `nil`.
         @_disfavoredOverload
         public subscript(name: String) -> (any QueryValue)? {
             get { self[name] as String? }

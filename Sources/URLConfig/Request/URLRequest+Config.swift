@@ -24,11 +24,12 @@ extension URLRequest {
         public var query = Query()
         /// The method (RFC 9110 §9).
         public var method = HTTPRequest.Method.get
-        /// The header fields. `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them.
+        /// The header fields.
         ///
-        /// A control character in a value becomes a space (RFC 9110 §5.5).
+        /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them. A control
+        /// character in a value becomes a space (RFC 9110 §5.5).
         public var headers = HTTPFields() { didSet { cachedHeaders = nil } }
-        /// Credentials. They replace fields of the same name in ``headers``.
+        /// Credentials, which replace fields of the same name in ``headers``.
         ///
         /// A ``TokenAuthenticator`` that writes the same field ignores the request and refreshes no token for it.
         public var authorization: Authorization?
@@ -43,7 +44,7 @@ extension URLRequest {
         public var timeout: Duration?
         /// Whether a cache may give the response.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
-        /// Changes the finished request, such as its `allowsCellularAccess`. It replaces the function of the preset.
+        /// Changes the finished request, such as `allowsCellularAccess`; it replaces the function of the preset.
         public var modify: (@Sendable (inout URLRequest) -> Void)?
 
         /// A copy of ``default`` as it is now.
@@ -51,7 +52,9 @@ extension URLRequest {
         /// A preset that is a `static let` copies it once, at its first use. A computed `static var` follows changes.
         public init() { self = .default }
 
-        /// A configuration for a host. Of ``default`` it uses only the encoder, so that no other host gets credentials.
+        /// A configuration for a host.
+        ///
+        /// It uses only the encoder of ``default``, so that no other host receives credentials.
         ///
         /// - Parameter host: See ``host``.
         public init(host: String) {
@@ -107,7 +110,7 @@ extension URLRequest.Config {
 
     var effectiveEncoder: JSONEncoder { customEncoder ?? Self.defaultEncoder }
 
-    /// ``timeout`` in seconds. Infinity becomes the longest possible time; NaN is refused.
+    /// ``timeout`` in seconds; infinity becomes the longest possible time; NaN is refused.
     public var timeoutInterval: TimeInterval? {
         get { timeout.map { $0 / .seconds(1) } }
         set { timeout = newValue.map { Duration(timeoutInterval: $0) ?? .zero } }
@@ -129,7 +132,7 @@ extension URLRequest.Config {
 }
 
 extension JSONEncoder {
-    /// A new encoder with the same options. A subclass, whose options are unknown, is returned itself.
+    /// A new encoder with the same options; a subclass, whose options are unknown, is returned itself.
     func copy() -> JSONEncoder {
         guard type(of: self) == JSONEncoder.self else { return self }
         let copy = JSONEncoder()
