@@ -1,9 +1,9 @@
-/// A configuration's host, parsed once, when it is set.
+/// The host of a configuration, parsed when it is set.
 ///
-/// A class, so that copying a configuration counts one reference here, not five.
+/// A class, so that a copy of a configuration increments one reference count here, not five.
 final class BaseURL: Sendable {
     struct Parts {
-        /// Without a slash at the end.
+        /// Scheme, host, port and path, without a slash at the end.
         var prefix: String
         let endsInSlash: Bool
         let query: String?
@@ -19,6 +19,19 @@ final class BaseURL: Sendable {
 
     private static func parse(_ text: String) throws(Reason) -> Parts {
         guard !text.isEmpty else { throw Reason("is empty; set it, or URLRequest.Config.defaultHost") }
+        let (origin, rest) = try origin(text)
+        guard !rest.utf8.contains(UInt8(ascii: "#")) else {
+            throw Reason("has a fragment, which a request cannot send; remove it")
+        }
+        let path = URLRequest.Path(String(rest))
+        if let reason = path.invalidReason { throw Reason(reason) }
+        var parts = Parts(prefix: origin + path.text, endsInSlash: path.text.hasSuffix("/"), query: path.query)
+        while parts.prefix.hasSuffix("/") { parts.prefix.removeLast() }
+        return parts
+    }
+
+    /// The origin of an absolute HTTP URL, and what follows it.
+    static func origin(_ text: String) throws(Reason) -> (origin: String, rest: Substring) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw Reason("contains a space or a control character; remove it")
         }
@@ -33,15 +46,7 @@ final class BaseURL: Sendable {
         let rest = text[separator.upperBound...]
         // By bytes, not characters: a delimiter and a combining accent after it are one character.
         let authority = Substring(rest.utf8.prefix { !"/?#".utf8.contains($0) })
-        let origin = try "\(scheme)://" + Self.authority(authority)
-        guard !rest.utf8.contains(UInt8(ascii: "#")) else {
-            throw Reason("has a fragment, which a request cannot send; remove it")
-        }
-        let path = URLRequest.Path(String(rest[authority.endIndex...]))
-        if let reason = path.invalidReason { throw Reason(reason) }
-        var parts = Parts(prefix: origin + path.text, endsInSlash: path.text.hasSuffix("/"), query: path.query)
-        while parts.prefix.hasSuffix("/") { parts.prefix.removeLast() }
-        return parts
+        return (try "\(scheme)://" + Self.authority(authority), rest[authority.endIndex...])
     }
 
     private static func authority(_ text: Substring) throws(Reason) -> String {

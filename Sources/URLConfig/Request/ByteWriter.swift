@@ -1,6 +1,6 @@
-/// Writes the bytes of a URL or a form once, front to back, into memory of the right size.
+/// Writes the bytes of a URL or a form into memory of the right size.
 ///
-/// With a `String` or an array that grows, building a request takes longer. What does not fit is left out.
+/// This is faster than a `String` that grows. Bytes that do not fit are left out.
 struct ByteWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
@@ -28,7 +28,7 @@ struct ByteWriter {
         }
     }
 
-    /// Writes at most three bytes for one.
+    /// Writes at most three bytes for each byte of the text.
     mutating func write(_ text: String, encoding: PercentEncoding) {
         var text = text
         text.withUTF8 { bytes in

@@ -5,9 +5,9 @@ extension URLRequest {
     /// $0.path = "/users/\(userID)/article"
     /// ```
     ///
-    /// In literal text slashes and valid escapes (`%XX`) stay, a `?a=b` joins the query, and what a path cannot contain
-    /// is percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all but unreserved characters is
-    /// percent-encoded. A path never changes scheme, host or port.
+    /// Literal text keeps its slashes and valid escapes (`%XX`), and its `?a=b` joins the query. Characters that a path
+    /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: every character but
+    /// the unreserved ones is percent-encoded. A path never changes scheme, host or port.
     ///
     /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
     /// value that leaves its segment empty.
@@ -18,7 +18,7 @@ extension URLRequest {
 
         /// A path from text that is known at run time.
         ///
-        /// - Parameter text: Treated as literal text. A value that must stay one segment is interpolated instead.
+        /// - Parameter text: Treated as literal text. Interpolate a value that must stay one segment.
         public init(_ text: String) {
             self = "\(raw: text)"
         }
@@ -33,13 +33,13 @@ extension URLRequest {
             text = stringInterpolation.text
             if !stringInterpolation.isPlain { splitAndCheck() }
             if text.hasPrefix("//") {
-                // Exactly one slash goes between base path and path; more would also start an authority.
+                // One slash separates base path and path. Two would start an authority.
                 text = "/" + text.drop { $0 == "/" }
             }
         }
 
         private mutating func splitAndCheck() {
-            // The first question mark is a literal's: a value has none.
+            // The first question mark is from a literal: those of values are percent-encoded.
             if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
                 query = text[mark...].dropFirst().filter { $0 != "\0" }
                 text = String(text[..<mark])
@@ -65,12 +65,12 @@ extension URLRequest {
 extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        /// Percent-encoded, with the query; a NUL, which no encoded text contains, stands for an empty value.
+        /// Percent-encoded, with the query; an empty value is a NUL, which no encoded text contains.
         fileprivate var text = ""
-        /// Whether nothing starts a query or may make a segment of dots.
+        /// Whether there is no query, no segment of dots and no empty value.
         fileprivate var isPlain = true
 
-        /// Starts empty: text makes its own room, and short text needs none.
+        /// An empty interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends literal text.
@@ -78,8 +78,21 @@ extension URLRequest.Path {
             append(literal, plain: .plainPath, .pathAndQuery)
         }
 
-        /// Appends a value as one segment, or a part of one.
-        public mutating func appendInterpolation(_ value: String) {
+        /// Appends a value's description as one segment, or a part of one; of a `Date`, its ISO 8601 text.
+        @inlinable
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            append(value: value.textInURL)
+        }
+
+        /// Appends a raw value as one segment, or a part of one.
+        @_disfavoredOverload
+        public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
+        where Value.RawValue: CustomStringConvertible {
+            append(value: value.rawValue.textInURL)
+        }
+
+        @usableFromInline
+        mutating func append(value: String) {
             append(value, plain: .plainSegment, .unreserved)
             if value.isEmpty {
                 text += "\0"
@@ -87,20 +100,7 @@ extension URLRequest.Path {
             }
         }
 
-        /// Appends a value's description as one segment, or a part of one.
-        @inlinable
-        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            appendInterpolation(value.description)
-        }
-
-        /// Appends the raw value of an identifier or a case as one segment, or a part of one.
-        @_disfavoredOverload
-        public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
-        where Value.RawValue: CustomStringConvertible {
-            appendInterpolation(value.rawValue.description)
-        }
-
-        /// Appends text as if it were a part of the literal: it may contain slashes, `%XX` and a query.
+        /// Appends text as a part of the literal: it may contain slashes, `%XX` and a query.
         ///
         /// - Parameter text: Text that the caller trusts.
         public mutating func appendInterpolation(raw text: String) {
@@ -120,7 +120,7 @@ extension String {
         var decoded: [UInt8] = []
         for byte in utf8 {
             decoded.append(byte)
-            // What an escape stands for may complete another: `%%32e` and `%252e` are `%2e`, and that is a dot.
+            // A decoded byte may complete another escape: `%%32e` and `%252e` become `%2e`, a dot.
             while decoded.count > 2, decoded[decoded.count - 3] == UInt8(ascii: "%"),
                 let value = UInt8(String(decoding: decoded.suffix(2), as: UTF8.self), radix: 16)
             {

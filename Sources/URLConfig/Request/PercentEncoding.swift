@@ -1,13 +1,13 @@
-/// Which bytes stand for themselves in a part of a URL; every other byte is written as `%XX`.
+/// The bytes that a part of a URL contains unchanged; every other byte is written as `%XX`.
 ///
-/// One bit for each ASCII character: to look one up costs no call.
+/// One bit for each ASCII character, so that a lookup needs no call.
 struct PercentEncoding: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
-    /// A valid `%XX` in the text stays as it is; otherwise its `%` becomes `%25`.
+    /// Whether a valid `%XX` in the text stays; otherwise its `%` becomes `%25`.
     let keepsEscapes: Bool
 
-    /// RFC 3986 §2.3: the characters that mean themselves everywhere.
+    /// RFC 3986 §2.3: the characters that no part of a URL reserves.
     static let unreserved = Self(marks: "-._~")
     /// RFC 3986 §3.3, §3.4: text of a path and its query, their delimiters and escapes included.
     static let pathAndQuery = Self(marks: "-._~!$&'()*+,;=:@/?", keepsEscapes: true)
@@ -33,7 +33,7 @@ struct PercentEncoding: Sendable {
 }
 
 extension String {
-    /// Whether every byte stands for itself; text that is not UTF-8 in memory may say no though it does.
+    /// Whether every byte stays unchanged; it may be `false` for text that is not UTF-8 in memory.
     func needsNoEncoding(_ encoding: PercentEncoding) -> Bool {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy { encoding.allows($0) } } ?? false
     }

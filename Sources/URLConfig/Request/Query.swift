@@ -6,28 +6,14 @@ extension URLRequest {
     /// $0.query["page"] = 2
     /// $0.query["ids"] = [1, 2]
     /// $0.query["gone"] = nil
-    /// $0.query.append(contentsOf: Query(filter))        // any Encodable model
+    /// $0.query["since"] = date                          // ISO 8601 unless the encoder's strategy is another
+    /// $0.query.append(contentsOf: filter)               // any Encodable model
     /// ```
     ///
-    /// All but the unreserved characters is percent-encoded (RFC 3986 §2.3): a space is `%20`.
-    public struct Query: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        /// The text of a query item, not yet encoded.
-        public enum Text: Sendable, Hashable {
-            /// One value.
-            case one(String)
-            /// Several values under one name, written as ``Query/arrayStyle`` says.
-            case list([String])
-
-            var values: [String] {
-                switch self {
-                case .one(let value): [value]
-                case .list(let values): values
-                }
-            }
-        }
-
-        /// How several values under one name are written.
-        public enum ArrayStyle: Sendable, Hashable {
+    /// Every character but the unreserved ones is percent-encoded (RFC 3986 §2.3): a space is `%20`.
+    public struct Query: Sendable, ExpressibleByDictionaryLiteral {
+        /// How several values with one name are written.
+        public enum ArrayStyle: Sendable {
             /// `ids=1&ids=2`
             case repeatedKey
             /// `ids[]=1&ids[]=2`, the brackets percent-encoded.
@@ -36,43 +22,60 @@ extension URLRequest {
             case comma
         }
 
-        struct Item: Sendable, Hashable {
-            var name: String
+        /// The text of an item, not yet percent-encoded.
+        enum Text: Sendable {
+            case one(String)
+            case list([String])
+            /// A value that is encoded when the request is built, and its texts until then.
+            indirect case encoded(any Encodable & Sendable, [String])
+
+            var values: [String] {
+                switch self {
+                case .one(let value): [value]
+                case .list(let values), .encoded(_, let values): values
+                }
+            }
+
+            var isEncoded: Bool {
+                if case .encoded = self { true } else { false }
+            }
+        }
+
+        struct Item: Sendable {
+            /// `nil` for the properties of a model.
+            var name: String?
             var text: Text
         }
 
         var items: [Item] = []
-        var invalidReason: String?
 
-        /// How a list of values is written; by default ``ArrayStyle/repeatedKey``.
+        /// How an array is written; by default ``ArrayStyle/repeatedKey``.
         public var arrayStyle = ArrayStyle.repeatedKey
-        /// Whether there are no items.
-        public var isEmpty: Bool { items.isEmpty }
 
         /// An empty query.
         public init() {}
 
-        /// Items in the order of the literal; one that is `nil` is left out.
+        /// Items in the order of the literal; `nil` leaves an item out.
         public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
             for case (let name, let value?) in elements { append(name, value) }
         }
 
-        /// The first value under a name.
+        /// The first value of a name, without the properties of models.
         ///
-        /// Setting one replaces all under that name, in place; `nil` removes them.
+        /// Setting it replaces every value of the name; `nil` removes them.
         public subscript(name: String) -> String? {
             get { items.first { $0.name == name }?.text.values.first }
-            set { set(name, newValue?.queryText) }
+            set { set(name, newValue.map(Text.one)) }
         }
 
-        /// Sets a value of any kind under a name, in place of all that were there; `nil` removes them.
+        /// Sets a value of any type, in place of every value of the name, or removes them with `nil`.
         @_disfavoredOverload
         public subscript(name: String) -> (any QueryValue)? {
             get { self[name] as String? }
             set { set(name, newValue?.queryText) }
         }
 
-        /// Adds a value, whether or not the name is there already.
+        /// Adds a value after those that the name has.
         public mutating func append(_ name: String, _ value: some QueryValue) {
             items.append(Item(name: name, text: value.queryText))
         }
@@ -80,7 +83,6 @@ extension URLRequest {
         /// Adds the items of another query.
         public mutating func append(contentsOf other: Query) {
             items.append(contentsOf: other.items)
-            invalidReason = invalidReason ?? other.invalidReason
         }
 
         private mutating func set(_ name: String, _ text: Text?) {
@@ -96,21 +98,24 @@ extension URLRequest {
 }
 
 extension URLRequest.Query {
-    /// The items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
+    /// The items as `application/x-www-form-urlencoded` (WHATWG URL), where a space is `+`.
     var formEncoded: String {
         ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }.replacing(" ", with: "+")
     }
 
-    /// The most bytes that the items take, encoded: three for one, and the delimiters.
+    /// The most bytes that the items take: three for each byte, and the delimiters.
     var capacity: Int {
         items.reduce(0) { total, item in
-            switch item.text {
-            case .one(let text): total + 3 * (item.name.utf8.count + text.utf8.count) + 2
-            case .list(let texts): texts.reduce(total) { $0 + 3 * (item.name.utf8.count + $1.utf8.count) + 8 }
+            let name = item.name?.utf8.count ?? 0
+            return switch item.text {
+            case .one(let text): total + 3 * (name + text.utf8.count) + 2
+            case .list(let texts), .encoded(_, let texts): texts.reduce(total) { $0 + 3 * (name + $1.utf8.count) + 8 }
             }
         }
     }
 
+    /// Writes the items of a query that is resolved.
+    ///
     /// - Parameter start: Written before the first item, if there is one.
     func write(to writer: inout ByteWriter, after start: UInt8? = nil, encoding: PercentEncoding) {
         var separator = start
@@ -122,19 +127,19 @@ extension URLRequest.Query {
             writer.write(value, encoding: encoding)
         }
         for item in items {
+            guard let name = item.name else { continue }
             switch item.text {
             case .one(let value):
-                write(item.name, value)
-            case .list(let values) where arrayStyle == .comma:
+                write(name, value)
+            case .list(let values) where arrayStyle == .comma, .encoded(_, let values) where arrayStyle == .comma:
                 guard let first = values.first else { continue }
-                write(item.name, first)
+                write(name, first)
                 for value in values.dropFirst() {
                     writer.write(UInt8(ascii: ","))
                     writer.write(value, encoding: encoding)
                 }
-            case .list(let values):
-                let name = arrayStyle == .brackets ? item.name + "[]" : item.name
-                for value in values { write(name, value) }
+            case .list(let values), .encoded(_, let values):
+                for value in values { write(arrayStyle == .brackets ? name + "[]" : name, value) }
             }
         }
     }

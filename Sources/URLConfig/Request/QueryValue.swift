@@ -1,36 +1,41 @@
-/// A value that a query item can take.
+/// A value of a query item or a form field, written as its description.
 ///
-/// A type with a raw value that conforms, or with a description that fits, only declares its conformance.
+/// An enum with raw values only declares its conformance.
 ///
 /// ```swift
 /// enum Sorting: String, QueryValue { case newest, oldest }
 /// $0.query["sort"] = Sorting.newest
 /// ```
-public protocol QueryValue: Sendable {
-    /// The value as text, not yet percent-encoded.
-    var queryText: URLRequest.Query.Text { get }
-}
-
-extension QueryValue where Self: CustomStringConvertible {
-    /// The description, as one value.
-    public var queryText: URLRequest.Query.Text { .one(description) }
-}
+public protocol QueryValue: CustomStringConvertible, Sendable {}
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
     /// The raw value.
-    public var queryText: URLRequest.Query.Text { rawValue.queryText }
+    public var description: String { rawValue.textInURL }
 }
 
-extension URL: QueryValue {
-    /// The absolute URL.
-    public var queryText: URLRequest.Query.Text { .one(absoluteString) }
+extension QueryValue {
+    var queryText: URLRequest.Query.Text {
+        // The most common types first: a cast takes as long as the rest of this function.
+        if Self.self == Int.self || Self.self == String.self { return .one(description) }
+        if let date = self as? Date { return .encoded(date, [date.textInURL]) }
+        guard let list = self as? [any QueryValue] else { return .one(textInURL) }
+        if !list.isEmpty, let dates = list as? [Date] { return .encoded(dates, dates.map(\.textInURL)) }
+        return .list(list.flatMap(\.queryText.values))
+    }
 }
 
-extension Array: QueryValue where Element: QueryValue {
-    /// The values of the elements, one after the other.
-    public var queryText: URLRequest.Query.Text { .list(flatMap(\.queryText.values)) }
+extension CustomStringConvertible {
+    /// A date in ISO 8601, a URL as absolute, anything else as its description.
+    @inlinable var textInURL: String {
+        switch self {
+        case let date as Date: date.formatted(.iso8601)
+        case let url as URL: url.absoluteString
+        default: description
+        }
+    }
 }
 
+extension Array: QueryValue where Element: QueryValue {}
 extension String: QueryValue {}
 extension Substring: QueryValue {}
 extension Bool: QueryValue {}
@@ -48,3 +53,5 @@ extension Double: QueryValue {}
 extension Float: QueryValue {}
 extension Decimal: QueryValue {}
 extension UUID: QueryValue {}
+extension URL: QueryValue {}
+extension Date: QueryValue {}

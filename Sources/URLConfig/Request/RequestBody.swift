@@ -96,10 +96,10 @@ extension RequestBody {
 
     /// Items as `application/x-www-form-urlencoded` (WHATWG URL), in order; a space becomes `+`.
     public static func form(_ items: URLRequest.Query) -> Self {
-        Self { fields, _ in
-            if let reason = items.invalidReason { throw Reason(reason) }
+        Self { fields, encoder in
+            let form = try items.resolved(encoder).formEncoded
             fields.setContentType(.form)
-            return Data(items.formEncoded.utf8)
+            return Data(form.utf8)
         }
     }
 

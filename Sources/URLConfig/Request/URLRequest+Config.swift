@@ -8,56 +8,58 @@ extension URLRequest {
     /// }
     /// ```
     public struct Config: Sendable {
-        /// For the requests of a preset that add no header fields.
+        /// The combined header fields, for requests of a preset that do not change them.
         private(set) var cachedHeaders: [String: String]?
         var base: BaseURL
         var customEncoder: JSONEncoder?
 
+        /// An absolute URL that a server gave, used instead of ``host``, ``path`` and ``query``.
+        ///
+        /// If its scheme, host or port differs from that of ``host``, ``authorization`` and credentials in ``headers``
+        /// are not sent. Anything but an HTTP URL, and one with a user name or password, is refused.
+        public var url: URL?
         /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
         public var path: Path = ""
-        /// Query items, sent after those of ``host`` and of ``path``.
+        /// Query items, sent after those of ``host`` and ``path``.
         public var query = Query()
         /// The method (RFC 9110 §9).
         public var method = HTTPRequest.Method.get
-        /// The header fields; `Host`, `Content-Length` and `Transfer-Encoding`, which the session sets, are refused.
+        /// The header fields.
         ///
-        /// A control character in a value becomes a space (RFC 9110 §5.5).
+        /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them. A control
+        /// character in a value becomes a space (RFC 9110 §5.5).
         public var headers = HTTPFields() { didSet { cachedHeaders = nil } }
-        /// Credentials, set last: they replace what ``headers`` has under the same name.
+        /// Credentials, which replace fields of the same name in ``headers``.
         ///
-        /// A ``TokenAuthenticator`` that writes the same field leaves the request alone, and refreshes no token for it.
+        /// A ``TokenAuthenticator`` that writes the same field ignores the request and refreshes no token for it.
         public var authorization: Authorization?
         /// Marks the request as one operation, which retries may repeat.
         public var idempotencyKey: IdempotencyKey?
-        /// The content; refused for `GET`, `HEAD` and `TRACE`.
+        /// The body; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody()
-        /// The time for one attempt until the response is complete, to the millisecond; zero and less are refused.
+        /// The time for one attempt until the response is complete, to 1 ms; zero and less are refused.
         ///
-        /// `nil` leaves it to the session: by default, a minute without a byte.
+        /// With `nil` the session decides: by default, a minute without a byte.
         /// ``Foundation/URLSession/Config/deadline`` limits the whole call.
         public var timeout: Duration?
-        /// Where a response may come from instead of the network.
+        /// Whether a cache may give the response.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
-        /// What kind of traffic this is.
-        public var networkServiceType = NetworkServiceType.default
-        /// Whether the request may use a cellular connection.
-        public var allowsCellularAccess = true
-        /// Whether cookies of the session's storage are sent, and those of the response stored.
-        public var handlesCookies = true
-        /// Changes the finished request; a function that is assigned replaces the one of the preset.
+        /// Changes the finished request, such as `allowsCellularAccess`; it replaces the function of the preset.
         public var modify: (@Sendable (inout URLRequest) -> Void)?
 
         /// A copy of ``default`` as it is now.
         ///
-        /// A preset that is a `static let` copies it at its first use. To follow later changes, make it a `static var`.
+        /// A preset that is a `static let` copies it once, at its first use. A computed `static var` follows changes.
         public init() { self = .default }
 
-        /// A configuration for a host, which takes only the encoder of ``default``: credentials reach no other host.
+        /// A configuration for a host.
+        ///
+        /// It uses only the encoder of ``default``, so that no other host receives credentials.
         ///
         /// - Parameter host: See ``host``.
         public init(host: String) {
             base = BaseURL(host)
-            // A copy that grows keeps the room of its original: one allocation a request instead of three.
+            // A copy that grows keeps this capacity: one allocation for each request instead of three.
             headers.reserveCapacity(8)
         }
 
@@ -65,7 +67,7 @@ extension URLRequest {
         ///
         /// - Parameters:
         ///   - host: See ``host``.
-        ///   - configure: Makes the changes. What it throws is rethrown.
+        ///   - configure: Makes the changes. Its error is rethrown.
         public init<Failure: Error>(
             host: String, _ configure: (inout Self) throws(Failure) -> Void
         ) throws(Failure) {
@@ -74,7 +76,7 @@ extension URLRequest {
 
         /// A copy with changes.
         ///
-        /// - Parameter configure: Makes the changes. What it throws is rethrown.
+        /// - Parameter configure: Makes the changes. Its error is rethrown.
         public func with<Failure: Error>(_ configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
             var config = self
             try configure(&config)
@@ -87,26 +89,28 @@ extension URLRequest {
 extension URLRequest.Config {
     /// The base URL: scheme `http` or `https`, host, optional port, base path and base query.
     ///
-    /// User name and password, refused here (RFC 9110 §4.2.4), are set as ``authorization``.
+    /// A user name or password is refused (RFC 9110 §4.2.4); set ``authorization``.
     public var host: String {
         get { base.text }
         set { base = BaseURL(newValue) }
     }
 
-    /// Encodes JSON bodies; by default ``defaultEncoder``.
+    /// Encodes JSON bodies, models and dates in queries and forms; by default ``defaultEncoder``.
     ///
     /// `$0.encoder.dateEncodingStrategy = .iso8601` changes the encoder of this configuration only.
     public var encoder: JSONEncoder {
         mutating get {
-            // An encoder is a reference, which presets and the default share: whoever asks may be about to change it.
-            let copy = (customEncoder ?? Self.defaultEncoder).copy()
+            // Presets share the encoder, which is a reference type, and the caller may change what is returned.
+            let copy = effectiveEncoder.copy()
             customEncoder = copy
             return copy
         }
         set { customEncoder = newValue }
     }
 
-    /// ``timeout`` in seconds; infinity is the longest time possible, and NaN is refused, as zero is.
+    var effectiveEncoder: JSONEncoder { customEncoder ?? Self.defaultEncoder }
+
+    /// ``timeout`` in seconds; infinity becomes the longest possible time; NaN is refused.
     public var timeoutInterval: TimeInterval? {
         get { timeout.map { $0 / .seconds(1) } }
         set { timeout = newValue.map { Duration(timeoutInterval: $0) ?? .zero } }
@@ -118,18 +122,18 @@ extension URLRequest.Config {
         set { body = newValue.map(RequestBody.json) ?? RequestBody() }
     }
 
-    /// Encodes a model that is not `Sendable` as the JSON body at once, with ``encoder`` as it is now.
+    /// Encodes a model, which need not be `Sendable`, at once and makes it the JSON body.
     ///
     /// - Parameter model: The model.
-    /// - Throws: What the encoder throws.
+    /// - Throws: The error of ``encoder``.
     public mutating func encode(_ model: some Encodable) throws {
-        body = .data(try (customEncoder ?? Self.defaultEncoder).encode(model), contentType: .json)
+        body = .data(try effectiveEncoder.encode(model), contentType: .json)
     }
 }
 
 extension JSONEncoder {
-    /// A new encoder with the same options; a subclass, whose options are unknown, stays the same object.
-    fileprivate func copy() -> JSONEncoder {
+    /// A new encoder with the same options; a subclass, whose options are unknown, is returned itself.
+    func copy() -> JSONEncoder {
         guard type(of: self) == JSONEncoder.self else { return self }
         let copy = JSONEncoder()
         copy.outputFormatting = outputFormatting

@@ -1,9 +1,9 @@
 extension URLRequest.Config {
     private static let defaults = Locked(Self(host: ""))
 
-    /// What `Config()` starts from, and so `URLRequest.with { … }` without a preset.
+    /// The initial values of `Config()` and of `URLRequest.with { … }` without a preset.
     ///
-    /// It may be replaced at any time, from any thread; requests and presets made before keep what they have.
+    /// It may be set at any time, from any thread. Existing requests and presets do not change.
     public static var `default`: Self {
         get { defaults.withLock { $0 } }
         set { defaults.set(\.self, newValue) }
@@ -15,9 +15,9 @@ extension URLRequest.Config {
         set { defaults.set(\.host, newValue) }
     }
 
-    /// Encodes the JSON bodies of every configuration without an encoder of its own.
+    /// The encoder of every configuration that does not set its own.
     ///
-    /// By default it sorts keys and does not escape slashes, so that equal bodies have equal bytes.
+    /// By default it sorts keys and does not escape slashes: equal bodies have equal bytes.
     public static var defaultEncoder: JSONEncoder {
         get { defaults.withLock { $0.customEncoder } ?? standardEncoder }
         set { defaults.set(\.customEncoder, newValue) }

@@ -1,30 +1,30 @@
 extension URLRequest {
     private static let refusedScheme = "unsendable-request"
 
-    /// Its URL carries the reason, in a scheme that no session loads: a copy of a request keeps nothing else of ours.
+    /// The URL contains the reason, in a scheme that no session loads: a copy of a request keeps nothing else.
     init(refused error: RequestError, method: String) {
         let text = "\(Self.refusedScheme):\(error.code.rawValue)?\(error.reason.percentEncoded(.unreserved))"
         self.init(url: URL(string: text) ?? URL(fileURLWithPath: "/"))
         httpMethod = method
     }
 
-    /// What ``init(refused:method:)`` was given.
+    /// The error of ``init(refused:method:)``.
     var refusal: RequestError? {
         guard let url, url.scheme == Self.refusedScheme else { return nil }
         let parts = url.absoluteString.dropFirst(Self.refusedScheme.count + 1).split(separator: "?", maxSplits: 1)
-        // Letters only: a caller may have appended to the path of what it took for a URL.
+        // Only letters: a caller may have appended a path to the URL.
         let code = parts.first?.prefix(while: \.isLetter) ?? ""
         return .refused(.init(rawValue: String(code)), parts.last?.removingPercentEncoding ?? "")
     }
 
-    /// Refuses what no session should send: a request that could not be built, or one made or changed by hand.
+    /// Refuses requests that no session should send: those that could not be built, and invalid ones made by hand.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidURL`` or ``RequestError/Code/invalidRequest``.
     func checkSendable() throws(RequestError) {
         do throws(RequestError) {
             if let refusal { throw refusal }
             try checkURL()
-            // A line break here would reach the wire as it is, and start a field or a request of its own.
+            // A line break in the method would be sent, and start another field or request.
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
                 throw .refused(.invalidRequest, "the method is not a token (RFC 9110 §9.1)")
             }
@@ -32,7 +32,7 @@ extension URLRequest {
                 try Self.checkHasPlaceForBody(httpMethod ?? "GET")
             }
             for (name, value) in allHTTPHeaderFields ?? [:] {
-                // With a stream, Content-Length is the only way to say how long it is.
+                // Only Content-Length tells the length of a stream.
                 if httpBodyStream == nil || name.lowercased() != "content-length" {
                     try Self.checkField(name, value)
                 } else if Int64(value) == nil || !value.utf8.allSatisfy(\.isDigit) {
@@ -50,7 +50,7 @@ extension URLRequest {
         guard let url, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
             let host = url.host(percentEncoded: false), !host.isEmpty,
             host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
-        else { throw .refused(.invalidURL, "the URL is not one of http or https with a host") }
+        else { throw .refused(.invalidURL, "the URL is not http or https with a host") }
         let isIPv6 = url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true
         if isIPv6, let reason = URL.invalidReasonOfIPv6 { throw .refused(.invalidURL, "the URL \(reason)") }
     }
@@ -60,7 +60,7 @@ extension URLRequest {
             throw .refused(.invalidRequest, "a header field's name is not a token (RFC 9110 §5.1)")
         }
         guard !value.hasControlCharacter else {
-            throw .refused(.invalidRequest, "header field \(name) contains a control character; remove that")
+            throw .refused(.invalidRequest, "header field \(name) contains a control character; remove it")
         }
         try field.checkIsForCaller()
     }
@@ -68,17 +68,17 @@ extension URLRequest {
     static func checkHasPlaceForBody(_ method: String) throws(RequestError) {
         guard ["GET", "HEAD", "TRACE"].contains(method) else { return }
         throw .refused(
-            .invalidRequest, "body: \(method) has no place for one (RFC 9110 §9.3); set method, such as .post")
+            .invalidRequest, "body: \(method) cannot have one (RFC 9110 §9.3); set a method such as .post")
     }
 }
 
 extension HTTPField.Name {
     func checkIsForCaller() throws(RequestError) {
-        // By length first: most names differ in it, and to compare them is slow.
+        // The length first, because comparing names is slow.
         switch canonicalName.utf8.count {
         case 4 where canonicalName == "host", 14 where self == .contentLength, 17 where self == .transferEncoding:
             throw .refused(
-                .invalidRequest, "header field \(rawName) is the session's to set, from URL and body; remove it")
+                .invalidRequest, "header field \(rawName) is set by the session, from URL and body; remove it")
         default: break
         }
     }
@@ -94,6 +94,6 @@ extension URL {
 }
 
 extension String {
-    /// RFC 9110 §5.5: it cannot be the value of a field.
+    /// Whether it cannot be the value of a field (RFC 9110 §5.5).
     var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F } }
 }

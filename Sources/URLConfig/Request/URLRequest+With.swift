@@ -9,12 +9,12 @@ extension URLRequest {
     /// }
     /// ```
     ///
-    /// Never crashes. An invalid configuration gives a request that no session sends: `URLSession.response(for:)`
-    /// throws the ``RequestError`` that ``Config/request()`` throws at once, the session's own methods a `URLError`.
+    /// An invalid configuration gives a request that no session sends: `URLSession.response(for:)` throws the
+    /// ``RequestError`` of ``Config/request()``, and the session's own methods throw a `URLError`.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
-    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - configure: Makes the changes. Its error is rethrown.
     public static func with<Failure: Error>(
         _ config: Config = .init(), _ configure: (inout Config) throws(Failure) -> Void
     ) throws(Failure) -> URLRequest {
@@ -27,7 +27,7 @@ extension URLRequest {
         }
     }
 
-    /// The request of a preset as it is.
+    /// The request of a preset without changes.
     ///
     /// - Parameter config: The preset.
     public static func with(_ config: Config) -> URLRequest {
@@ -38,46 +38,55 @@ extension URLRequest {
 extension URLRequest.Config {
     /// The request that this configuration describes.
     ///
-    /// - Throws: ``RequestError`` for what cannot be sent: a ``host`` that
-    ///   is not an HTTP URL, a refused ``path``, a ``query`` or ``body`` that cannot be encoded, a body that the method
-    ///   does not allow, a header field that the session sets, invalid credentials, a ``timeout`` of zero or less.
+    /// - Throws: ``RequestError`` if the request cannot be sent: an invalid ``host``, ``path`` or ``url``, a ``query`` or
+    ///   ``body`` that cannot be encoded, a body that the method does not allow, a header field that the session sets,
+    ///   invalid credentials, a ``timeout`` of zero or less.
     public func request() throws(RequestError) -> URLRequest {
         let text = try urlText()
-        if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
-        if let reason = query.invalidReason { throw .refused(.invalidURL, "query \(reason)") }
         let limit = timeout?.timeoutInterval
         if let timeoutInterval, limit == nil {
             throw .refused(.invalidRequest, "timeout is \(timeoutInterval) s; set more than zero, or nil")
         }
         let (fields, data) = try fieldsAndBody()
         guard let url = URL(string: text) else {
-            let shown = URLSession.Config.default.redaction.url(text)
-            throw .refused(.invalidURL, "'\(shown)' is not a URL that the system accepts")
+            throw .refused(.invalidURL, "'\(Self.shown(text))' is not a URL that the system accepts")
         }
         var request = URLRequest(url: url)
         request.allHTTPHeaderFields = fields
         if method != .get { request.httpMethod = method.rawValue }
         if let data { request.httpBody = data }
-        // By its property: on Linux, a time limit that is given to URLRequest's initializer is ignored.
-        // Every request has a minute, and nobody chose it: the last bit marks one that was chosen.
+        // The property, because Foundation on Linux ignores the time limit of URLRequest's initializer.
+        // The last bit tells a chosen minute from the default one.
         if let limit { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
-        if networkServiceType != .default { request.networkServiceType = networkServiceType }
-        if !allowsCellularAccess { request.allowsCellularAccess = false }
-        if !handlesCookies { request.httpShouldHandleCookies = false }
         modify?(&request)
         return request
     }
 
     func urlText() throws(RequestError) -> String {
+        if let url {
+            do {
+                let (origin, rest) = try BaseURL.origin(url.absoluteString)
+                return origin + rest
+            } catch {
+                throw .refused(.invalidURL, "url '\(Self.shown(url.absoluteString))' \(error.reason)")
+            }
+        }
         let parts: BaseURL.Parts
-        do {
-            parts = try base.parts.get()
-        } catch {
+        switch base.parts {
+        case .success(let value): parts = value
+        case .failure(let error):
             let shown = URLSession.Config.default.redaction.host(base.text)
             throw .refused(.invalidURL, "host '\(shown)' \(error.reason)")
         }
-        let queries = (parts.query?.utf8.count ?? 0) + (path.query?.utf8.count ?? 0) + query.capacity
+        if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
+        let items: URLRequest.Query
+        do {
+            items = try query.resolved(effectiveEncoder)
+        } catch {
+            throw .refused(.invalidURL, "query \(error.reason)")
+        }
+        let queries = (parts.query?.utf8.count ?? 0) + (path.query?.utf8.count ?? 0) + items.capacity
         return ByteWriter.text(capacity: parts.prefix.utf8.count + path.text.utf8.count + queries + 4) { writer in
             writer.write(parts.prefix)
             if path.text.isEmpty ? parts.endsInSlash : path.text.utf8.first != UInt8(ascii: "/") {
@@ -93,30 +102,45 @@ extension URLRequest.Config {
             }
             write(parts.query)
             write(path.query)
-            query.write(to: &writer, after: separator, encoding: .unreserved)
+            items.write(to: &writer, after: separator, encoding: .unreserved)
         }
     }
 
+    private static func shown(_ url: String) -> String { URLSession.Config.default.redaction.url(url) }
+
+    /// Whether ``url`` leads to another origin than ``host``.
+    private var isForeign: Bool {
+        guard let url else { return false }
+        return Origin(url) != Origin((try? base.parts.get()).flatMap { URL(string: $0.prefix) })
+    }
+
     private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
-        if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty { return (cachedHeaders, nil) }
+        let isForeign = isForeign
+        if let cachedHeaders, !isForeign, authorization == nil, idempotencyKey == nil, body.isEmpty {
+            return (cachedHeaders, nil)
+        }
         var fields = headers
+        if isForeign {
+            let redaction = URLSession.Config.default.redaction
+            fields = fields.filter { !redaction.isCredential($0.name.rawName) }
+        }
         let data: Data?
         do {
-            data = try body.data(fields: &fields, encoder: customEncoder ?? Self.defaultEncoder)
+            data = try body.data(fields: &fields, encoder: effectiveEncoder)
         } catch {
             throw .refused(.invalidRequest, "body: \(error.summary)", error)
         }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         try idempotencyKey?(&fields)
-        try authorization?(&fields)
+        if !isForeign { try authorization?(&fields) }
         return (try fields.combined(), data)
     }
 }
 
 extension HTTPFields {
-    /// As the dictionary that `URLRequest` takes: fields with one name are combined (RFC 9110 §5.3).
+    /// The dictionary for `URLRequest`: fields with the same name are combined (RFC 9110 §5.3).
     func combined() throws(RequestError) -> [String: String] {
-        // Comparing each with each is the fastest way for a few, but takes time that grows with the square.
+        // For a few fields, comparing each pair is the fastest way. For many, it is quadratic.
         var mayRepeatName = count > 64
         for index in indices {
             let name = self[index].name

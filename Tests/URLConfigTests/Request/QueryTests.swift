@@ -99,12 +99,7 @@ import URLConfig
         #expect(query == "a=1&a=2&b=x&b=y")
     }
 
-    @Test func `a query without items is empty`() {
-        var query = URLRequest.Query()
-        #expect(query.isEmpty && query == [:])
-        query["a"] = 1
-        #expect(!query.isEmpty)
-        query["a"] = nil
-        #expect(query.isEmpty)
+    @Test func `a literal keeps its order and its repeated names where it is appended`() {
+        #expect(text { $0.append(contentsOf: ["b": 1, "a": 2, "b": 3]) } == "b=1&a=2&b=3")
     }
 }

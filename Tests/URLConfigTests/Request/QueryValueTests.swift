@@ -5,6 +5,7 @@ import URLConfig
 @Suite struct QueryValueTests {
     private enum Sorting: String, QueryValue { case newest, oldest }
     private enum Level: Int, QueryValue { case high = 3 }
+    private struct Day: RawRepresentable, QueryValue { var rawValue: Date }
     private struct Point: QueryValue, CustomStringConvertible { var description: String { "1:2" } }
 
     private static let values: [(any QueryValue, String)] = [
@@ -15,6 +16,7 @@ import URLConfig
         (UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)), "00010203-0405-0607-0809-0A0B0C0D0E0F"),
         (URL(string: "https://h.example/?a=b") ?? URL(fileURLWithPath: "/"), "https%3A%2F%2Fh.example%2F%3Fa%3Db"),
         (Sorting.newest, "newest"), (Level.high, "3"), (Point(), "1%3A2"),
+        (Day(rawValue: Date(timeIntervalSince1970: 1)), "1970-01-01T00%3A00%3A01Z"),
     ]
 
     @Test(arguments: values.indices)

@@ -37,7 +37,7 @@ import URLConfig
 
     @Test func `a configuration for a host has nothing but the host`() {
         let config = URLRequest.Config(host: "https://h.example")
-        #expect(config.headers.isEmpty && config.query.isEmpty && config.authorization == nil)
+        #expect(config.headers.isEmpty && config.authorization == nil)
         #expect(config.method == .get && config.path == "" && config.timeout == nil && config.modify == nil)
         let request = URLRequest.with(config) { _ in }
         #expect(request.allHTTPHeaderFields ?? [:] == [:])
@@ -48,9 +48,6 @@ import URLConfig
         let request = URLRequest.with(.init(host: "https://h.example")) { _ in }
         let plain = URLRequest(url: try #require(URL(string: "https://h.example")))
         #expect(request.cachePolicy == plain.cachePolicy)
-        #expect(request.networkServiceType == plain.networkServiceType)
-        #expect(request.allowsCellularAccess == plain.allowsCellularAccess)
-        #expect(request.httpShouldHandleCookies == plain.httpShouldHandleCookies)
         #expect(request.timeoutInterval == plain.timeoutInterval)
         #expect(request.httpMethod == plain.httpMethod)
     }
@@ -58,15 +55,11 @@ import URLConfig
     @Test func `native fields reach the request`() {
         let request = URLRequest.with(Self.api) {
             $0.cachePolicy = .reloadIgnoringLocalCacheData
-            $0.networkServiceType = .background
-            $0.allowsCellularAccess = false
-            $0.handlesCookies = false
+            $0.modify = { $0.allowsCellularAccess = false }
             $0.timeout = .seconds(7)
         }
         #expect(request.cachePolicy == .reloadIgnoringLocalCacheData)
-        #expect(request.networkServiceType == .background)
         #expect(!request.allowsCellularAccess)
-        #expect(!request.httpShouldHandleCookies)
         #expect(request.timeoutInterval == 7)
     }
 

@@ -106,7 +106,7 @@ import Testing
             let requests = [
                 server.request(), server.request(),
                 server.request { $0.headers[.cookie] = "b=2" },
-                server.request { $0.handlesCookies = false },
+                server.request { $0.modify = { $0.httpShouldHandleCookies = false } },
             ]
             var cookies: [String] = []
             for request in requests {

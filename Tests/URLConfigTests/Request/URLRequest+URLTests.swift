@@ -1,0 +1,126 @@
+import FlyingFox
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// A request for an absolute URL that a server gave.
+@Suite struct URLRequestURLTests {
+    private static let api = URLRequest.Config(host: "https://api.example.com/v2?k=1") {
+        $0.path = "/users"
+        $0.query["page"] = 1
+        $0.headers[.accept] = "application/json"
+        $0.headers[.cookie] = "a=b"
+        $0.headers[HTTPField.Name("X-Api-Key")!] = "s3cret"
+        $0.authorization = .bearer("abc")
+        $0.timeout = .seconds(7)
+        $0.idempotencyKey = "1"
+    }
+
+    private func request(_ text: String, _ preset: URLRequest.Config = api) throws -> URLRequest {
+        let url = try #require(URL(string: text))
+        return URLRequest.with(preset) { $0.url = url }
+    }
+
+    @Test(arguments: [
+        "https://api.example.com/v2/users?page=2&k=%5Ba%5D#x", "https://api.example.com/other/../a%2e//?",
+        "https://API.Example.COM/a", "https://api.example.com:443/a", "https://api.example.com",
+    ])
+    func `a URL of the host's origin is requested as it is, with credentials`(text: String) throws {
+        let request = try request(text)
+        #expect(request.urlText == text)
+        #expect(request.field("Authorization") == "Bearer abc")
+        #expect(request.field("Cookie") == "a=b")
+        #expect(request.field("X-Api-Key") == "s3cret")
+        #expect(request.field("Accept") == "application/json")
+        #expect(request.field("Idempotency-Key") == "1")
+        #expect(request.timeoutInterval == 7)
+    }
+
+    @Test(arguments: [
+        "https://api.example.com:8443/a", "http://api.example.com/a", "http://api.example.com:443/a",
+        "https://example.com/a", "https://api.example.com.evil.example/a", "https://storage.example/upload?sig=x",
+    ])
+    func `credentials are not sent to another origin`(text: String) throws {
+        let request = try request(text)
+        #expect(request.urlText == text)
+        #expect(request.allHTTPHeaderFields == ["Accept": "application/json", "Idempotency-Key": "1"])
+        #expect(request.timeoutInterval == 7)
+    }
+
+    @Test(arguments: ["", "h.example", "ftp://h.example"])
+    func `credentials are not sent from a preset without a valid host`(host: String) throws {
+        let request = try request("https://api.example.com/a", Self.api.with { $0.host = host })
+        #expect(request.allHTTPHeaderFields == ["Accept": "application/json", "Idempotency-Key": "1"])
+    }
+
+    @Test func `the body and the method stay`() throws {
+        let request = try request(
+            "https://other.example/a",
+            Self.api.with {
+                $0.method = .put
+                $0.body = .text("x")
+            })
+        #expect(request.httpMethod == "PUT")
+        #expect(request.bodyText == "x")
+        #expect(request.field("Content-Type") == "text/plain; charset=utf-8")
+    }
+
+    @Test func `the scheme may be in upper case`() throws {
+        let request = try request("HTTPS://api.example.com/a")
+        #expect(request.urlText == "https://api.example.com/a")
+        #expect(request.field("Authorization") == "Bearer abc")
+    }
+
+    @Test func `a relative URL is resolved by its base`() throws {
+        let base = URL(string: "https://api.example.com/v2/users")
+        let url = try #require(URL(string: "articles?page=2", relativeTo: base))
+        #expect(URLRequest.with(Self.api) { $0.url = url }.urlText == "https://api.example.com/v2/articles?page=2")
+    }
+
+    @Test(arguments: [
+        ("/users?page=2", "has no scheme; start it with https://"), ("ftp://h.example/a", "other than http and https"),
+        ("file:///etc/passwd", "other than http"), ("https:///a", "no host"), ("data:,a", "no scheme"),
+        ("https://user@h.example/a", "user name or password; remove it"),
+        ("https://user:s3cret@api.example.com/a", "user name or password; remove it"),
+        ("https://@h.example/a", "user name or password; remove it"),
+    ])
+    func `anything but an HTTP URL without user name and password is refused`(text: String, reason: String) throws {
+        let url = try #require(URL(string: text))
+        let error = try #require(Self.api.with { $0.url = url }.refusal)
+        #expect(error.code == .invalidURL)
+        #expect(error.reason.hasPrefix("url '") && error.reason.contains(reason), "\(error.reason)")
+        #expect(!error.description.contains("s3cret"))
+    }
+
+    @Test func `path, query and host of the configuration are ignored, invalid ones too`() throws {
+        let request = try request("https://h.example/a", .init(host: "") { $0.path = "/\("..")" })
+        #expect(request.urlText == "https://h.example/a")
+    }
+
+    @Test func `a link that a server gave is followed, with credentials only at its origin`() async throws {
+        try await Loopback.serving { request in
+            .json(request.headers[.authorization].map { "\"\($0)\"" } ?? "null")
+        } _: { other in
+            try await Loopback.serving { request in
+                var response = Loopback.Response.json(request.headers[.authorization].map { "\"\($0)\"" } ?? "null")
+                let target = request.query["to"] ?? "/second"
+                response.headers[HTTPHeader("Link")] = "<\(target)>; rel=\"next\""
+                return response
+            } _: { server in
+                let preset = server.config.with { $0.authorization = .bearer("abc") }
+                let targets = [("/second", "\"Bearer abc\""), (other.host + "/x", "null")]
+                for (target, expected) in targets {
+                    let first = try await server.response(
+                        for: .with(preset) {
+                            $0.path = "/first"
+                            $0.query["to"] = target
+                        })
+                    let next = try #require(first.links["next"]?.target)
+                    let second = try await server.response(for: .with(preset) { $0.url = next })
+                    #expect(String(decoding: second.data, as: UTF8.self) == expected)
+                }
+            }
+        }
+    }
+}
