@@ -1,11 +1,6 @@
-extension TokenAuthenticator: CustomReflectable {
-    /// What `dump` and debuggers see: the hosts, and no token.
-    public nonisolated var customMirror: Mirror { .shown(self, ("hosts", hostNames)) }
-}
-
 extension TokenAuthenticator {
-    /// A token and, if it is known, its expiry.
-    public struct Token: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// A token and, if it is known, its expiry. Its description and `dump` do not show the token.
+    public struct Token: Sendable, CustomStringConvertible, Mirrored {
         /// The token.
         public var value: String
         /// When it expires; `nil` if only the server knows.
@@ -24,7 +19,6 @@ extension TokenAuthenticator {
         /// The expiry, without the token.
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
 
-        /// What `dump` and debuggers see: the description.
-        public var customMirror: Mirror { .shown(self) }
+        var mirror: Mirror { .shown(self) }
     }
 }

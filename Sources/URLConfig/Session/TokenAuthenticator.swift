@@ -9,15 +9,15 @@
 /// let response = try await URLSession.shared.response(for: request) { $0.authenticator = authenticator }
 /// ```
 ///
-/// - A request to any other host leaves without the token. So does one with an `Authorization` of its own, or whatever
-///   field the token is written to. If a server refuses them, the token is not refreshed, and
+/// - A request to any other host is sent without the token. So is one that has an `Authorization` of its own, or
+///   whatever field the token is written to. If a server refuses such a request, the token is not refreshed, and
 ///   ``Foundation/URLSession/Config/onUnauthorized`` is not called.
 /// - However many requests are refused at once, there is one refresh, and all wait for it. If it fails, all throw its
-///   error, and the next request may try again. A request that is cancelled while it waits ends at once.
-/// - A request made within `load` or `refresh` leaves without the token. One that they make in another task, such as a
+///   error, and the next request may try again. A cancelled request stops waiting at once.
+/// - A request made within `load` or `refresh` is sent without the token. One that they make in another task, such as a
 ///   detached one, waits for itself: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
 public actor TokenAuthenticator: Authenticator {
-    private let hosts: [Host]
+    private let hosts: Set<HostPattern>
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
@@ -33,22 +33,25 @@ public actor TokenAuthenticator: Authenticator {
     /// The fields that tokens are written to.
     private var fieldNames: Set<String>
 
+    /// Marks what `load` and `refresh` do.
+    private let marker = Locked(())
+
     var waiting: Int { renewal.waiting }
 
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
     ///   - hosts: The hosts that the token is for, such as `api.example.com`, `localhost:8080` for one port only, or
-    ///     `https://api.example.com` for one scheme, whose path is ignored. What is not a host, such as
-    ///     `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error.
+    ///     `https://api.example.com` for one scheme. What is not a host, such as `*.example.com`, is logged as an
+    ///     error and ignored.
     ///   - leeway: How long before its expiry a token is refreshed, by default 30 s, but never in the first half of
     ///     the life that it has left when it is received.
-    ///   - renewalLimit: How long requests wait for `load` or `refresh`, by default 30 s. Then they fail with
+    ///   - renewalLimit: How long requests wait for `load` or `refresh`, by default 30 s. Then they throw
     ///     ``RequestError/Code/authenticationTimedOut``. A token that comes later is used, unless it has changed since.
     ///   - authorization: How the token is written, by default as a bearer token. It must be the same each time: a
-    ///     token that was refused is recognized by it.
-    ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: requests then
-    ///     leave without one, and the next calls it again. The request throws what it throws.
+    ///     refused token is recognized by it.
+    ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: requests are then
+    ///     sent without one, and the next one calls `load` again. The request throws what it throws.
     ///   - refresh: Returns a new token in place of one that was refused or is about to expire; store it where `load`
     ///     finds it. `nil` signs the user out: ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load`
     ///     from then on. Throw transient errors: the request throws them, unless its token is still good.
@@ -58,7 +61,7 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.hosts = hosts.compactMap { Host($0) }
+        self.hosts = Set(hosts.compactMap { HostPattern($0, of: "TokenAuthenticator(hosts:)") })
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
@@ -83,8 +86,8 @@ public actor TokenAuthenticator: Authenticator {
 
     /// Puts the token on a request to one of the hosts, and loads or refreshes it first if necessary.
     ///
-    /// - Throws: What `load` and `refresh` throw; ``RequestError`` with code
-    ///   ``RequestError/Code/authenticationTimedOut`` if they do not return in time.
+    /// - Throws: What `load` and `refresh` throw; ``RequestError/Code/authenticationTimedOut`` if they do not return in
+    ///   time.
     public func authorize(_ request: inout URLRequest) async throws {
         guard serves(request), ownFields(of: request).isEmpty else { return }
         if state.isUnknown { try await renew(nil) }
@@ -128,17 +131,16 @@ public actor TokenAuthenticator: Authenticator {
         return (reason, state.report(sent))
     }
 
-    nonisolated var hostNames: String {
-        hosts.isEmpty ? "no host" : hosts.map(\.text).sorted().joined(separator: ", ").shortened(to: 120)
+    private nonisolated var hostNames: String {
+        hosts.isEmpty ? "no host" : hosts.map(\.description).sorted().joined(separator: ", ").shortened(to: 120)
     }
 
     private func isForHost(of request: URLRequest) -> Bool {
-        let origin = Origin(request.url)
-        return hosts.contains { $0.matches(origin) }
+        HostPattern.matching(request.url).contains(where: hosts.contains)
     }
 
     private func serves(_ request: URLRequest) -> Bool {
-        isForHost(of: request) && !AuthenticatorScope.isPart(of: self, isRenewal: true)
+        isForHost(of: request) && !WorkScope.contains(marker)
     }
 
     /// The fields for tokens that a request has by itself.
@@ -175,7 +177,7 @@ public actor TokenAuthenticator: Authenticator {
     private func run(_ renewal: Renewal, of token: Token?, since start: Int) async {
         guard state.generation == start else { return }
         let reason = """
-            the authenticator of \(hostNames) got no token: its '\(token == nil ? "load" : "refresh")' did not return \
+            the authenticator of \(hostNames) has no token: its '\(token == nil ? "load" : "refresh")' did not return \
             within \(renewalLimit.shown). If it waits for a call with this authenticator in another task, set \
             'authorize = false' for that call
             """
@@ -184,18 +186,21 @@ public actor TokenAuthenticator: Authenticator {
         }
         // A limit of zero has passed already.
         if renewalLimit == .zero { expire() }
-        let result: Result<Token?, any Error>
-        do {
-            // The scope of whoever asked first may end earlier, cancelled; this one lasts.
-            result = .success(
-                try await AuthenticatorScope.of(self, isRenewal: true) { @Sendable [renewed, renewalLimit, clock] in
+        // The scope of whoever asked first may end earlier, cancelled; this one lasts.
+        let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
+            try await WorkScope.of(self) {
+                try await WorkScope.of(marker) {
                     try await withTimeLimit(renewalLimit, clock, expire: expire) { try await renewed(token) }
-                })
-        } catch {
-            result = .failure(error)
-        }
+                }
+            }
+        })
         guard state.take(result, for: token, since: start, isLate: renewal.isOver, at: now()) else { return }
         // The next one if this one is late.
         self.renewal.end(with: result.map { _ in })
     }
+}
+
+extension TokenAuthenticator: Mirrored {
+    /// The hosts, and no token.
+    nonisolated var mirror: Mirror { .shown(self, ("hosts", hostNames)) }
 }

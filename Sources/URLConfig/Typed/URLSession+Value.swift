@@ -11,24 +11,25 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: The request and how to read its response.
-    ///   - config: The preset, by default ``Config/default``.
-    ///   - isolation: The actor that the call is made from.
+    ///   - config: The preset; by default that of the request's host (``Config/subscript(host:)``), or else
+    ///     ``Config/default``.
+    ///   - isolation: The actor of the caller.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
     ///   - configure: Makes changes for this call.
-    /// - Throws: What `response(for:)` and ``ResponseReader/read(_:)`` throw.
+    /// - Throws: What `response(for:)` and the reader throw.
     public func value<Output>(
-        for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
+        for request: TypedRequest<Output>, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> Output {
         try await valueAndResponse(for: request, config: config, fileID: fileID, line: line, configure).value
     }
 
-    /// Sends a typed request, as `value(for:)` does, and returns the value and the response that it was read from.
+    /// Sends a typed request, as `value(for:)` does, and returns the value and the response.
     ///
     /// Parameters and errors are those of `value(for:)`.
     public func valueAndResponse<Output>(
-        for request: TypedRequest<Output>, config: Config = .default, isolation: isolated (any Actor)? = #isolation,
+        for request: TypedRequest<Output>, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> (value: Output, response: DataResponse) {
         let response = try await response(for: request.request, config: config, fileID: fileID, line: line, configure)

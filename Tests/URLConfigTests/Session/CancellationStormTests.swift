@@ -34,7 +34,7 @@ import Testing
                 $0.authenticator = authenticator
                 $0.retry = .standard
                 $0.retry.firstDelay = .milliseconds(2)
-                $0.retry.budget = nil
+                $0.retry.isBudgeted = false
             }
             var generator = SeededGenerator(seed: 20_000)
             var fates: [Fate: Int] = [:]

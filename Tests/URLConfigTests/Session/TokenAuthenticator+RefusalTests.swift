@@ -145,11 +145,11 @@ import Testing
             }
             #expect(try await refusal(server, stale).reason == "the server refused the credentials")
             for (authenticator, reason) in [
-                (authenticator(nil), "no credentials were sent: the authenticator's 'load' gave no token"),
+                (authenticator(nil), "no credentials were sent: the authenticator's 'load' returned no token"),
                 (signedOut, "no credentials were sent: setToken(nil) has signed the user out"),
                 (
                     stale,
-                    "no credentials were sent: the authenticator's 'refresh' gave no new token, and 'load' no other one"
+                    "no credentials were sent: the authenticator's 'refresh' returned no new token, nor did 'load'"
                 ),
             ] {
                 let error = try await refusal(server, authenticator)
@@ -163,7 +163,7 @@ import Testing
         try await refusing { server in
             #expect(
                 try await refusal(server, nil).reason
-                    == "the server refused the request: it has no Authorization, and the call has no authenticator")
+                    == "the request has no Authorization, and the call has no authenticator")
             let error = try await refusal(server, nil) { $0.authorization = .bearer("abc") }
             #expect(error.reason == "the server refused the credentials")
         }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import URLConfig
@@ -30,4 +31,8 @@ extension TokenAuthenticator {
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         return DataResponse(request: request, status: .unauthorized)
     }
+}
+
+extension TokenAuthenticator.Token: Equatable {
+    public static func == (one: Self, other: Self) -> Bool { one.value == other.value && one.expiry == other.expiry }
 }

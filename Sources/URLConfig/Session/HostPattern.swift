@@ -1,0 +1,46 @@
+import Logging
+
+/// A host, with any port and any scheme that it does not name.
+struct HostPattern: Hashable, Sendable, CustomStringConvertible {
+    private let scheme: String?
+    private let name: String
+    private let port: Int?
+
+    /// The patterns that match a URL, the most specific one first.
+    static func matching(_ url: URL?) -> [Self] {
+        let origin = Origin(url)
+        guard let name = origin.host else { return [] }
+        return [(origin.scheme, origin.port), (nil, origin.port), (origin.scheme, nil), (nil, nil)]
+            .map { Self(scheme: $0, name: name, port: $1) }
+    }
+
+    var description: String {
+        (scheme.map { $0 + "://" } ?? "") + (name.contains(":") ? "[\(name)]" : name) + (port.map { ":\($0)" } ?? "")
+    }
+}
+
+extension HostPattern {
+    /// `nil` if the text is invalid, which is logged.
+    init?(_ text: String, of owner: String) {
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        let hasScheme = parts.count == 2
+        let authority = parts[parts.count - 1].prefix { $0 != "/" }
+        guard !text.contains(where: { $0.isWhitespace || "@?#%*\\".contains($0) }), !authority.hasSuffix(":"),
+            hasScheme || authority.endIndex == text.endIndex,
+            let url = URL(string: hasScheme ? text : "https://" + text),
+            let host = url.host(), !host.isEmpty, !host.contains(where: "%,".contains),
+            // Foundation drops an invalid port.
+            url.port.map({ $0 <= 65535 })
+                ?? !authority[(authority.lastIndex(of: "]") ?? authority.startIndex)...].contains(":")
+        else {
+            let shown = URLSession.Config.default.redaction.host(text).escapingControls
+            URLSession.Config.defaultLogger?.error(
+                """
+                \(owner): '\(shown)' is ignored: it is not a host such as api.example.com, localhost:8080 or \
+                https://api.example.com
+                """)
+            return nil
+        }
+        self.init(scheme: hasScheme ? url.scheme?.lowercased() : nil, name: host.lowercased(), port: url.port)
+    }
+}
