@@ -14,4 +14,9 @@ struct Hop {
     var isRepeated = false
     var attempts = 1
     var hasNewCredentials = false
+
+    func reasonForNoCredentials(_ authenticator: (any Authenticator)?) -> String? {
+        guard authenticator == nil, request.value(forHTTPHeaderField: "Authorization") == nil else { return nil }
+        return "the request has no Authorization, and the call has no authenticator"
+    }
 }

@@ -22,16 +22,10 @@ struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 extension HostPattern {
     /// `nil` if the text is invalid, which is logged.
     init?(_ text: String, of owner: String) {
-        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-        let hasScheme = parts.count == 2
-        let authority = parts[parts.count - 1].prefix { $0 != "/" }
-        guard !text.contains(where: { $0.isWhitespace || "@?#%*\\".contains($0) }), !authority.hasSuffix(":"),
-            hasScheme || authority.endIndex == text.endIndex,
-            let url = URL(string: hasScheme ? text : "https://" + text),
-            let host = url.host(), !host.isEmpty, !host.contains(where: "%,".contains),
-            // Foundation drops an invalid port.
-            url.port.map({ $0 <= 65535 })
-                ?? !authority[(authority.lastIndex(of: "]") ?? authority.startIndex)...].contains(":")
+        let hasScheme = text.contains("://")
+        let base = BaseURL(hasScheme ? text : "https://" + text)
+        guard hasScheme || !text.utf8.contains(UInt8(ascii: "/")), case .success(let parts) = base.parts,
+            parts.query == nil, let url = URL(string: parts.prefix), let host = url.host()
         else {
             let shown = URLSession.Config.default.redaction.host(text).escapingControls
             URLSession.Config.defaultLogger?.error(
@@ -41,6 +35,6 @@ extension HostPattern {
                 """)
             return nil
         }
-        self.init(scheme: hasScheme ? url.scheme?.lowercased() : nil, name: host.lowercased(), port: url.port)
+        self.init(scheme: hasScheme ? url.scheme : nil, name: host.lowercased(), port: url.port)
     }
 }

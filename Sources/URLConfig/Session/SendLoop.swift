@@ -55,7 +55,7 @@ struct SendLoop: Sendable {
     ) async throws -> DataResponse {
         guard let deadline = config.deadline else { return try await operation() }
         let limit = cause == nil ? deadline : max(deadline.clamped - elapsed(), Self.fallbackLimit)
-        return try await withDeadline(limit, config.clock, expired: {
+        return try await withDeadline(limit, config.clock) {
             var reason = "there was no response within \(deadline.shown)"
             if deadline <= .zero { reason = "the deadline, \(deadline.shown), had passed before anything was sent" }
             if cause != nil { reason += "; the fallback did not return in time either" }
@@ -63,7 +63,9 @@ struct SendLoop: Sendable {
             // As they are now: what is under way will end as cancelled.
             error.attempts = timeline.all
             return error
-        }, operation: operation)
+        } operation: {
+            try await operation()
+        }
     }
 
     private func answer(to request: URLRequest) async throws -> DataResponse {
@@ -152,13 +154,11 @@ struct SendLoop: Sendable {
             let next = try await answer.decisions.redirection(to: proposed)
         else { return false }
         guard hop.redirects < RedirectPolicy.most else {
-            throw RequestError(
-                .refusedRedirect, reason: "more than \(RedirectPolicy.most) redirects", response: answer.response)
+            throw RequestError.refusedRedirect("it is one more than \(RedirectPolicy.most)", answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await answer.decisions.repeatable(safe) else {
-            throw URLError(.requestBodyStreamExhausted)
-        }
+        guard let request = try await answer.decisions.repeatable(safe)
+        else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
         do {
             try request.checkSendable()
@@ -195,12 +195,7 @@ struct SendLoop: Sendable {
             try Task.checkCancellation()
             let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
             if hop.challenges == 0, !session.addsAuthorization {
-                let hasNone = hop.request.value(forHTTPHeaderField: "Authorization") == nil
-                if let explanation = refusal?.reason {
-                    reason = explanation
-                } else if config.authenticator == nil, hasNone {
-                    reason = "the request has no Authorization, and the call has no authenticator"
-                }
+                reason = refusal?.reason ?? hop.reasonForNoCredentials(config.authenticator) ?? reason
             }
             if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(response) }
         }

@@ -1,16 +1,12 @@
 extension TokenAuthenticator {
-    /// A token and, if it is known, its expiry. Its description and `dump` do not show the token.
+    /// A token and, if it is known, its expiry.
     public struct Token: Sendable, CustomStringConvertible, Mirrored {
         /// The token.
         public var value: String
         /// When it expires; `nil` if only the server knows.
         public var expiry: Date?
 
-        /// A token.
-        ///
-        /// - Parameters:
-        ///   - value: The token.
-        ///   - expiry: When it expires; `nil` if only the server knows.
+        /// A token, and when it expires; `nil` if only the server knows.
         public init(_ value: String, expiry: Date? = nil) {
             self.value = value
             self.expiry = expiry

@@ -9,13 +9,12 @@
 /// let response = try await URLSession.shared.response(for: request) { $0.authenticator = authenticator }
 /// ```
 ///
-/// - A request to any other host is sent without the token. So is one that has an `Authorization` of its own, or
-///   whatever field the token is written to. If a server refuses such a request, the token is not refreshed, and
-///   ``Foundation/URLSession/Config/onUnauthorized`` is not called.
+/// - Requests to other hosts are sent without the token, and so are those that have an `Authorization` of their own. If
+///   they are refused, no token is refreshed, and ``Foundation/URLSession/Config/onUnauthorized`` is not called.
 /// - However many requests are refused at once, there is one refresh, and all wait for it. If it fails, all throw its
-///   error, and the next request may try again. A cancelled request stops waiting at once.
-/// - A request made within `load` or `refresh` is sent without the token. One that they make in another task, such as a
-///   detached one, waits for itself: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
+///   error, and the next request tries again. A cancelled request stops waiting at once.
+/// - Requests made within `load` or `refresh` are sent without the token. One made there in a detached task waits for
+///   itself: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
 public actor TokenAuthenticator: Authenticator {
     private let hosts: Set<HostPattern>
     private let leeway: Duration
@@ -30,8 +29,8 @@ public actor TokenAuthenticator: Authenticator {
     private var state = State()
     /// The last renewal; another one may begin when it is over.
     private var renewal = Renewal()
-    /// The fields that tokens are written to.
-    private var fieldNames: Set<String>
+    /// The fields that tokens are written to: a request that has one of them by itself is left alone.
+    private let fieldNames: Set<String>
 
     /// Marks what `load` and `refresh` do.
     private let marker = Locked(())
@@ -45,12 +44,11 @@ public actor TokenAuthenticator: Authenticator {
     ///     `https://api.example.com` for one scheme. What is not a host, such as `*.example.com`, is logged as an
     ///     error and ignored.
     ///   - leeway: How long before its expiry a token is refreshed, by default 30 s, but never in the first half of
-    ///     the life that it has left when it is received.
+    ///     its life.
     ///   - renewalLimit: How long requests wait for `load` or `refresh`, by default 30 s. Then they throw
     ///     ``RequestError/Code/authenticationTimedOut``. A token that comes later is used, unless it has changed since.
-    ///   - authorization: How the token is written, by default as a bearer token. It must be the same each time: a
-    ///     refused token is recognized by it.
-    ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: requests are then
+    ///   - authorization: How the token is written, by default as a bearer token. It must be the same each time.
+    ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: the request is
     ///     sent without one, and the next one calls `load` again. The request throws what it throws.
     ///   - refresh: Returns a new token in place of one that was refused or is about to expire; store it where `load`
     ///     finds it. `nil` signs the user out: ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load`
@@ -66,7 +64,6 @@ public actor TokenAuthenticator: Authenticator {
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
         renewed = { token in if let token { try await refresh(token) } else { try await load() } }
-        // Known before there is a token: a request that has such a field by itself is left alone.
         var fields = HTTPFields()
         try? authorization("token")(&fields)
         fieldNames = fields.isEmpty ? ["Authorization"] : Set(fields.map(\.name.rawName))
@@ -89,23 +86,19 @@ public actor TokenAuthenticator: Authenticator {
     /// - Throws: What `load` and `refresh` throw; ``RequestError/Code/authenticationTimedOut`` if they do not return in
     ///   time.
     public func authorize(_ request: inout URLRequest) async throws {
-        guard serves(request), ownFields(of: request).isEmpty else { return }
+        guard serves(request, asMade: request) else { return }
         if state.isUnknown { try await renew(nil) }
         // Once: a service that returns tokens which have expired already must not be called for ever.
         if let token = state.token, !renewal.isOver || state.isDue(at: now(), leeway: leeway) {
             try await renew(token)
         }
         guard let token = state.token else { return }
-        let fields = try fields(for: token)
-        // The names may be known only now.
-        guard ownFields(of: request).isEmpty else { return }
-        for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        for field in try fields(for: token) { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
     }
 
     /// Refreshes the token that a request carried, unless that has happened since.
     public func reauthorize(after response: DataResponse) async throws -> Bool {
-        guard serves(response.request), ownFields(of: response.requestAsMade).isEmpty, let token = state.token
-        else { return false }
+        guard serves(response.request, asMade: response.requestAsMade), let token = state.token else { return false }
         let wasSent = try fields(for: token).allSatisfy {
             response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
         }
@@ -139,11 +132,12 @@ public actor TokenAuthenticator: Authenticator {
         HostPattern.matching(request.url).contains(where: hosts.contains)
     }
 
-    private func serves(_ request: URLRequest) -> Bool {
-        isForHost(of: request) && !WorkScope.contains(marker)
+    /// Whether this authenticator decides about the credentials of a request.
+    private func serves(_ request: URLRequest, asMade original: URLRequest?) -> Bool {
+        isForHost(of: request) && ownFields(of: original).isEmpty && !WorkScope.contains(marker)
     }
 
-    /// The fields for tokens that a request has by itself.
+    /// The fields for tokens that a request has.
     private func ownFields(of request: URLRequest?) -> Set<String> {
         fieldNames.filter { request?.value(forHTTPHeaderField: $0) != nil }
     }
@@ -151,7 +145,6 @@ public actor TokenAuthenticator: Authenticator {
     private func fields(for token: Token) throws -> HTTPFields {
         var fields = HTTPFields()
         try authorization(token.value)(&fields)
-        fieldNames.formUnion(fields.map(\.name.rawName))
         return fields
     }
 

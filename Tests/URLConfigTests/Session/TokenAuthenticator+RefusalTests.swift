@@ -211,25 +211,6 @@ import Testing
         #expect(sent.withLock { $0 } == [["own", nil], ["t0k3n", "own"]])
     }
 
-    @Test func `a field that only a real token tells is the authenticator's from then on`() async throws {
-        struct NotAToken: Error {}
-        let name = HTTPField.Name("X-Api-Key")!
-        let authenticator = authenticator { key in
-            Authorization { fields in
-                guard key == "t0k3n" else { throw NotAToken() }
-                fields[name] = key
-            }
-        }
-        for _ in 0..<2 {
-            var request = URLRequest.with(.init(host: "http://127.0.0.1")) { $0.headers[name] = "own" }
-            try await authenticator.authorize(&request)
-            #expect(request.field("X-Api-Key") == "own")
-        }
-        var request = URLRequest.with(.init(host: "http://127.0.0.1")) { _ in }
-        try await authenticator.authorize(&request)
-        #expect(request.field("X-Api-Key") == "t0k3n")
-    }
-
     @Test func `what an authenticator has put on a request is not its own after a redirect or a retry`() async throws {
         let sent = Locked<[String]>([])
         try await Loopback.serving { request in

@@ -34,5 +34,6 @@ extension TokenAuthenticator {
 }
 
 extension TokenAuthenticator.Token: Equatable {
+    /// Tokens with the same value and expiry are equal.
     public static func == (one: Self, other: Self) -> Bool { one.value == other.value && one.expiry == other.expiry }
 }
