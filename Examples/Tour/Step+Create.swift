@@ -46,7 +46,7 @@ extension Step {
             $0.authorization = .bearer("s3cret-token")
             $0.body = ["title": "it's new", "password": "s3cret-password"]
         }
-        let line = request.cURL
+        let line = request.cURL()
 
         tell(line)
         let target = "'\(URLRequest.Config.defaultHost)/articles'"

@@ -66,7 +66,7 @@ extension Step {
         try expect("number of messages", messages.count, equals: 2)
         try expect(
             "log with its metadata", "\(memory.entries)",
-            shows: ["🛫 POST", "🛬 200", "api_key=***"], hides: ["s3cret-key", "good-refresh", "fresh-token"])
+            shows: ["🛫 request", "🛬 response", "api_key=***"], hides: ["s3cret-key", "good-refresh", "fresh-token"])
         try expect("request", messages[0], shows: [#""refresh_token" : "***""#], hides: [])
         try expect("response", messages[1], shows: [#""access_token" : "***""#], hides: [])
         let sent = await server.received.first

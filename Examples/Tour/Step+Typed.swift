@@ -26,7 +26,8 @@ extension Step {
 
 extension TypedRequest where Output == Statistics {
     static func statistics(article id: Int) -> Self {
-        .with(.api, reader: .json(decoder: .custom)) { $0.path = "/articles/\(id)/statistics" }
+        let reader = ResponseReader<Statistics> { try $0.decode(decoder: .custom) }
+        return .with(.api, reader: reader) { $0.path = "/articles/\(id)/statistics" }
     }
 }
 
@@ -38,10 +39,11 @@ extension TypedRequest where Output == Article? {
 
 extension TypedRequest where Output == Void {
     static func deleteArticle(_ id: Int) -> Self {
-        .with(.api, reader: .none.orThrow(Refusal.self)) {
+        let request = URLRequest.with(.api) {
             $0.method = .delete
             $0.path = "/articles/\(id)"
         }
+        return .init(request, reader: .none.orThrow(Refusal.self))
     }
 }
 

@@ -21,10 +21,15 @@ import URLConfig
         let request = URLRequest.with(.dogapi) {
             $0.method = .post
             $0.body["title"] = "some-title"
-            $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": nil]
+            $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": .null, "gone": nil]
+            $0.body["items"] = [["id": .value(userID), "qty": 2]]
+            $0.body["author"] = ["id": userID, "name": "Ann"]
+            $0.body["deletedAt"] = .null
         }
         let body = try #require(request.httpBody)
-        let expected = #"{"meta":{"draft":true,"none":null,"ratio":1.5,"tags":["a","b"]},"title":"some-title"}"#
+        let expected =
+            #"{"author":{"id":7,"name":"Ann"},"deletedAt":null,"items":[{"id":7,"qty":2}],"#
+            + #""meta":{"draft":true,"none":null,"ratio":1.5,"tags":["a","b"]},"title":"some-title"}"#
         #expect(String(decoding: body, as: UTF8.self) == expected)
         #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/json")
     }

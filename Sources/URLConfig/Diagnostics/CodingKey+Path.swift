@@ -1,4 +1,4 @@
-/// A step into a document that comes from the document: the name of a member, or the index of an element.
+/// The name of a member or the index of an element, as it stands in a document.
 struct JSONKey: CodingKey, ExpressibleByStringLiteral {
     let stringValue: String
     private(set) var intValue: Int?
@@ -9,9 +9,9 @@ struct JSONKey: CodingKey, ExpressibleByStringLiteral {
 }
 
 extension [any CodingKey] {
-    /// The path as Swift and JavaScript write it, `users[3].email`; of a long one the end.
+    /// The path as Swift writes it, such as `users[3].email`; the end of a long one.
     ///
-    /// A name that comes from the document is part of the value above it: under a hidden name it is masked.
+    /// A name from the document belongs to the value above it, and is masked under a hidden name.
     func text(_ redaction: Redaction) -> String {
         guard !isEmpty else { return "the top level" }
         var (text, isHidden) = ("", false)
@@ -34,10 +34,10 @@ extension [any CodingKey] {
 }
 
 extension Redaction {
-    /// The most bytes of a name that is looked at.
+    /// The most bytes of a name that is compared.
     static let longestName = 256
 
-    /// Also if its name is too long to be looked at.
+    /// Whether a name is hidden; one that is too long to be compared is.
     func hides(_ key: any CodingKey) -> Bool {
         isActive && key.stringValue.utf8.count > Self.longestName || hides(key.stringValue)
     }

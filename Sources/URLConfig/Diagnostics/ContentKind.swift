@@ -1,10 +1,10 @@
-/// What a content looks like, whatever its content type says: told from its first bytes.
+/// What a content looks like by its first bytes, whatever its content type says.
 enum ContentKind: Equatable {
     case empty
     case json
     case html(title: String?)
     case xml
-    /// In units of two or four bytes.
+    /// UTF-16 or UTF-32.
     case wideText
     case text
     case binary
@@ -31,7 +31,7 @@ enum ContentKind: Equatable {
         }
     }
 
-    /// What a page calls itself, which is often all there is to know: `502 Bad Gateway`.
+    /// Such as `502 Bad Gateway`.
     private static func title(in page: String) -> String? {
         guard let tag = page.firstRange(of: /(?i)<title/),
             let start = page.unicodeScalars[tag.upperBound...].firstIndex(of: ">")

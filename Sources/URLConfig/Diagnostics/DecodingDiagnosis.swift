@@ -1,7 +1,7 @@
-/// Why a content could not be decoded, in words, and the few lines of it that show the place.
+/// Why a content could not be decoded, in words, and the lines of it that show the place.
 ///
-/// It is made when an error is shown, not when it is thrown: a caller that tries several models does not pay for it.
-/// It takes a few milliseconds, whatever the content: at most ``limit`` bytes are read, each a few times.
+/// It is made when an error is shown, so that a caller who tries several models does not pay for it. It takes a few
+/// milliseconds: at most ``limit`` bytes are read, each a few times.
 struct DecodingDiagnosis {
     /// It follows `cannot read User`.
     private(set) var sentence: String
@@ -30,7 +30,7 @@ struct DecodingDiagnosis {
             if !isCorrupt, error.path.count <= 1,
                 let message = ErrorEnvelope.message(in: response, but: known, redaction)
             {
-                sentence += "; the answer looks like an error instead: “\(message)”"
+                sentence += "; the response looks like an error instead: “\(message)”"
             }
             let json = JSONTokenizer(response.data.prefix(Self.limit))
             lines = JSONExcerpt(json: json, redaction: redaction).lines(around: error, of: response.data.count)
@@ -44,35 +44,30 @@ struct DecodingDiagnosis {
         }
     }
 
-    /// Says what is not JSON, or which number may not fit.
-    ///
-    /// It shows the innermost object or array there, or the outermost one in which that member is hidden.
+    /// Says what is not JSON, or which number may not fit, and shows the innermost object or array there.
     private mutating func explainSyntax(_ response: DataResponse, _ redaction: Redaction) {
         var json = JSONTokenizer(response.data.prefix(Self.limit))
         json.check()
-        let isValid = json.fault == nil
         let isCut = json.fault?.offset == json.end
         if isCut, json.end < response.data.count {
             sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
             return
         }
+        let isValid = json.fault == nil
         if isValid {
             sentence += "it is valid JSON, but a number in it does not fit its type, and the decoder does not say which"
         }
         guard let (offset, words, frames) = json.fault ?? json.oddNumber else { return }
         let path = json.path(frames)
         let place = path.isEmpty ? "" : " in \(path.text(redaction))"
-        if isValid {
-            sentence += "; the first that is no integer is \(path.text(redaction))"
-        } else if isCut {
-            sentence += "the JSON breaks off\(place), after \(offset) bytes"
-        } else {
-            sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
-            let charset = response.contentType?.parameters["charset"] ?? "utf-8"
-            if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
-                let name = charset.shortened(to: 40)
-                sentence += "; the content type says \(name), but JSON is UTF-8 (RFC 8259 §8.1)"
-            }
+        switch (isValid, isCut) {
+        case (true, _): sentence += "; the first that is not an integer is \(path.text(redaction))"
+        case (_, true): sentence += "the JSON breaks off\(place), after \(offset) bytes"
+        default: sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
+        }
+        let charset = response.contentType?.parameters["charset"] ?? "utf-8"
+        if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
+            sentence += "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
         }
         json.end = offset
         let excerpt = JSONExcerpt(json: json, redaction: redaction)
@@ -94,7 +89,7 @@ extension Redaction {
 }
 
 extension JSONTokenizer {
-    /// Such as `line 3, column 14`; `byte 120` where there is only one line.
+    /// Such as `line 3, column 14`, or `byte 120` if there is only one line.
     fileprivate func line(of offset: Int) -> String {
         let before = bytes[..<offset]
         guard let last = before.lastIndex(of: UInt8(ascii: "\n")) else { return "byte \(offset)" }

@@ -8,7 +8,7 @@ extension DecodingError {
         }
     }
 
-    /// What leads to the place, a missing key included.
+    /// The coding path of the place, a missing key included.
     var path: [any CodingKey] {
         if case .keyNotFound(let key, let context) = self { return context.codingPath + [key] }
         return context.codingPath
@@ -16,7 +16,7 @@ extension DecodingError {
 
     /// Place, expected and found, such as `users[3].email is null, expected String`.
     ///
-    /// What a decoder says may quote the value: not under a hidden name.
+    /// A decoder may quote the value: its words are left out under a hidden name.
     func summary(_ redaction: Redaction) -> String {
         let path = path.text(redaction)
         let isHidden = context.codingPath.contains(where: redaction.hides)
@@ -47,7 +47,7 @@ extension DecodingError {
 extension DecodingError.Context {
     var isPastEnd: Bool { debugDescription.hasSuffix("is at end.") }
 
-    /// What Foundation's decoders found: one of their own words, never a value.
+    /// The type that Foundation's decoders found.
     fileprivate var found: String? {
         guard let start = debugDescription.range(of: " but found ", options: .backwards)?.upperBound else { return nil }
         return switch debugDescription[start...] {

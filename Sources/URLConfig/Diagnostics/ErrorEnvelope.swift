@@ -1,6 +1,4 @@
-/// The message of an error that a service sends instead of the model.
-///
-/// It reads `{"error": {"message": …}}` and similar objects, and problem details (RFC 9457).
+/// The message of an error that a service sends instead of the model, such as `{"error": {"message": …}}`.
 enum ErrorEnvelope {
     private static let first = JSONKey(intValue: 0)
     private static let errors: [[JSONKey]] = [
@@ -8,13 +6,13 @@ enum ErrorEnvelope {
         ["errors", first, "message"], ["errors", first, "detail"], ["errors", first, "title"], ["errors", first],
         ["fault", "faultstring"],
     ]
-    /// Members that a model may have, too: if the status is a success, another sign of an error is needed.
+    /// Members that a model may have, too: with a 2xx status, another sign of an error is needed.
     private static let weak: [[JSONKey]] = [["detail"], ["title"], ["message"]]
     private static let signs: [JSONKey] = ["success", "ok", "code", "error_code", "errorCode", "errcode"]
 
     /// The message, or `nil` if the content is not such an error.
     ///
-    /// - Parameter known: A member that the model has, which is therefore not a sign of an error.
+    /// - Parameter known: A member of the model, which is not a sign of an error.
     static func message(
         in response: DataResponse, but known: (any CodingKey)? = nil, _ redaction: Redaction
     ) -> String? {
@@ -30,9 +28,7 @@ enum ErrorEnvelope {
                 !frames.contains(where: { json.hides($0, redaction) }),
                 let start = frames.last?.value, json[start] == UInt8(ascii: "\"")
             else { continue }
-            let quoted = json.value(at: start)
-            // A decoder refuses some strings, such as half a character.
-            let text = (try? JSONDecoder().decode(String.self, from: Data(quoted))) ?? JSONString(quoted).text
+            let text = JSONString(json.value(at: start)).text
             if !text.isEmpty { return redaction.text(text).shortened(to: 160) }
         }
         return nil

@@ -1,7 +1,6 @@
-/// A few lines of JSON around a place: the object or array there, one member a line, and an arrow.
+/// A few lines of JSON around a place: the object or array there, one member on each line, and an arrow.
 ///
-/// Hidden values are masked. Objects and arrays inside it stay closed, so that no value is shown without the
-/// names above it.
+/// Objects and arrays inside it stay closed, so that no value is shown without the names above it.
 struct JSONExcerpt {
     let json: JSONTokenizer
     let redaction: Redaction
@@ -26,16 +25,14 @@ struct JSONExcerpt {
         return lines(frames, path, isPastEnd ? "it ends here" : "here", isEnd: isPastEnd)
     }
 
-    /// The lines of the innermost of some objects and arrays, from which an arrow points to its member.
-    ///
-    /// - Parameter isEnd: Whether the place is the last member, whichever that is.
+    /// The lines of the innermost frame, with an arrow to its member, or to the last one if `isEnd`.
     func lines(
         _ frames: [JSONTokenizer.Frame], _ path: [any CodingKey], _ note: String, isEnd: Bool = false
     ) -> [String] {
         guard let frame = frames.last else { return [] }
         var tokens = json.reading(from: frame.start)
         var shown: [JSONTokenizer.Frame] = []
-        // How many more are shown: known once the place is reached. Until then the last four are kept.
+        // How many more are shown; `nil` until the place is reached, while the last four are kept.
         var rest = frame.value == nil && !isEnd ? 6 : nil
         while let member = tokens.nextMember(), rest != 0 {
             if member.value == frame.value, !isEnd { rest = 3 }
@@ -45,9 +42,8 @@ struct JSONExcerpt {
         }
         let isClosed = tokens.depth == 0
         let arrow = "  ← " + note
-        let title = frames.count == 1 ? "" : Array(path.prefix(frames.count - 1)).text(redaction)
         let (open, close) = brackets(at: frame.start)
-        let head = title + (title.isEmpty ? "" : " ") + open
+        let head = (frames.count == 1 ? "" : Array(path.prefix(frames.count - 1)).text(redaction) + " ") + open
         guard let first = shown.first else { return [head + (isClosed ? close : "") + arrow] }
         let marked = isEnd ? shown.count - 1 : shown.firstIndex { $0.value == frame.value }
         var lines = [head + (marked == nil ? arrow : "")] + (first.index > 0 ? ["  …"] : [])
@@ -59,7 +55,7 @@ struct JSONExcerpt {
         return isEnd ? lines : lines + ["  …", close]
     }
 
-    /// What is open at a place, but nothing inside a hidden value.
+    /// The frames outside of hidden values.
     func visible(_ frames: [JSONTokenizer.Frame]) -> [JSONTokenizer.Frame] {
         let hidden = frames.firstIndex { json.hides($0, redaction) }
         return hidden.map { Array(frames[...$0]) } ?? frames
@@ -67,39 +63,27 @@ struct JSONExcerpt {
 
     /// A member on one line, such as `"email" : null`.
     private func text(_ member: JSONTokenizer.Frame) -> String {
-        let start = member.value ?? json.end
-        let name = member.name.map { shown(json.bytes[$0]) + (start < json.end ? " : " : "") } ?? ""
-        guard start < json.end else { return name }
-        return name + (json.hides(member, redaction) ? "\"\(Redaction.mask)\"" : value(at: start))
+        let name = member.name.map { String(decoding: json.bytes[$0].prefix(1000), as: UTF8.self).shortened(to: 60) }
+        guard let start = member.value, start < json.end else { return name ?? "" }
+        let value = json.hides(member, redaction) ? "\"\(Redaction.mask)\"" : value(at: start)
+        return name.map { $0 + " : " + value } ?? value
     }
 
+    /// A value on one line; the beginning of a long one, which may contain the name of a secret.
     private func value(at start: Int) -> String {
-        guard json.opens(at: start) else {
-            let source = json.value(at: start)
-            return json[start] == UInt8(ascii: "\"") ? string(source) : shown(source)
+        if json.opens(at: start) {
+            let (open, close) = brackets(at: start)
+            return open + (json.closes(at: json.skippingSpace(from: start + 1)) ? "" : "…") + close
         }
-        let (open, close) = brackets(at: start)
-        return open + (json.closes(at: json.skippingSpace(from: start + 1)) ? "" : "…") + close
+        let source = json.value(at: start).prefix(1000)
+        let text = String(decoding: source, as: UTF8.self)
+        guard json[start] == UInt8(ascii: "\"") else { return text.shortened(to: 60) }
+        // A string may be a URL with a token, or JSON again.
+        let content = String(decoding: source.dropFirst(), as: UTF8.self)
+        let masked = redaction.quote(content)
+        let isClosed = masked == content || masked.utf8.last == UInt8(ascii: "\"")
+        return "\"" + masked.shortened(to: 60) + (isClosed ? "" : "\"")
     }
 
     private func brackets(at start: Int) -> (String, String) { json.isObject(at: start) ? ("{", "}") : ("[", "]") }
-
-    /// A string, which may be a URL with a token, or JSON again.
-    ///
-    /// The end of a long string is not shown: it may be a secret whose name is further to the front.
-    private func string(_ quoted: ArraySlice<UInt8>) -> String {
-        let text = String(decoding: quoted.prefix(1000).dropFirst(), as: UTF8.self)
-        let masked = redaction.quote(text)
-        if masked == text { return quoted.count <= 1000 ? shown(quoted) : "\"" + text.shortened(to: 50) }
-        return "\"" + (masked.hasSuffix("\"") ? String(masked.dropLast()) : masked).shortened(to: 70) + "\""
-    }
-
-    /// Source text as it is, on one line; of a long one the two ends.
-    private func shown(_ source: ArraySlice<UInt8>) -> String {
-        let text = String(decoding: source, as: UTF8.self)
-        guard source.count > 80 else { return text.shortened(to: 80) }
-        // An index within a character is rounded down to its start.
-        let (start, end) = (text.utf8.prefix(50).endIndex, text.utf8.suffix(20).startIndex)
-        return String(text[..<start]).shortened(to: 80) + "…" + String(text[end...]).shortened(to: 80)
-    }
 }

@@ -1,8 +1,6 @@
-/// A string without its quotes and escapes, whatever is in it.
-///
-/// Half a surrogate pair is left out.
+/// A string without its quotes and escapes; half a surrogate pair is left out.
 struct JSONString {
-    static let notUTF8 = "a byte that is no UTF-8"
+    static let notUTF8 = "a byte that is not UTF-8"
 
     private(set) var bytes: [UInt8] = []
     /// The first place in it that is not JSON.
@@ -10,7 +8,7 @@ struct JSONString {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// - Parameter quoted: The string with its quotes, of which the closing one may be missing.
+    /// - Parameter quoted: The string with its quotes; the closing one may be missing.
     init(_ quoted: ArraySlice<UInt8>) {
         var index = quoted.startIndex + 1
         while index < quoted.endIndex, quoted[index] != UInt8(ascii: "\"") {
@@ -18,7 +16,7 @@ struct JSONString {
             var words: String?
             if byte == UInt8(ascii: "\\") {
                 let escape = Self.escape(quoted[index...])
-                if escape == nil { words = "an escape that is none" }
+                if escape == nil { words = "an invalid escape" }
                 if let scalar = escape?.scalar { bytes += String(scalar).utf8 }
                 // Of a malformed one only the backslash goes, or all of a code unit.
                 index += escape?.length ?? (quoted[index...].dropFirst().first == UInt8(ascii: "u") ? 6 : 1)
@@ -33,7 +31,7 @@ struct JSONString {
         }
     }
 
-    /// The number of bytes of the first character, as far as the text goes; `nil` if it is malformed.
+    /// The number of bytes of the first character, even if the text ends within it; `nil` if it is malformed.
     private static func character(_ text: ArraySlice<UInt8>) -> Int? {
         var parser = UTF8.ForwardParser()
         var rest = text.makeIterator()
@@ -44,9 +42,8 @@ struct JSONString {
         }
     }
 
-    /// The number of bytes of an escape (RFC 8259 §7), as far as the text goes, and what it stands for.
-    ///
-    /// Both halves of a surrogate pair are one; `nil` if it is malformed.
+    /// The number of bytes of an escape or of a surrogate pair (RFC 8259 §7), and what it stands for; `nil` if it is
+    /// malformed.
     static func escape(_ text: ArraySlice<UInt8>) -> (length: Int, scalar: Unicode.Scalar?)? {
         guard let letter = text.dropFirst().first else { return (1, nil) }
         guard letter == UInt8(ascii: "u") else {

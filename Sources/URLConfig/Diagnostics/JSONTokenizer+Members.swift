@@ -7,30 +7,28 @@ extension JSONTokenizer {
     func opens(at index: Int) -> Bool { isObject(at: index) || self[index] == UInt8(ascii: "[") }
     func closes(at index: Int) -> Bool { self[index] == UInt8(ascii: "}") || self[index] == UInt8(ascii: "]") }
 
-    /// Whether a token that has just been read is a string before a colon.
+    /// Whether the token that was just read is a string before a colon.
     func isName(_ token: Token) -> Bool {
         token.kind == .string && self[skippingSpace(from: position)] == UInt8(ascii: ":")
     }
 
-    /// Where a token is that has just been read, a string without its quotes.
+    /// The place of the token that was just read; of a string without its quotes.
     func content(of token: Token) -> Range<Int> {
         guard token.kind == .string else { return token.start..<position }
         let isClosed = position - token.start > 1 && self[position - 1] == UInt8(ascii: "\"")
         return token.start + 1..<position - (isClosed ? 1 : 0)
     }
 
-    /// The bytes of the value that starts here, as far as they go.
+    /// The bytes of the value that starts here, or as many as there are.
     func value(at start: Int) -> ArraySlice<UInt8> {
         var tokens = reading(from: start)
         repeat {} while tokens.next() != nil && tokens.depth > 0
         return bytes[start..<tokens.position]
     }
 
-    /// The element or first member that a key names, as `JSONDecoder` reads it, and the first with a similar name.
+    /// The element or first member that a key names, the first with a similar name, and the end of what was read.
     ///
     /// A similar name differs in case and in what joins its words: `view_count` for `viewCount`.
-    ///
-    /// - Returns: The end of what was read for it, too.
     func member(_ key: any CodingKey, of container: Int) -> (exact: Frame?, similar: Frame?, end: Int) {
         var tokens = reading(from: container)
         var similar: Frame?
@@ -45,9 +43,9 @@ extension JSONTokenizer {
         return (nil, similar, tokens.position)
     }
 
-    /// What is open where a path ends, outermost first, as far as it exists; `nil` if it takes too long to find.
+    /// The objects and arrays along a path, as far as it exists; `nil` if it takes too long to find.
     ///
-    /// A decoder may convert names: one that does not exist is taken for a similar one.
+    /// A decoder may convert names: if one does not exist, a similar one is used.
     func frames(along path: [any CodingKey]) -> [Frame]? {
         var frames: [Frame] = []
         // A similar name is known only at the end of its object. Nested ones would take quadratic time.

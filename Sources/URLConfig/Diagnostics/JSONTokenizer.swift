@@ -1,11 +1,10 @@
 /// Reads JSON (RFC 8259) token by token: in one pass, in linear time and without recursion, whatever the bytes are.
 ///
-/// It remembers the first place that is not JSON (``fault``), but reads on after it. So it also reads what is cut,
-/// JavaScript, or a line of an event stream. Errors, excerpts, problem details and masking are built on it.
+/// It remembers the first place that is not JSON, and reads on after it. Errors, excerpts and masking are built on it.
 struct JSONTokenizer {
     struct Token {
         enum Kind {
-            /// A word is anything else up to the next space or delimiter: a number, `true`, or what is not JSON.
+            /// A word is a number, `true`, or anything else up to the next space or delimiter.
             case open, close, comma, colon, string, word
         }
 
@@ -18,13 +17,13 @@ struct JSONTokenizer {
     struct Frame {
         let start: Int
         fileprivate(set) var index = 0
-        /// With its quotes; `nil` for an element.
+        /// The name with its quotes; `nil` for an element.
         fileprivate(set) var name: Range<Int>?
-        /// Where the value starts; the end of the name if there is no value yet, `nil` if there is no member.
+        /// The start of the value; the end of the name if there is no value yet, `nil` if there is no member.
         fileprivate(set) var value: Int?
     }
 
-    /// A place, what is there, such as `expected ":", found a letter`, and what is open there, outermost first.
+    /// A place, what is there, such as `expected ":", found a letter`, and what is open there.
     typealias Finding = (offset: Int, words: String, frames: [Frame])
 
     private enum Expectation: String {
@@ -35,13 +34,13 @@ struct JSONTokenizer {
         case separator
     }
 
-    /// As deep as `JSONDecoder` goes.
+    /// The most levels that `JSONDecoder` reads.
     private static let deepest = 512
 
     let bytes: [UInt8]
-    /// Nothing is read from here on.
+    /// Where reading stops.
     var end: Int
-    /// Whether a string ends at a line break, which it cannot contain: an odd quote must not swallow what follows.
+    /// Whether a string ends at a line break, so that an odd quote does not swallow what follows.
     var endsStringsAtLineBreaks = false
     private var isStrict = false
     /// The end of the last token.
@@ -52,7 +51,7 @@ struct JSONTokenizer {
     private(set) var fault: Finding?
     /// The first number that is not an integer of 64 bits.
     private(set) var oddNumber: Finding?
-    /// The first comma before a closing bracket, a fault only where there is no other: some decoders allow it.
+    /// The first comma before a closing bracket, a fault only if there is no other: some decoders allow it.
     private var trailingComma: Finding?
     private var expectation = Expectation.value
 
@@ -84,7 +83,7 @@ struct JSONTokenizer {
         return tokens
     }
 
-    /// Checks the whole document, or as much as there is before its first fault: strings, numbers and words, too.
+    /// Reads up to the first fault, and checks strings, numbers and words, too.
     mutating func check() {
         (position, isStrict) = (root, true)
         while fault == nil, next() != nil {}
@@ -124,7 +123,7 @@ struct JSONTokenizer {
         return kind.map { Token(kind: $0, start: start, isExpected: isExpected) }
     }
 
-    /// The next member of the object or array that is read from its bracket on; `nil` at its end or at a fault in it.
+    /// The next member of the object or array whose bracket was read first; `nil` at its end or at a fault.
     mutating func nextMember() -> Frame? {
         while true {
             let isInside = depth == 1
@@ -167,7 +166,7 @@ struct JSONTokenizer {
         }
     }
 
-    /// Whether a token of a kind, or the end of the text, may come next; if not, that is a fault.
+    /// Whether a token of a kind, or the end of the text, may come next; reports a fault if not.
     private mutating func isExpected(_ kind: Token.Kind?) -> Bool {
         switch (expectation, kind) {
         case (.value, .open), (.value, .string), (.value, .word), (.name, .string), (.colon, .colon): return true
@@ -217,13 +216,13 @@ struct JSONTokenizer {
             _ = skip("+-")
             isNumber = skip()
         }
-        guard isNumber else { return report("a number that is none", at: start) }
+        guard isNumber else { return report("a malformed number", at: start) }
         guard position < end || self[end - 1].isDigit else { return reportExpected("a digit") }
         let text = String(decoding: bytes[start..<position].prefix(21), as: UTF8.self)
-        if Int64(text) == nil, UInt64(text) == nil { oddNumber = oddNumber ?? finding("no integer", at: position) }
+        if Int64(text) == nil, UInt64(text) == nil { oddNumber = oddNumber ?? finding("not an integer", at: position) }
     }
 
-    /// Skips one of some bytes, or all digits; whether there are any, or the text ends before them.
+    /// Skips one byte of a set, or all digits; `false` if there is none, unless the text ends here.
     private mutating func skip(_ set: String? = nil) -> Bool {
         let start = position
         if let set, set.utf8.contains(self[start]) { position += 1 }
@@ -243,7 +242,7 @@ struct JSONTokenizer {
 }
 
 extension JSONTokenizer.Token.Kind {
-    /// The kind of token that starts with a byte, or contains it; `nil` for space.
+    /// The kind of token that a byte belongs to; `nil` for space.
     fileprivate init?(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["): self = .open

@@ -1,4 +1,4 @@
-/// Errors that the content explains. It is read when the error is shown, not when it is thrown.
+/// Errors that the content explains; it is read when the error is shown, not when it is thrown.
 extension RequestError {
     init(unacceptable response: DataResponse) {
         self.init(
@@ -15,7 +15,7 @@ extension RequestError {
         isDiagnosed = true
     }
 
-    /// What the content adds to the reason, and the lines of it that show it.
+    /// What the content adds to the reason, and the lines of the content that show it.
     var diagnosis: (sentence: String, lines: [String])? {
         guard isDiagnosed, let response else { return nil }
         let redaction = shownRedaction

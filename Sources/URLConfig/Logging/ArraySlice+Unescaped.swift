@@ -1,10 +1,10 @@
 extension ArraySlice<UInt8> {
-    /// The bytes without one layer of escapes, as in URLs, JSON and HTML, and where each of them was; last the end.
+    /// The bytes without one layer of escapes (URL, JSON, HTML), and the index of each before; last the end index.
     ///
     /// `nil` if there are no escapes.
     func unescaped(_ marks: String = "%\\&") -> (bytes: [UInt8], starts: [Int])? {
         let isMark = { (byte: UInt8) in
-            // First those that no mark is, which are most.
+            // The constants first: most bytes are none of them.
             (byte == 0x25 || byte == 0x26 || byte == 0x5C) && marks.utf8.contains(byte)
         }
         guard var index = firstIndex(where: isMark) else { return nil }
@@ -23,7 +23,7 @@ extension ArraySlice<UInt8> {
         return bytes.count < count ? (bytes, starts + [endIndex]) : nil
     }
 
-    /// What an escape at the beginning stands for, and its length.
+    /// The bytes of an escape at the beginning, and its length.
     private static func escape(_ text: Self) -> (decoded: [UInt8], length: Int)? {
         let rest = text.dropFirst()
         switch text.first {

@@ -1,7 +1,7 @@
-/// JSON laid out over lines, one member or element on each.
+/// JSON with one member or element on each line.
 ///
-/// What is not JSON passes, too, in linear time. `JSONSerialization` would refuse it, and change numbers and the order
-/// of members.
+/// It accepts invalid JSON, too, and takes linear time. `JSONSerialization` would throw, or change numbers and the
+/// order of members.
 struct JSONText {
     private var json: JSONTokenizer
     private(set) var output: [UInt8] = []
@@ -14,7 +14,7 @@ struct JSONText {
     }
 
     private mutating func appendNext() -> Bool {
-        // Between two values there is a comma, but between two documents, as in JSON lines, only space.
+        // Two documents, as in JSON lines, have only space between them.
         if !json.skipSpace().isEmpty, json.depth == 0, json.position < json.end, !output.isEmpty, output.last != 0x0A {
             output.append(UInt8(ascii: "\n"))
         }
@@ -38,7 +38,7 @@ struct JSONText {
 
     private mutating func breakLine() {
         output.append(UInt8(ascii: "\n"))
-        // Bounded, so that text which only nests deeper and deeper grows by a constant factor.
+        // Bounded, so that deeply nested text grows by a constant factor.
         output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * min(json.depth, 16)))
     }
 }

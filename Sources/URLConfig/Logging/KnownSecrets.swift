@@ -1,25 +1,25 @@
-/// What a call knows to be secret: the values under hidden names in the requests that it has sent.
+/// The secrets of a call: the values under hidden names in the requests that it has sent.
 ///
-/// They are collected when something is shown, and not before: until then, there are only the requests. At most 128
-/// values are collected from URLs and bodies, 1,024 in all, and none from a body of more than 1 MiB.
-final class KnownSecrets: Sendable, CustomReflectable {
+/// They are collected when something is shown. At most 128 values are collected from URLs and bodies, 1,024 in all, and
+/// none from a body of more than 1 MiB.
+final class KnownSecrets: Sendable, RedactedReflectable {
     private let state: Locked<State>
 
-    /// - Parameter session: Its additional header fields and cookies are secrets, too.
+    /// - Parameter session: Its additional header fields and its cookies are collected, too.
     init(_ request: URLRequest? = nil, session: URLSession? = nil) {
         state = Locked(State(requests: request.map { [$0] } ?? [], session: session))
     }
 
-    /// Nothing: `dump` must not see secrets.
-    var customMirror: Mirror { Mirror(self, children: []) }
+    /// `dump` must not see secrets.
+    var shownChildren: [(String, Any?)] { [] }
 
     func add(_ request: URLRequest) {
         state.withLock { $0.requests.append(request) }
     }
 
-    /// What finds the secrets of all requests until now.
+    /// Finds the secrets of all requests until now.
     func matcher(_ redaction: Redaction) -> SecretMatcher {
-        // Not under the lock: cookies may be stored in a class of the app's own.
+        // Without the lock: an app's own class may store the cookies.
         var state = state.withLock { $0 }
         guard state.searched < state.requests.count else { return state.matcher }
         let redaction = redaction.knowing(KnownSecrets())
@@ -34,8 +34,8 @@ final class KnownSecrets: Sendable, CustomReflectable {
     private struct State {
         var requests: [URLRequest]
         weak var session: URLSession?
-        /// The values, and how many of the requests they are from.
         var values: [[UInt8]] = []
+        /// The number of requests whose values were collected.
         var searched = 0
         var matcher = SecretMatcher([])
 
@@ -64,31 +64,27 @@ final class KnownSecrets: Sendable, CustomReflectable {
         private mutating func collect(field name: String, _ value: String, _ redaction: Redaction) {
             guard redaction.hides(name) else { return collect(Array(value.utf8), .text, redaction) }
             add(value.utf8, most: 1024)
-            // Credentials after their scheme, parameters, cookies. What looks like a word or a path is left out: it
-            // would be masked in all that is shown.
+            // Credentials after their scheme, parameters, cookies. Words are not collected: they would be masked
+            // wherever they are shown.
             let parts = value.split(whereSeparator: { " ,;".contains($0) })
             for (index, part) in parts.enumerated() where !Self.schemes.contains(part.lowercased()) {
                 let mark = part.dropLast(2).firstIndex(of: "=")
-                let name = mark.map { String(part[..<$0]) }
+                let isCredential = mark.map { redaction.hides(String(part[..<$0])) } ?? (index < 2)
                 let value = mark.map { part[part.index(after: $0)...] } ?? part
-                let isCredential = name.map { redaction.hides($0) } ?? (index < 2)
-                let isOpaque = value.count >= 16 || value.count >= 6 && value.contains(where: \.isNumber)
-                guard isCredential || isOpaque, !Self.parameters.contains(name?.lowercased() ?? "") else { continue }
+                guard isCredential || value.count >= 16 || value.count >= 6 && value.contains(where: \.isNumber)
+                else { continue }
                 add(value.utf8, most: 1024)
-                // Basic: a user name that is short and has no digits is a name, and not a key.
+                // Basic: the password, and a user name that may be a key.
                 let pair = Data(base64Encoded: String(value))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
-                let isKey = pair.count == 2 && (pair[0].count >= 16 || pair[0].contains(where: \.isDigit))
-                for part in pair.dropFirst(isKey ? 0 : 1) { add(part, most: 1024) }
+                for (index, part) in pair.enumerated()
+                where index == 1 || part.count >= 16 || part.contains(where: \.isDigit) {
+                    add(part, most: 1024)
+                }
             }
         }
 
         private static let schemes: Set = [
             "basic", "bearer", "digest", "token", "apikey", "oauth", "hawk", "aws4-hmac-sha256",
-        ]
-        /// Parameters of credentials that are not secrets.
-        private static let parameters: Set = [
-            "algorithm", "oauth_signature_method", "oauth_timestamp", "qop", "realm", "signedheaders", "uri",
-            "username",
         ]
 
         private mutating func add(_ value: some BidirectionalCollection<UInt8>, most: Int = 128) {

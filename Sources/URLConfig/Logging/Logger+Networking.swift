@@ -7,24 +7,19 @@ import os
 extension Logging.Logger {
     /// The logger of every call that names none, with the label `networking`.
     ///
-    /// On Apple platforms it writes to the unified log; elsewhere to what `LoggingSystem` was bootstrapped with.
-    /// Traffic is logged at the level debug, failures at error: with swift-log's usual level, info, only failures are
-    /// seen.
-    public static var networking: Logging.Logger {
+    /// On Apple platforms it writes to the unified log, elsewhere to the handler of `LoggingSystem`. Its level is info:
+    /// only failures are logged.
+    static var networking: Logging.Logger {
         #if canImport(os)
-        Logging.Logger(label: label) { UnifiedLogHandler(label: $0) }
+        Logging.Logger(label: "networking") { UnifiedLogHandler(label: $0) }
         #else
-        Logging.Logger(label: label)
+        Logging.Logger(label: "networking")
         #endif
     }
-
-    private static var label: String { "networking" }
 }
 
 #if canImport(os)
-/// Hands what is logged to the unified log, which decides by level what is kept.
-///
-/// Messages are redacted already.
+/// Writes metadata and message, which are masked already, to the unified log.
 private struct UnifiedLogHandler: LogHandler {
     private let log: os.Logger
     var logLevel = Logging.Logger.Level.info
@@ -39,28 +34,31 @@ private struct UnifiedLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    /// What the event has as metadata stands in the message, too; that of the logger is the caller's.
     func log(event: LogEvent) {
-        let own = metadata.map { "\($0.key)=\($0.value) " }.sorted().joined()
-        for piece in "\(own)\(event.message)".pieces(of: 1000) {
+        for piece in event.text(metadata).pieces(of: 1000) {
             log.log(level: event.level >= .error ? .error : .debug, "\(String(piece), privacy: .public)")
         }
     }
 }
 #endif
 
+extension LogEvent {
+    /// The metadata of a logger and of the event, sorted, then the message.
+    func text(_ own: Logging.Logger.Metadata) -> String {
+        let all = own.merging(metadata ?? [:]) { $1 }.map { "\($0.key)=\($0.value)" }
+        return (all.sorted() + ["\(message)"]).joined(separator: " ")
+    }
+}
+
 extension String {
-    /// The text in pieces of so many bytes at most, no scalar of which is cut: unified logging keeps 1,024 bytes of a
-    /// message.
+    /// Pieces of at most so many bytes, none of which cuts a scalar: the unified log keeps 1,024 bytes of a message.
     func pieces(of size: Int) -> [Substring] {
-        var pieces: [Substring] = []
-        var rest = self[...]
+        var (pieces, rest) = ([Substring](), self[...])
         while !rest.isEmpty {
-            // A slice of text ends between two scalars, wherever its end was put.
-            let end = rest.utf8.index(rest.startIndex, offsetBy: size, limitedBy: rest.endIndex) ?? rest.endIndex
-            let piece = rest[..<end]
-            pieces.append(piece)
-            rest = rest[piece.endIndex...]
+            // The end of a slice is rounded down to a scalar.
+            let end = rest.utf8.index(rest.startIndex, offsetBy: size, limitedBy: rest.endIndex)
+            pieces.append(rest[..<(end ?? rest.endIndex)])
+            rest = rest[pieces[pieces.count - 1].endIndex...]
         }
         return pieces
     }

@@ -1,12 +1,12 @@
-/// What is shown, masked: by value, as far as the call knows its secrets, by name and by shape.
+/// Masking by value (the secrets that the call knows), by name and by shape.
 extension Redaction {
-    /// Text of any kind.
+    /// Text of any format.
     func masked(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .text), as: UTF8.self) }
 
-    /// The beginning of a server's words, cut by scalars: a character may be as long as the whole text.
+    /// The beginning of a server's text, cut by scalars: one character may be as long as the whole text.
     func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
 
-    /// Text of ours, in which only the values that the call knows are masked.
+    /// Text of this library, in which only the values that the call knows are masked.
     func maskedByValue(_ text: String) -> String {
         String(decoding: masked(Array(text.utf8), .text, hasNames: false), as: UTF8.self)
     }
@@ -28,12 +28,14 @@ extension Redaction {
     /// The value of a header field.
     func masked(field name: String, _ value: String) -> String { hides(name) ? Self.mask : masked(value) }
 
-    /// The lines of a head.
-    func masked(_ fields: HTTPFields) -> [String] {
-        fields.map { "\($0.name.rawName): \(masked(field: $0.name.rawName, $0.value).onOneLine)" }
+    /// Header fields, one on each line.
+    func masked(_ fields: [(String, String)]) -> [String] {
+        fields.map { "\($0): \(masked(field: $0, $1).onOneLine)" }
     }
 
-    /// A URL, or what was meant to be one: userinfo, and hidden items of the query and the fragment, masked.
+    func masked(_ fields: HTTPFields) -> [String] { masked(fields.map { ($0.name.rawName, $0.value) }) }
+
+    /// A URL, valid or not: userinfo and hidden items of the query and the fragment are masked.
     func url(_ text: String) -> String {
         guard isActive else { return text.onOneLine }
         var text = text
@@ -48,8 +50,7 @@ extension Redaction {
         return masked(text).onOneLine
     }
 
-    /// A base URL that was refused: all before the last `@` is masked, since a password that should have been
-    /// percent-encoded may contain any delimiter.
+    /// A base URL that was refused: everything before the last `@` is masked, since a password may contain delimiters.
     func host(_ text: String) -> String {
         guard isActive, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return url(text) }
         let start = text.utf8.firstRange(of: "://".utf8)?.upperBound
@@ -58,9 +59,9 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// A body for the eye: pretty JSON, or text, or a summary of what is no text.
+    /// A body as it is logged: pretty JSON, text, or a summary of binary data.
     ///
-    /// - Parameter limit: The most bytes that are shown; the text says if there are more.
+    /// - Parameter limit: The most bytes that are shown.
     func body(_ data: Data, _ contentType: MediaType?, limit: Int = .max) -> String {
         guard !data.isEmpty, limit > 0 else { return "" }
         let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
@@ -68,7 +69,7 @@ extension Redaction {
             return summary
         }
         guard data.count > limit else { return shown.escapingControls }
-        // A secret that is cut may not look like one: what is shown ends where more text would change it.
+        // A secret that is cut may not be found. The text ends where it would differ with more of the body.
         let more = shownText(data.prefix(data.prefix(limit).count + 4096), contentType) ?? ""
         let count = zip(shown.utf8, more.utf8).prefix { $0 == $1 }.count
         let end = shown.utf8.index(shown.startIndex, offsetBy: count)
@@ -82,13 +83,13 @@ extension Redaction {
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// A body as it would be sent, except what is hidden.
+    /// A body as it is sent, with its secrets masked.
     func sentBody(_ data: Data, _ contentType: MediaType?) -> Data {
         guard isActive else { return data }
-        // First, since UTF-16 may well be valid UTF-8, with a NUL after each letter.
+        // Before UTF-8: UTF-16 may be valid UTF-8, with a NUL after each letter.
         if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
             let masked = masked(Array(text.utf8), contentType)
-            // Else the charset may be a wrong one.
+            // If nothing is masked, the charset may be wrong.
             if !masked.elementsEqual(text.utf8) { return Data(masked) }
         }
         let isText = contentType.map { $0.isText || $0.isMultipart } ?? true
@@ -97,14 +98,12 @@ extension Redaction {
 }
 
 extension [UInt8] {
-    /// Whether it begins as an object or an array of JSON.
-    var isStructure: Bool {
-        first { !$0.isJSONSpace }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false
-    }
+    /// Whether it begins with an object or an array of JSON.
+    var isStructure: Bool { first { !$0.isJSONSpace }.map("{[".utf8.contains) ?? false }
 }
 
 extension Data {
-    /// The text of a body that may be cut in the middle of a character; `nil` for what is no text.
+    /// The text of a body that may be cut within a character; `nil` for binary data.
     fileprivate func shownText(_ contentType: MediaType?) -> String? {
         let charset = contentType?.parameters["charset"]
         for length in stride(from: count, through: Swift.max(count - 3, 0), by: -1) {

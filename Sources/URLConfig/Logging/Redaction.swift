@@ -1,42 +1,38 @@
-/// Which values are hidden wherever a request or a response is shown: logs, errors, cURL lines.
+/// Which values are hidden wherever a request or a response is shown, such as in logs, errors and curl commands.
 ///
-/// One set of names serves header fields, query and form items, JSON members, XML elements and `key=value` in text.
-/// Case and punctuation are ignored. A name is also hidden if it ends in one of the set that has five letters or more,
-/// or in one of the set as a word of its own, also in the plural or before a word such as `confirm`: `token` hides
-/// `access_token`, `tokens` and `user[token]`, and `pin` hides `user_pin` but not `spin`.
+/// The same names hide header fields, query and form items, JSON members, XML elements and `key=value` in text. Case
+/// and punctuation are ignored. A name is also hidden if it ends in one of these names: `token` hides `access_token`,
+/// `tokens` and `user[token]`. A name of fewer than five letters must be a word: `pin` hides `user_pin`, not `spin`.
 ///
-/// The values that a request has under such names are hidden in everything that is shown of its call, in any spelling.
-/// User name and password in a URL are always hidden, except by ``none``.
+/// The values that a request has under such names are hidden wherever its call is shown. The user name and the password
+/// of a URL are always hidden, except by ``none``.
 ///
 /// ```swift
 /// URLSession.Config.default.redaction = .standard.adding("birthday", "X-Tenant-Key")
 /// ```
 public struct Redaction: Sendable, Hashable {
-    /// What stands for a hidden value.
+    /// The text in place of a hidden value.
     static let mask = "***"
 
     private var names: Set<Substring> = []
-    /// The scalars of the longest name, however its letters with accents are written: what is before them in a name
-    /// that a server sends is not looked at.
+    /// The most Unicode scalars of a name, with its accents decomposed.
     private var longest = 0
     private(set) var isActive = true
-    /// What the call that is shown knows to be secret.
+    /// The secrets of the call that is shown.
     @Uncompared private(set) var known = KnownSecrets()
 
-    /// Hides what is commonly secret: credentials, cookies, tokens, keys, passwords, signatures, numbers of cards and
-    /// persons.
+    /// Hides credentials, cookies, tokens, keys, passwords, signatures, and the numbers of cards and persons.
     public static let standard = Self(names: [
         "authorization", "auth", "xauth", "bearer", "credential", "cookie", "dpop", "jwt", "token", "tokenhint",
         "tokenvalue", "assertion", "samlresponse", "codeverifier", "authenticationinfo", "password", "passwordhash",
         "passwordconfirmation", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "pin", "secret",
-        "secretkey", "privatekey", "accesskey", "apikey",
-        "appkey", "applicationkey", "authkey", "signingkey", "masterkey", "encryptionkey", "subscriptionkey",
-        "functionskey", "session", "sessionid", "sessid", "sid", "signature", "sig", "devicecode", "usercode",
-        "verificationcode", "authorizationcode", "authcode", "mfacode", "otpcode", "ssn", "cardnumber", "iban", "cvv",
-        "cvc",
+        "secretkey", "privatekey", "accesskey", "apikey", "appkey", "applicationkey", "authkey", "signingkey",
+        "masterkey", "encryptionkey", "subscriptionkey", "functionskey", "session", "sessionid", "sessid", "sid",
+        "signature", "sig", "devicecode", "usercode", "verificationcode", "authorizationcode", "authcode", "mfacode",
+        "otpcode", "ssn", "cardnumber", "iban", "cvv", "cvc",
     ])
 
-    /// Hides nothing: for a look at one's own traffic.
+    /// Hides nothing.
     public static let none = {
         var redaction = Self(names: [])
         redaction.isActive = false
@@ -50,77 +46,72 @@ public struct Redaction: Sendable, Hashable {
         longest = names.map { String($0).decomposedStringWithCanonicalMapping.unicodeScalars.count }.max() ?? 0
     }
 
-    /// This redaction, hiding more.
+    /// A copy that hides more.
     ///
     /// - Parameter names: Names of header fields, query or form items, JSON members or XML elements.
     public func adding(_ names: String...) -> Self {
         var redaction = self
         redaction.isActive = true
-        redaction.add(names.map { Self.words(of: $0).text }.filter { !$0.isEmpty })
+        redaction.add(names.map { Self.words(of: $0).joined() }.filter { !$0.isEmpty })
         return redaction
     }
 
-    /// This redaction, which also hides by value what a call knows.
+    /// A copy that also hides the secrets of a call.
     func knowing(_ known: KnownSecrets) -> Self {
         var redaction = self
         redaction.known = known
         return redaction
     }
 
-    /// This redaction, which also hides by value what a request carries.
     func knowing(_ request: URLRequest?) -> Self { knowing(KnownSecrets(request)) }
 
     /// Whether the values under a name are hidden.
-    ///
-    /// - Parameter name: The name of a header field, a query or form item, a JSON member or an XML element.
-    public func hides(_ name: String) -> Bool {
+    func hides(_ name: String) -> Bool {
         guard isActive else { return false }
-        var (text, starts) = Self.words(of: name)
-        func index(_ offset: Int?) -> String.Index {
-            text.utf8.index(text.startIndex, offsetBy: offset ?? text.utf8.count)
-        }
-        while starts.count > 1, Self.suffixes.contains(text[index(starts.last)...]) {
-            text.removeSubrange(index(starts.popLast())...)
-        }
+        var words = Self.words(of: name)
+        while words.count > 1, let last = words.last, Self.suffixes.contains(last) { words.removeLast() }
+        guard let first = words.first, let last = words.last?.unicodeScalars else { return false }
         // `max_tokens` is a number of tokens.
-        let isPlural =
-            text.unicodeScalars.last == "s" && !Self.counts.contains(text[..<index(starts.dropFirst().first)])
-        return contains(text[...], starts) || isPlural && contains(Substring(text.unicodeScalars.dropLast()), starts)
+        let isPlural = last.last == "s" && (words.count == 1 || !Self.counts.contains(first))
+        return contains(words) || isPlural && contains(words.dropLast() + [String(last.dropLast())])
     }
 
-    private static let suffixes: Set<Substring> = [
+    private static let suffixes: Set = [
         "again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value",
     ]
-    private static let counts: Set<Substring> = [
+    private static let counts: Set = [
         "cached", "completion", "input", "max", "min", "num", "output", "prompt", "reasoning", "total",
     ]
 
-    /// Whether the set has the end of a name: five letters or more, or whole words.
-    private func contains(_ text: Substring, _ starts: [Int]) -> Bool {
-        // No more than the end is compared: sorting thousands of combining marks takes time that grows with the square.
-        text.unicodeScalars.indices.suffix(longest).reversed().enumerated().contains { index, start in
-            (index >= 4 || starts.contains(text.utf8.distance(from: text.startIndex, to: start)))
-                && names.contains(text[start...])
+    /// Whether the set contains the end of a name: whole words, or five letters or more.
+    private func contains(_ words: [String]) -> Bool {
+        var (length, wordLengths) = (0, Set<Int>())
+        for word in words.reversed() where length < longest {
+            length += word.unicodeScalars.count
+            wordLengths.insert(length)
+        }
+        // Only the end is compared: sorting thousands of combining marks takes quadratic time.
+        let end = String(words.joined().unicodeScalars.suffix(longest))
+        return end.unicodeScalars.indices.reversed().enumerated().contains { index, start in
+            (index >= 4 || wordLengths.contains(index + 1)) && names.contains(end[start...])
         }
     }
 
-    /// The words of a name in lower case, one after the other, and where they start in UTF-8.
-    ///
-    /// Digits at the end, as in `password[0]`, are ignored unless there is nothing else.
-    private static func words(of name: String) -> (text: String, starts: [Int]) {
+    /// The words of a name in lower case, without digits at its end if there are letters.
+    private static func words(of name: String) -> [String] {
         let scalars = name.unicodeScalars
-        var (text, starts, isNew, wasLower) = ("", [Int](), true, false)
+        var (words, isNew, wasLower) = ([String](), true, false)
         for scalar in scalars.lastIndex(where: \.isLetter).map({ scalars[...$0] }) ?? scalars[...] {
-            let isUpper = scalar.properties.isUppercase
-            if scalar.isLetter || scalar.properties.numericType != nil {
-                if isNew || wasLower && isUpper { starts.append(text.utf8.count) }
-                text += scalar.properties.lowercaseMapping
-                (isNew, wasLower) = (false, !isUpper)
-            } else {
+            guard scalar.isLetter || scalar.properties.numericType != nil else {
                 isNew = true
+                continue
             }
+            let isUpper = scalar.properties.isUppercase
+            if isNew || wasLower && isUpper { words.append("") }
+            words[words.count - 1] += scalar.properties.lowercaseMapping
+            (isNew, wasLower) = (false, !isUpper)
         }
-        return (text, starts)
+        return words
     }
 }
 

@@ -1,8 +1,9 @@
 import Logging
 
-/// What one call of `response(for:)` writes to its logger.
+/// What one call of `response(for:)` writes to its logger: traffic at the level debug, a failure at error.
 ///
-/// A message is built only when its level is on.
+/// The metadata describes the event, and the message does not repeat it. If the logger's level is trace, the message
+/// contains the header fields. A message is built only when its level is on.
 struct RequestLog {
     let logger: Logger?
     let redaction: Redaction
@@ -12,55 +13,61 @@ struct RequestLog {
     let line: UInt
 
     func sent(_ request: URLRequest) {
-        log(.debug, request) { summary, _ in
-            ["🛫 " + summary, request.shownBody(redaction, limit: bodyLimit), "📄 \(fileID):\(line)"]
+        log(.debug, request) { _ in
+            let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+            return content("🛫 request", fields, request.shownBody(redaction, limit: bodyLimit))
         }
     }
 
-    /// The request will be sent again, or another one in its place.
+    /// The request is sent again, or another one in its place; or a retry was refused.
     func again(_ request: URLRequest, _ attempt: Attempt) {
-        log(.debug, request) { summary, _ in ["🔁 \(summary): \(attempt.description)"] }
+        log(.debug, request) { metadata in
+            metadata["status"] = attempt.status.map { "\($0.code)" }
+            metadata["error"] = attempt.error.map { "\(redaction.masked($0).onOneLine)" }
+            metadata["duration"] = seconds(attempt.duration)
+            return "🔁 " + redaction.maskedByValue(attempt.reason ?? "")
+        }
     }
 
     func received(_ response: DataResponse) {
-        log(.debug, response.request) { summary, fields in
-            fields["status"] = "\(response.status.code)"
-            fields["duration"] = "\(response.duration)"
-            fields["bytes"] = "\(response.data.count)"
-            let size = response.data.count.shownAsBytes
-            return [
-                "🛬 \(response.status.code) \(summary) \(response.duration.shown) \(size)",
-                redaction.body(response.data, response.contentType, limit: bodyLimit),
-            ]
+        log(.debug, response.request) { metadata in
+            metadata["status"] = "\(response.status.code)"
+            metadata["duration"] = seconds(response.duration)
+            metadata["bytes"] = "\(response.data.count)"
+            let fields = response.headerFields.map { ($0.name.rawName, $0.value) }
+            return content("🛬 response", fields, redaction.body(response.data, response.contentType, limit: bodyLimit))
         }
     }
 
-    /// A failure; the end of a cancelled task is none, and is logged as traffic.
+    /// The end of a cancelled task is not a failure: it is logged as traffic.
     func failed(_ request: URLRequest, _ error: any Error, after duration: Duration) {
         let isCancelled = Task.isCancelled
-        log(isCancelled ? .debug : .error, request) { summary, fields in
-            let reason = redaction.masked(error)
-            let status = (error as? RequestError)?.response?.status.code
-            fields["duration"] = "\(duration)"
-            fields["error"] = "\(reason)"
-            fields["status"] = status.map { "\($0)" }
-            let start = "💥 " + (status.map { "\($0) " } ?? "")
-            return ["\(start)\(summary) \(duration.shown)", isCancelled ? "cancelled" : reason, "📄 \(fileID):\(line)"]
+        log(isCancelled ? .debug : .error, request) { metadata in
+            metadata["status"] = (error as? RequestError)?.response.map { "\($0.status.code)" }
+            metadata["error"] = isCancelled ? nil : "\(redaction.masked(error).onOneLine)"
+            metadata["duration"] = seconds(duration)
+            return isCancelled ? "💥 cancelled" : "💥 failed"
         }
     }
 
-    /// - Parameter lines: The message, of a summary of the request; it may add to the metadata.
-    private func log(
-        _ level: Logger.Level, _ request: URLRequest, lines: (String, inout Logger.Metadata) -> [String]
-    ) {
+    private func content(_ title: String, _ fields: [(String, String)], _ body: String) -> String {
+        let head = logger.map { $0.logLevel <= .trace } ?? false ? redaction.masked(fields) : []
+        return ([title] + head + (body.isEmpty ? [] : head.isEmpty ? [body] : ["", body])).joined(separator: "\n")
+    }
+
+    private func seconds(_ duration: Duration) -> Logger.MetadataValue {
+        "\((duration / .milliseconds(1)).rounded() / 1000)"
+    }
+
+    private func log(_ level: Logger.Level, _ request: URLRequest, message: (inout Logger.Metadata) -> String) {
         guard let logger, logger.logLevel <= level else { return }
-        let method = request.httpMethod ?? "GET"
-        let url = request.shownURL(redaction)
-        var metadata: Logger.Metadata = ["method": "\(method)", "url": "\(url ?? "")", "source": "\(fileID):\(line)"]
-        let message = lines("\(method) \(url ?? URLRequest.unsendable)", &metadata).filter { !$0.isEmpty }
+        var metadata: Logger.Metadata = [
+            "method": "\((request.httpMethod ?? "GET").onOneLine)",
+            "url": "\(request.shownURL(redaction) ?? URLRequest.unsendable)", "source": "\(fileID):\(line)",
+        ]
+        let message = message(&metadata)
         logger.log(
-            level: level, "\(message.joined(separator: "\n"))", metadata: metadata, file: fileID,
-            function: "response(for:)", line: line)
+            level: level, "\(message)", metadata: metadata, file: fileID, function: "response(for:)", line: line)
     }
 }
 
@@ -74,7 +81,7 @@ extension Duration {
 }
 
 extension Int {
-    /// Such as `512 B` or `1.2 kB`, a kilobyte being 1000 bytes.
+    /// Such as `512 B` or `1.2 kB` (1,200 bytes).
     var shownAsBytes: String {
         var (value, unit) = (Double(self), "B")
         for larger in ["kB", "MB", "GB"] where value >= 999.5 { (value, unit) = (value / 1000, larger) }

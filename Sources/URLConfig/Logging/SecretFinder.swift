@@ -1,32 +1,32 @@
-/// Finds what is secret in a text of any kind, also behind up to three layers of escapes: values that the call knows,
-/// what follows a hidden name, in `key=value`, `key: value`, JSON in any dialect, XML or a part of a multipart body,
-/// and what is a credential by its shape.
+/// Finds the secrets in a text of any format, also behind up to three layers of escapes.
 ///
-/// One pass over the bytes: at most 64 before a mark are looked at, and 256 after it unless they are secret. Where a
-/// value without quotes ends is not known, so that more is found than need be.
+/// They are the values that the call knows, the values under hidden names (`key=value`, `key: value`, JSON in any
+/// dialect, XML, parts of a multipart body), and tokens that are known by their shape. The time is linear: at most 64
+/// bytes before a mark are read, and 256 bytes after it unless they are secret.
 struct SecretFinder {
-    /// Where the secrets are, and what they are without the layers above them.
+    /// The places of the secrets, and the secrets without escapes.
     private(set) var secrets: [(range: Range<Int>, value: ArraySlice<UInt8>)] = []
-    /// Where values of JSON begin that have no quotes.
+    /// The places of hidden JSON values without quotes.
     private(set) var unquoted: Set<Int> = []
 
     private let redaction: Redaction
     private let matcher: SecretMatcher
     private let isForm: Bool
     private let boundary: String?
-    /// Whether names are hidden, of those that were looked up.
+    /// Whether names are hidden: a cache.
     private var hidden: [ArraySlice<UInt8>: Bool] = [:]
-    /// The layer that is searched, the part of it that is, and where its bytes are in the text.
+    /// The layer that is searched, and the part of it.
     private var layer: [UInt8] = []
     private var text: ArraySlice<UInt8> = []
+    /// The places of the layer's bytes in the whole text; `nil` for the first layer.
     private var starts: [Int]?
     private var position = 0
-    /// The end of what was found last in this layer.
+    /// The end of the last secret of this layer.
     private var covered = 0
 
     /// - Parameters:
-    ///   - type: What the text is; a body without a content type is sent as a form.
-    ///   - hasNames: Whether more than known values is searched for.
+    ///   - type: The type of the text. Foundation sends a body without a content type as a form.
+    ///   - hasNames: Whether more than the known values is searched.
     init(_ bytes: [UInt8], _ type: MediaType?, _ redaction: Redaction, hasNames: Bool) {
         self.redaction = redaction
         matcher = redaction.known.matcher(redaction)
@@ -36,11 +36,11 @@ struct SecretFinder {
         if isJSON { searchJSON(bytes) } else { search(bytes, bytes.indices, byValue: true, byName: hasNames) }
     }
 
-    /// Every string is a text of its own, and what follows a hidden name is secret whatever it is.
+    /// Each string is searched as a text of its own, and any value under a hidden name is a secret.
     private mutating func searchJSON(_ bytes: [UInt8]) {
         var json = JSONTokenizer(bytes)
         json.check()
-        // Of what is cut, all that there is may be JSON.
+        // JSON that was cut has its fault at the end.
         let isBroken = json.fault.map { $0.offset < json.end } ?? false
         search(bytes, bytes.indices, byValue: true, byName: isBroken)
         json = JSONTokenizer(bytes)
@@ -59,7 +59,7 @@ struct SecretFinder {
         }
     }
 
-    /// A value of JSON, and what is in it.
+    /// Adds the strings and words of a JSON value, and the value as a whole.
     private mutating func addValue(_ json: inout JSONTokenizer) {
         let (start, depth) = (json.position, json.depth)
         while let token = json.next() {
@@ -129,14 +129,14 @@ struct SecretFinder {
 
     private mutating func hides(_ name: ArraySlice<UInt8>) -> Bool {
         if let known = hidden[name] { return known }
-        // Some write escapes of Latin-1.
+        // A name may have percent-encoded bytes of Latin-1.
         let text = String(validating: name, as: UTF8.self) ?? String(name.map { Character(Unicode.Scalar($0)) })
         let isHidden = redaction.hides(text)
         if hidden.count < 1000 { hidden[name] = isHidden }
         return isHidden
     }
 
-    /// What follows `=` or `:`.
+    /// The value after `=` or `:`.
     private mutating func assignment() {
         let mark = position
         position += 1
@@ -155,6 +155,7 @@ struct SecretFinder {
         var value = end(from: end(from: position, 2) { "=>:".utf8.contains($0) }) { " \t".utf8.contains($0) }
         let next = end(from: value) { $0.isJSONSpace }
         if quote != nil || isAt(next, oneOf: "\"'`[{") { value = next }
+        // Whether the name begins a line, an element or a string.
         let isAlone = !phrase.contains(0x20) && start.map { isAt($0 - 1, oneOf: "\n\r\t{(,;|>\"'`") } ?? true
         if isAt(end(from: value) { $0 == UInt8(ascii: "\\") }, oneOf: "\"'`") {
             quoted(value)
@@ -168,23 +169,20 @@ struct SecretFinder {
         }
     }
 
-    /// A value between quotes, which may have backslashes before them, and more within it.
+    /// A value between quotes: the closing one has at most as many backslashes as the first one.
     private mutating func quoted(_ start: Int) {
         let first = end(from: start) { $0 == UInt8(ascii: "\\") }
-        let escapes = first - start
         if isAt("\"\"\"", first) { return found(first + 3, end(from: first + 3, before: "\"\"\"")) }
         var (index, slashes) = (first + 1, 0)
-        while index < text.endIndex {
-            let isEscape = slashes > escapes && !(slashes - escapes).isMultiple(of: 2 * (escapes + 1))
-            if text[index] == text[first], !isEscape { break }
+        while index < text.endIndex, text[index] != text[first] || slashes > first - start {
             slashes = text[index] == UInt8(ascii: "\\") ? slashes + 1 : 0
             index += 1
         }
-        found(first + 1, index - (index < text.endIndex ? min(slashes, escapes) : 0))
+        found(first + 1, index - slashes)
         position = min(index + 1, text.endIndex)
     }
 
-    /// Whether what follows a colon is a secret: in `Invalid token: expired` it is not.
+    /// Whether the text after a colon is a secret: in `Invalid token: expired` it is not.
     private func isSecret(_ start: Int, _ isAlone: Bool) -> Bool {
         let line = text[start..<end(from: start, 256) { !"\n<".utf8.contains($0) }]
         let words = String(decoding: line, as: UTF8.self).split(maxSplits: 3, whereSeparator: \.isWhitespace)
@@ -193,14 +191,13 @@ struct SecretFinder {
             || isAlone && 1...2 ~= clause && !Self.ordinary.contains(words[0].lowercased())
     }
 
-    /// What a sentence about a secret begins with.
+    /// The first words of a sentence about a secret.
     private static let ordinary: Set = [
         "cannot", "doesn't", "expired", "has", "invalid", "is", "may", "missing", "must", "not", "required", "should",
         "too", "unknown", "was",
     ]
 
-    /// What follows in the header of a part of a multipart body: its content is found if its name is hidden, or if it
-    /// is in a character set in which a search finds nothing.
+    /// The content of a multipart body's part, if its name is hidden or its character set cannot be searched.
     private mutating func part(_ parameter: String, _ boundary: String) {
         let start = end(from: position) { $0 == UInt8(ascii: "\"") }
         let value = text[start..<end(from: start, 256, to: "\";\r\n")]
@@ -210,8 +207,7 @@ struct SecretFinder {
         found(text[value.endIndex..<end].firstRange(of: "\r\n\r\n".utf8)?.upperBound ?? value.endIndex, end)
     }
 
-    /// An element: `<token>…</token>`, `<token value="…"/>`, `<input name="token" value="…">`,
-    /// `<key>token</key><string>…`.
+    /// `<token>…</token>`, `<token value="…"/>`, `<input name="token" value="…">`, `<key>token</key><string>…`.
     private mutating func element() {
         let start = position + 1
         position = start
@@ -219,15 +215,15 @@ struct SecretFinder {
         let close = end(from: nameEnd, to: "<>")
         guard nameEnd > start, isAt(">", close) else { return }
         let name = String(decoding: text[start..<nameEnd], as: UTF8.self)
-        let words = text[nameEnd..<close].split { " \t\r\n=\"'/".utf8.contains($0) }.prefix(100)
+        let words = text[nameEnd..<close].split { " \t\r\n=\"'/".utf8.contains($0) }
         let isNaming = zip(words, words.dropFirst()).contains { attribute, value in
             ["name", "key", "property"].contains { attribute.elementsEqual($0.utf8) } && hides(value)
         }
         if isNaming || hides(text[start..<nameEnd]) {
-            let isEmpty = isAt("/>", close - 1)
-            if close > nameEnd { found(nameEnd, isEmpty ? close - 1 : close) }
+            if close > nameEnd { found(nameEnd, close) }
             position = close + 1
-            if !isEmpty, name != "input", name != "meta" { found(position, end(from: position, before: "</" + name)) }
+            if isAt("/>", close - 1) || ["input", "meta"].contains(name) { return }
+            found(position, end(from: position, before: "</" + name))
         } else if name == "key" || name == "name" {
             let content = text[close...].dropFirst().prefix(64).prefix { $0 != UInt8(ascii: "<") }
             let next = end(from: end(from: content.endIndex, before: ">") + 1, before: ">") + 1
@@ -242,7 +238,7 @@ struct SecretFinder {
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { found(position, at) }
     }
 
-    /// `Bearer …` and `Basic …`, unless a word of a sentence or a parameter follows.
+    /// `Bearer …` and `Basic …`, unless a parameter or an ordinary word follows.
     private mutating func credentials() {
         let start = position
         let word = end(from: start, 7) { $0.isNameByte }
@@ -256,7 +252,7 @@ struct SecretFinder {
         if first > word, !isAt("=\"", last - 1), credentials.isOpaque { found(first, last) }
     }
 
-    /// A JWT: a JSON object in base64 and, after a dot, at least one part more.
+    /// A JWT: a JSON object in base64, a dot, and another part.
     private mutating func webToken() {
         let start = position
         position = end(from: start) { $0.isAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
@@ -267,7 +263,7 @@ struct SecretFinder {
 }
 
 extension Substring {
-    /// Whether a word is more likely a secret than a part of a sentence.
+    /// Whether a word is more likely a secret than a word of a sentence.
     fileprivate var isOpaque: Bool { unicodeScalars.count >= 16 || contains { $0.isNumber || $0 == "=" } }
 }
 
@@ -276,6 +272,6 @@ extension UInt8 {
 
     fileprivate var isNameByte: Bool { isAlphanumeric || self >= 0x80 || "_-.[]$+".utf8.contains(self) }
 
-    /// Whether it may be part of a token, or of base64 in either alphabet.
+    /// Whether it can be a part of a token or of base64.
     var isCredentialByte: Bool { isAlphanumeric || "+/=-_.~".utf8.contains(self) }
 }

@@ -1,9 +1,9 @@
-/// Finds known values in a text, and within base64.
+/// Finds known values in a text, also in base64.
 ///
-/// It takes time in proportion to the text: a value is known by its first four bytes, and if 64 bytes are the same, or
-/// the text breaks off, as much as is the same is found.
+/// It takes linear time: a value is looked up by its first four bytes. If 64 bytes are equal, or the text is cut, all
+/// equal bytes are found.
 struct SecretMatcher: Sendable {
-    /// Shorter values are not looked for: too much else is spelled like them.
+    /// Shorter values are ignored: they occur in ordinary words.
     static let shortest = 4
     private static let longest = 64
 
@@ -12,21 +12,17 @@ struct SecretMatcher: Sendable {
 
     var isEmpty: Bool { table.isEmpty }
 
-    /// - Parameter values: The values as they may be written in a request: they may have escapes.
+    /// - Parameter values: The values, with or without escapes.
     init(_ values: some Sequence<[UInt8]>) {
         for value in values {
             var spellings = [value]
-            // It may have escapes of one kind or another, or look as if it had.
             for marks in ["%", "\\", "&", "%\\&", "%\\&"] {
-                for spelling in spellings {
-                    if let next = spelling[...].unescaped(marks)?.bytes, !spellings.contains(next) {
-                        spellings.append(next)
-                    }
-                }
+                let next = spellings.compactMap { $0[...].unescaped(marks)?.bytes }
+                spellings += next.filter { !spellings.contains($0) }
             }
             for bytes in spellings {
                 add(bytes, isBase64: false)
-                // Where a value begins within the three bytes that four characters stand for changes its spelling.
+                // The spelling depends on the position of the value in a group of three bytes.
                 for shift in 0..<3 {
                     let part = [UInt8](repeating: 0, count: shift) + bytes.prefix(Self.longest)
                     let text = Data(part).base64EncodedString().utf8.prefix(part.count * 4 / 3)
@@ -53,7 +49,7 @@ struct SecretMatcher: Sendable {
             let start = index - 3
             guard start >= text.startIndex else { continue }
             for (bytes, isBase64) in table[Self.index(key)] {
-                // Within what is found already, no more is compared than must be.
+                // Fewer bytes are compared within what was found, so that the time stays linear.
                 let limit = min(bytes.count, start < covered ? Self.longest : .max, text.endIndex - start)
                 var end = start
                 while end - start < limit, bytes[end - start] == text[end].folded { end += 1 }

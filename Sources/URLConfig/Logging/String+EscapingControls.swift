@@ -1,24 +1,21 @@
 extension String {
-    /// Without control and text-direction characters, which could rewrite a terminal or forge a line of a log; line
-    /// feeds and tabs stay.
+    /// The text with its control and text-direction characters escaped, except line feeds and tabs.
+    ///
+    /// These characters can rewrite the output of a terminal.
     var escapingControls: String { escaping(\.isHarmful) }
 
-    /// The same on one line: without line feeds and tabs, too.
+    /// The same on one line: line feeds and tabs are escaped, too.
     var onOneLine: String { escaping { $0.isHarmful || $0 == "\n" || $0 == "\t" } }
 
     private func escaping(_ isHarmful: (Unicode.Scalar) -> Bool) -> String {
         guard unicodeScalars.contains(where: isHarmful) else { return self }
-        return unicodeScalars.reduce(into: "") { output, scalar in
-            switch scalar {
-            case "\n" where isHarmful(scalar): output += "\\n"
-            case "\t" where isHarmful(scalar): output += "\\t"
-            case _ where isHarmful(scalar): output += "\\u{\(String(scalar.value, radix: 16))}"
-            default: output.unicodeScalars.append(scalar)
-            }
-        }
+        return unicodeScalars.map { scalar in
+            guard isHarmful(scalar) else { return String(scalar) }
+            return scalar == "\n" ? "\\n" : scalar == "\t" ? "\\t" : "\\u{\(String(scalar.value, radix: 16))}"
+        }.joined()
     }
 
-    /// On one line, cut after a number of Unicode scalars.
+    /// On one line, with at most so many Unicode scalars.
     func shortened(to limit: Int) -> String {
         let cut = unicodeScalars.prefix(limit)
         let text = String(cut).onOneLine

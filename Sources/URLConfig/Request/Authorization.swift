@@ -1,9 +1,9 @@
-/// Credentials that a request carries in its header fields.
+/// The credentials of a request, sent in its header fields.
 ///
 /// ```swift
 /// $0.authorization = .bearer(token)
 ///
-/// // A scheme of an app's own
+/// // A custom scheme
 /// extension Authorization {
 ///     static func apiKey(_ key: String) -> Self { Self { $0[HTTPField.Name("X-Api-Key")!] = key } }
 /// }
@@ -11,35 +11,31 @@
 public struct Authorization: Sendable {
     private let apply: @Sendable (inout HTTPFields) throws -> Void
 
-    /// Credentials that a function sets on the header fields of each request.
+    /// Credentials that a function adds to the header fields when the request is built.
     ///
-    /// - Parameter apply: Sets the fields. What it throws is the underlying error of ``RequestError``.
+    /// - Parameter apply: Sets the fields. An error that it throws is the underlying error of ``RequestError``.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
         self.apply = apply
     }
 
     /// A bearer token (RFC 6750 §2.1).
     ///
-    /// - Parameter token: The token. An empty one, or one with white space, such as the newline of a file, is refused.
+    /// - Parameter token: The token. It is refused if it is empty or contains white space, such as a final newline.
     public static func bearer(_ token: String) -> Self {
         Self { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
                 throw Reason(
-                    "the bearer token is empty or has white space, a control or a non-ASCII character; trim it first")
+                    "the bearer token is empty, or contains white space or a character that is not ASCII; trim it")
             }
             fields[.authorization] = "Bearer \(token)"
         }
     }
 
-    /// User name and password (RFC 7617 §2), encoded as UTF-8.
-    ///
-    /// - Parameters:
-    ///   - username: The user name. One with a colon is refused.
-    ///   - password: The password.
+    /// A user name and a password (RFC 7617 §2), in UTF-8; a colon in the user name is refused.
     public static func basic(username: String, password: String) -> Self {
         Self { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
-                throw Reason("the user name contains a colon, which basic authorization cannot send")
+                throw Reason("the user name contains a colon, which basic authentication does not allow")
             }
             fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
         }

@@ -1,28 +1,22 @@
-/// Marks a request as one operation, so that ``RetryPolicy`` may repeat it, whatever its method.
+/// Marks a request as one operation, so that ``RetryPolicy`` may repeat it whatever its method.
 ///
-/// It is sent as `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), without quotes, as services expect.
+/// The key is sent as `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), without quotes.
 ///
 /// ```swift
 /// $0.idempotencyKey = .automatic
+/// $0.idempotencyKey = "order-\(order.id)"
 /// ```
 public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolation {
     private var text: String?
 
     private init() {}
 
-    /// A new random key for each request, the same in all attempts to send it.
+    /// A new random key for each request; all attempts to send the request have the same key.
     public static let automatic = Self()
 
-    /// A key of the caller's own, such as the number of an order.
-    ///
-    /// - Parameter value: The key. An empty one is refused.
-    public init(_ value: String) {
-        text = value
-    }
-
-    /// A key of the caller's own.
+    /// A key of the caller, such as the number of an order; an empty one is refused.
     public init(stringLiteral value: String) {
-        self.init(value)
+        text = value
     }
 
     static let field = "Idempotency-Key"

@@ -1,19 +1,21 @@
 /// A media type with its parameters, such as `text/html; charset=utf-8` (RFC 9110 §8.3.1).
 public struct MediaType: Sendable, Hashable {
-    /// The top-level type in lower case, such as `text`; `*` for any.
-    public let type: String
-    /// The subtype in lower case, such as `html`; `*` for any.
-    public let subtype: String
-    /// The parameters, names in lower case, quotes removed.
-    public let parameters: [String: String]
+    let type: String
+    let subtype: String
+    /// What `==` compares: comparing strings with thousands of combining marks takes very long.
+    private var values: [String: [UInt8]] = [:]
+    /// The parameters: names in lower case, values without quotes.
+    public var parameters: [String: String] { values.mapValues { String(decoding: $0, as: UTF8.self) } }
     /// The media type as it was written.
-    public let description: String
+    public var description: String { text }
+    @Uncompared private var text: String
 
     /// Parses a media type; `nil` if the text is not one.
     ///
-    /// With a literal, `MediaType("bogus")` calls ``init(stringLiteral:)`` (SE-0213), which does not fail.
+    /// Malformed parameters are ignored, as in browsers. With a literal, `MediaType("bogus")` calls
+    /// ``init(stringLiteral:)`` (SE-0213), which does not fail.
     ///
-    /// - Parameter text: The value of a `Content-Type` field. Malformed parameters are ignored, as browsers do.
+    /// - Parameter text: The value of a `Content-Type` field.
     public init?(_ text: String) {
         var scanner = FieldScanner(text)
         scanner.skipSpace()
@@ -22,42 +24,27 @@ public struct MediaType: Sendable, Hashable {
         guard scanner.isAtEnd || scanner.isAt(";"), !text.hasControlCharacter else { return nil }
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
-        description = text
-        var parameters: [String: String] = [:]
+        _text = Uncompared(wrappedValue: text)
         while scanner.skip(";") {
             scanner.skipSpace()
             if let name = scanner.token()?.lowercased(), scanner.skip("="),
                 let value = scanner.quotedString() ?? scanner.token()
             {
-                // The first of two parameters with one name counts (WHATWG MIME Sniffing §4.4).
-                parameters[name] = parameters[name] ?? value
+                // The first of several parameters with one name wins (WHATWG MIME Sniffing §4.4).
+                values[name] = values[name] ?? Array(value.utf8)
             }
             scanner.skip(to: ";")
         }
-        self.parameters = parameters
     }
 
     /// `type/subtype`, without the parameters.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// Whether another media type has this type and subtype, `*` being any, and these parameters, in whatever case.
-    public func matches(_ other: MediaType) -> Bool {
-        (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
-            && parameters.allSatisfy { name, value in
-                other.parameters[name]?.lowercased().utf8.elementsEqual(value.lowercased().utf8) == true
-            }
-    }
-
-    /// Whether two are the same, however they were written.
-    public static func == (one: Self, other: Self) -> Bool {
-        // By bytes: to compare values with thousands of combining marks takes very long.
-        one.essence == other.essence && one.parameters.count == other.parameters.count
-            && one.parameters.allSatisfy { other.parameters[$0]?.utf8.elementsEqual($1.utf8) == true }
-    }
-
-    /// Hashes a part of what `==` compares.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(essence)
+    /// Whether another media type has this type and subtype, where `*` is any, and these parameters in any case.
+    func matches(_ other: MediaType) -> Bool {
+        let found = other.parameters
+        return (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
+            && parameters.allSatisfy { found[$0]?.lowercased().utf8.elementsEqual($1.lowercased().utf8) == true }
     }
 
     var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") || subtype == "x-ndjson" || subtype == "jsonl" }
@@ -77,10 +64,8 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
 
     /// `application/json` (RFC 8259 §11).
     public static let json: Self = "application/json"
-    /// `application/x-www-form-urlencoded` (WHATWG URL).
-    public static let form: Self = "application/x-www-form-urlencoded"
-    /// `application/octet-stream` (RFC 2046 §4.5.1).
-    public static let octetStream: Self = "application/octet-stream"
+    static let form: Self = "application/x-www-form-urlencoded"
+    static let octetStream: Self = "application/octet-stream"
     /// `text/plain; charset=utf-8`.
     public static let text: Self = "text/plain; charset=utf-8"
     /// `text/html`.

@@ -1,95 +1,96 @@
 extension RequestBody {
-    /// JSON written as a literal that mixes types at every depth.
+    /// A JSON value, written as a literal or made from any `Encodable` value.
     ///
     /// ```swift
-    /// $0.body["meta"] = ["draft": true, "author": ["name": "Ann", "age": 30, "tags": ["a", 1, nil]]]
+    /// $0.body["meta"] = ["draft": true, "author": ["name": .value(name), "age": 30, "tags": ["a", 1, .null]]]
     /// ```
-    public enum JSON: Sendable, Hashable {
-        /// `null`
-        case null
-        /// `true` or `false`
-        case bool(Bool)
-        /// A whole number.
-        case integer(Int)
-        /// A number.
-        case number(Double)
-        /// A string.
-        case string(String)
-        /// An array.
-        case array([JSON])
-        /// An object.
-        case object([String: JSON])
-    }
-}
+    ///
+    /// In an object, `nil` leaves the member out.
+    public struct JSON: Encodable, Sendable {
+        let value: any Encodable & Sendable
 
-extension RequestBody.JSON: Encodable {
-    /// Encodes the JSON as it was written.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .null: try container.encodeNil()
-        case .bool(let value): try container.encode(value)
-        case .integer(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .array(let value): try container.encode(value)
-        case .object(let value): try container.encode(value)
+        init(_ value: any Encodable & Sendable) {
+            self.value = (value as? Self)?.value ?? value
         }
-    }
-}
 
-extension RequestBody.JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
-    ExpressibleByDictionaryLiteral
-{
-    /// `null`.
-    public init(nilLiteral: ()) { self = .null }
-    /// `true` or `false`.
-    public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A whole number.
-    public init(integerLiteral value: Int) { self = .integer(value) }
-    /// A number.
-    public init(floatLiteral value: Double) { self = .number(value) }
-    /// A string.
-    public init(stringLiteral value: String) { self = .string(value) }
-    /// An array.
-    public init(arrayLiteral elements: RequestBody.JSON...) { self = .array(elements) }
-    /// An object; of two members with one name the last counts.
-    public init(dictionaryLiteral elements: (String, RequestBody.JSON)...) {
-        self = .object(Dictionary(elements) { _, last in last })
-    }
-}
+        /// A variable inside a literal.
+        public static func value(_ value: some Encodable & Sendable) -> Self {
+            // Not a public initializer: in `["price": .init(price), "qty": 2]`, Swift takes that for `Int(price)`.
+            Self(value)
+        }
 
-extension RequestBody {
-    /// A JSON object of members of any type; a `nil` is JSON's `null`.
-    ///
-    /// ```swift
-    /// $0.body["page"] = ["number": number, "title": title]
-    /// ```
-    public struct Object: Encodable, Sendable {
-        let members: [String: (any Encodable & Sendable)?]
+        /// JSON null.
+        public static let null = Self(Null())
 
-        /// Encodes the members under their names as they are: an encoder's strategy for keys leaves a dictionary alone.
+        static func members(_ elements: [(String, (any Encodable & Sendable)?)]) -> [String: Self] {
+            elements.reduce(into: [:]) { $0[$1.0] = Self(present: $1.1) }
+        }
+
+        init?(present value: (any Encodable & Sendable)?) {
+            guard let value, (value as? any NilOmitting)?.isNil != true else { return nil }
+            self.init(value)
+        }
+
+        /// The value without members that are `nil`.
+        var encodable: any Encodable { ((value as? any NilOmitting)?.omittingNil as? any Encodable) ?? value }
+
+        /// Encodes the value with the strategies of the encoder.
         public func encode(to encoder: any Encoder) throws {
+            // The strategies for dates and data do not apply to `value.encode(to:)`.
             var container = encoder.singleValueContainer()
-            try container.encode(members.mapValues { $0.map(AnyEncodable.init) })
+            try container.encode(encodable)
         }
-    }
 
-    private struct AnyEncodable: Encodable {
-        let value: any Encodable
-
-        func encode(to encoder: any Encoder) throws {
-            // By a container, not `value.encode(to:)`: the encoder's strategies for dates and data apply only there.
-            var container = encoder.singleValueContainer()
-            try container.encode(value)
+        private struct Null: Encodable, Sendable {
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encodeNil()
+            }
         }
     }
 }
 
-extension RequestBody.Object: ExpressibleByDictionaryLiteral {
-    /// An object; of two members with one name the last counts.
-    public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-        members = Dictionary(elements) { _, last in last }
+extension RequestBody.JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) { self.init(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int) { self.init(value) }
+    /// A number.
+    public init(floatLiteral value: Double) { self.init(value) }
+    /// A string.
+    public init(stringLiteral value: String) { self.init(value) }
+    /// An array.
+    public init(arrayLiteral elements: Self...) { self.init(elements) }
+    /// An object; the last of several members with one name wins.
+    public init(dictionaryLiteral elements: (String, Self?)...) {
+        self.init(Self.members(elements.map { ($0, $1?.value) }))
     }
+}
+
+extension Optional where Wrapped == any Encodable & Sendable {
+    /// JSON null, in contrast to `nil`, which leaves a member out.
+    public static var null: Self { RequestBody.JSON.null }
+}
+
+/// A type that may contain `nil` as a member of an object, such as `[String: Int?]`.
+protocol NilOmitting {
+    var isNil: Bool { get }
+    var omittingNil: Self { get }
+}
+
+extension Optional: NilOmitting {
+    var isNil: Bool { self == nil }
+    var omittingNil: Self { map { ($0 as? any NilOmitting)?.omittingNil as? Wrapped ?? $0 } }
+}
+
+extension Array: NilOmitting where Element: NilOmitting {
+    var isNil: Bool { false }
+    var omittingNil: Self { map(\.omittingNil) }
+}
+
+extension Dictionary: NilOmitting where Value: NilOmitting {
+    var isNil: Bool { false }
+    var omittingNil: Self { filter { !$1.isNil }.mapValues(\.omittingNil) }
 }

@@ -1,27 +1,19 @@
-/// The content of a request: members of a JSON object set one by one, or a whole body.
+/// The body of a request: members of a JSON object, or a whole body.
 ///
 /// ```swift
 /// $0.body["title"] = "some-title"
-/// $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "none": nil]
+/// $0.body["deletedAt"] = .null                                       // JSON null
+/// $0.body["subtitle"] = subtitle                                     // nil leaves the member out
+/// $0.body["meta"] = ["draft": true, "tags": ["a", "b"]]
+/// $0.body["items"] = [["id": id, "name": name]]
 /// $0.body = .json(article)
 /// $0.body = .form(["grant_type": "password", "username": name])
 /// ```
 ///
-/// A `Content-Type` that the caller has set is never overwritten. An app adds its own kind as a static member:
-///
-/// ```swift
-/// extension RequestBody {
-///     static func propertyList(_ model: some Encodable & Sendable) -> Self {
-///         Self { fields, _ in
-///             fields[.contentType] = fields[.contentType] ?? "application/x-plist"
-///             return try PropertyListEncoder().encode(model)
-///         }
-///     }
-/// }
-/// ```
+/// A `Content-Type` that the caller sets is never overwritten.
 public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     private enum Content {
-        case members([String: (any Encodable & Sendable)?])
+        case members([String: JSON])
         case model(any Encodable & Sendable)
         case encoded(@Sendable (inout HTTPFields, JSONEncoder) throws -> Data)
     }
@@ -31,74 +23,78 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// No body.
     public init() {}
 
-    /// A whole body that a function makes when the request is built.
+    /// A whole body from a function that is called when the request is built.
     ///
-    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`, with the
-    ///   encoder of the configuration. What it throws is the underlying error of ``RequestError``.
-    public init(
-        _ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data
-    ) {
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It receives
+    ///   the encoder of the configuration. An error that it throws is the underlying error of ``RequestError``.
+    public init(_ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data) {
         content = .encoded(encode)
     }
 
-    /// A JSON object; a `nil` in it is JSON's `null`.
+    /// A JSON object; `nil` leaves a member out, `.null` is JSON null.
     public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-        content = .members(Dictionary(elements) { _, last in last })
-    }
-
-    /// A member of the JSON object that is the body; `nil` removes it.
-    ///
-    /// The encoder's strategy for keys leaves its name alone. A member of a whole body is refused
-    /// (``RequestError/Code/invalidRequest``).
-    public subscript(member: String) -> (any Encodable & Sendable)? {
-        get {
-            if case .members(let members) = content { members[member] ?? nil } else { nil }
-        }
-        set { set(member, newValue) }
-    }
-
-    /// A member from a literal that mixes types and nests; a `nil` inside it is JSON's `null`.
-    @_disfavoredOverload
-    public subscript(member: String) -> JSON? {
-        get { self[member] as (any Encodable & Sendable)? as? JSON }
-        set { set(member, newValue) }
-    }
-
-    /// A member from a literal of variables of several types; a `nil` inside it is JSON's `null`.
-    @_disfavoredOverload
-    public subscript(member: String) -> Object? {
-        get { self[member] as (any Encodable & Sendable)? as? Object }
-        set { set(member, newValue) }
+        content = .members(JSON.members(elements))
     }
 
     private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
         guard case .members(var members) = content ?? .members([:]) else {
             self = Self { _, _ in
-                throw Reason(
-                    "member '\(member)' is set on a body that is whole already; use members only, or one whole body")
+                throw Reason("member '\(member)' is set on a whole body; use only members, or only a whole body")
             }
             return
         }
-        // Now there is one reference to the members, and to change them copies nothing.
+        // This releases the second reference to the members: the next line does not copy them.
         content = nil
-        members[member] = value.map(Optional.some)
+        members[member] = JSON(present: value)
         if !members.isEmpty { content = .members(members) }
     }
 }
 
 extension RequestBody {
-    /// A model as JSON, encoded with ``Foundation/URLRequest/Config/encoder`` when the request is built.
+    /// A member of the JSON object; `nil` removes the member, `.null` is JSON null.
     ///
-    /// - Parameter model: The model.
+    /// The encoder's key strategy does not change the name. Setting a member of a whole body is refused
+    /// (``RequestError/Code/invalidRequest``).
+    public subscript(member: String) -> (any Encodable & Sendable)? {
+        get { if case .members(let members) = content { members[member]?.value } else { nil } }
+        set { set(member, newValue) }
+    }
+
+    /// A member from a literal with values of several types, at every depth.
+    @_disfavoredOverload
+    public subscript(member: String) -> JSON? {
+        get { self[member].map(JSON.init) }
+        set { set(member, newValue) }
+    }
+
+    /// A member from an object of variables of several types.
+    @_disfavoredOverload
+    public subscript(member: String) -> [String: (any Encodable & Sendable)?]? {
+        get { self[member] as? [String: JSON] }
+        set { set(member, newValue.map { JSON.members($0.map { ($0, $1) }) }) }
+    }
+
+    /// A member from a list of objects of variables of several types.
+    @_disfavoredOverload
+    public subscript(member: String) -> [[String: (any Encodable & Sendable)?]]? {
+        get { self[member] as? [[String: JSON]] }
+        set { set(member, newValue?.map { JSON.members($0.map { ($0, $1) }) }) }
+    }
+}
+
+extension RequestBody {
+    /// A literal as JSON, encoded when the request is built.
+    public static func json(_ literal: JSON) -> Self { json(literal as any Encodable & Sendable) }
+
+    /// A model as JSON, encoded with ``Foundation/URLRequest/Config/encoder`` when the request is built.
+    @_disfavoredOverload
     public static func json(_ model: any Encodable & Sendable) -> Self {
         var body = Self()
         body.content = .model(model)
         return body
     }
 
-    /// Items as `application/x-www-form-urlencoded` (WHATWG URL): a space is `+`.
-    ///
-    /// - Parameter items: The items, in order.
+    /// Items as `application/x-www-form-urlencoded` (WHATWG URL), in order; a space becomes `+`.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, _ in
             if let reason = items.invalidReason { throw Reason(reason) }
@@ -107,21 +103,26 @@ extension RequestBody {
         }
     }
 
-    /// Text, as UTF-8.
+    /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - contentType: Its media type.
-    public static func text(_ text: String, contentType: MediaType = .text) -> Self {
-        .data(Data(text.utf8), contentType: contentType)
+    /// A `Content-Type` of the caller is refused (``RequestError/Code/invalidRequest``): it cannot name the boundary.
+    public static func multipart(_ form: MultipartForm) -> Self {
+        Self { fields, encoder in
+            if let type = fields[.contentType] {
+                throw Reason("Content-Type is '\(type)', but a multipart body sets its own; remove that field")
+            }
+            fields.setContentType(form.contentType)
+            return try form.data(encoder)
+        }
     }
 
-    /// Bytes as they are.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - contentType: Their media type.
-    public static func data(_ data: Data, contentType: MediaType = .octetStream) -> Self {
+    /// Text in UTF-8.
+    public static func text(_ text: String, contentType: MediaType = .text) -> Self {
+        data(Data(text.utf8), contentType: contentType)
+    }
+
+    /// Bytes, unchanged.
+    public static func data(_ data: Data, contentType: MediaType = "application/octet-stream") -> Self {
         Self { fields, _ in
             fields.setContentType(contentType)
             return data
@@ -140,10 +141,10 @@ extension RequestBody {
             return nil
         case .members(let members):
             fields.setContentType(.json)
-            return try encoder().encode(Object(members: members))
+            return try encoder().encode(members)
         case .model(let model):
             fields.setContentType(.json)
-            return try encoder().encode(model)
+            return try encoder().encode(JSON(model).encodable)
         case .encoded(let encode):
             return try encode(&fields, encoder())
         }
@@ -151,7 +152,7 @@ extension RequestBody {
 }
 
 extension HTTPFields {
-    mutating func setContentType(_ contentType: MediaType) {
+    fileprivate mutating func setContentType(_ contentType: MediaType) {
         if !contains(.contentType) { self[.contentType] = contentType.description }
     }
 }

@@ -2,11 +2,8 @@ extension URLRequest {
     /// Method and URL, such as `GET https://api.example.com/users`; secrets are hidden.
     public var urlString: String { summary(shownRedaction) }
 
-    /// The body as it is shown in logs: pretty JSON, or text, or `<n bytes image/png>`; secrets are hidden.
+    /// The body as logs show it: indented JSON, text, or `<n bytes image/png>`; secrets are hidden.
     public var bodyString: String { shownBody(shownRedaction) }
-
-    /// The request as a curl command for a POSIX shell; secrets are hidden, see ``cURL(redaction:)`` for one with them.
-    public var cURL: String { cURL(redaction: URLSession.Config.default.redaction) }
 
     private var shownRedaction: Redaction { URLSession.Config.default.redaction.knowing(self) }
 
@@ -30,17 +27,17 @@ extension URLRequest {
 }
 
 extension URLRequest {
-    /// The request as a curl command that runs in a POSIX shell.
+    /// The request as a curl command for a POSIX shell; secrets are hidden.
     ///
     /// ```swift
     /// print(request.cURL(redaction: .none))
     /// // curl -X POST -H 'Content-Type: application/json' --data-raw '{"title":"it'\''s"}' 'https://api.example.com/a'
     /// ```
     ///
-    /// A body that is no text is written with `printf` and piped in. One that is a stream is left out.
+    /// A binary body is written with `printf` and piped in. A body stream is left out.
     ///
-    /// - Parameter redaction: What is hidden; with ``Redaction/none`` the command sends what the request would.
-    public func cURL(redaction: Redaction) -> String {
+    /// - Parameter redaction: What is hidden. With ``Redaction/none``, the command sends what the request sends.
+    public func cURL(redaction: Redaction = URLSession.Config.default.redaction) -> String {
         if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
         let redaction = redaction.knowing(self)
         var words = ["curl"]
@@ -53,13 +50,13 @@ extension URLRequest {
             words += ["-X", method.shellQuoted]
         }
         for (name, value) in (allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            // curl takes "name:" for the wish to leave a field out, and "name;" for an empty one.
+            // For curl, "name:" means no such field, and "name;" an empty field.
             let field = value.isEmpty ? "\(name);" : "\(name): \(redaction.masked(field: name, value))"
             words += ["-H", field.shellQuoted]
         }
         var source = ""
         if let body = httpBody {
-            // Without a type of ours, curl would make one up.
+            // Otherwise curl sends a content type of its own.
             if value(forHTTPHeaderField: "Content-Type") == nil { words += ["-H", "'Content-Type:'"] }
             let sent = redaction.sentBody(body, contentType)
             if let text = String(data: sent, encoding: .utf8), !text.utf8.contains(0) {
@@ -74,25 +71,24 @@ extension URLRequest {
     }
 }
 
-extension URLRequest.Config: CustomReflectable {
-    /// What `print`, `dump` and debuggers see: secrets are hidden, and of the body only whether there is one.
-    public var customMirror: Mirror {
+extension URLRequest.Config: RedactedReflectable {
+    var shownChildren: [(String, Any?)] {
         let redaction = URLSession.Config.default.redaction
         let url = (try? urlText()).map(redaction.url) ?? redaction.host(host)
-        return .shown(
-            self, ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
+        return [
+            ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
             ("authorization", authorization.map { _ in Redaction.mask }), ("hasBody", !body.isEmpty),
-            ("timeout", timeout))
+            ("timeout", timeout),
+        ]
     }
 }
 
 extension String {
-    /// One word of a POSIX shell: between single quotes only a single quote has a meaning.
+    /// One word for a POSIX shell: between single quotes, only a single quote is special.
     ///
-    /// By scalars, not characters: a quote and a combining accent after it are one character, but end the word all the
-    /// same.
+    /// By scalars, because a quote with a combining accent is one character, but still ends the word.
     fileprivate var shellQuoted: String {
-        // A tilde that starts a word is the home folder.
+        // A tilde at the start means the home directory.
         if !isEmpty, utf8.first != UInt8(ascii: "~"), needsNoEncoding(.unreserved) { return self }
         return unicodeScalars.reduce(into: "'") { word, scalar in
             word += scalar == "'" ? #"'\''"# : String(scalar)
@@ -101,17 +97,8 @@ extension String {
 }
 
 extension Data {
-    /// A format for `printf` that prints these bytes: octal escapes, which POSIX has, for all but letters and digits.
+    /// A format for `printf` that prints these bytes, as octal escapes (POSIX).
     fileprivate var printfFormat: String {
-        reduce(into: "'") { text, byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let octal = String(byte, radix: 8)
-                text += "\\" + String(repeating: "0", count: 3 - octal.count) + octal
-            }
-        } + "'"
+        "'" + map { "\\" + String(0o1000 + Int($0), radix: 8).dropFirst() }.joined() + "'"
     }
 }

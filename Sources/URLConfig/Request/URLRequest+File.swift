@@ -1,21 +1,21 @@
 extension URLRequest {
-    /// A file of a multipart form, held in memory.
+    /// A file in a multipart form, or any other part made of bytes.
     public struct File: Sendable, Hashable {
         /// The name of the form's field.
-        public var name: String
-        /// The name that the server is told.
-        public var fileName: String
-        /// The media type of the file.
-        public var contentType: MediaType
-        /// The bytes of the file.
+        public var key: String
+        /// The name of the file; `nil` for a part without one.
+        public var name: String?
+        /// The content.
         public var data: Data
+        /// The media type of the content.
+        public var mimeType: MediaType
 
-        /// A file of a form; the parameters are the properties.
-        public init(name: String, fileName: String, contentType: MediaType = .octetStream, data: Data) {
+        /// A file for the field `key`, by default without a file name.
+        public init(key: String, name: String? = nil, data: Data, mimeType: MediaType = "application/octet-stream") {
+            self.key = key
             self.name = name
-            self.fileName = fileName
-            self.contentType = contentType
             self.data = data
+            self.mimeType = mimeType
         }
     }
 }

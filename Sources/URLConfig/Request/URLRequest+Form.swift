@@ -1,32 +1,15 @@
 extension URLRequest {
-    /// Makes a multipart form the body of a request that was made by hand, and replaces its `Content-Type`.
-    ///
-    /// The method stays: a `GET` cannot carry a body.
+    /// Sets the body to a multipart form and `Content-Type` to match; the method does not change.
     ///
     /// - Parameters:
-    ///   - parameters: Fields, sent in the order of their names.
-    ///   - files: Files, sent after the fields.
+    ///   - parameters: Text fields, sent in the order of their names.
+    ///   - files: Files, sent after the text fields.
     public mutating func setMultipartFormData(parameters: [String: String] = [:], files: [File] = []) {
         var form = MultipartForm()
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
         for file in files { form.append(file) }
         setValue(form.contentType.description, forHTTPHeaderField: "Content-Type")
-        httpBody = form.data
-    }
-
-    /// Makes items the body of a request that was made by hand, as `application/x-www-form-urlencoded` (WHATWG URL).
-    ///
-    /// `Content-Type` is set if there is none. The method stays: a `GET` cannot carry a body.
-    ///
-    /// - Parameter items: The items, in order. A model that does not fit is refused.
-    public mutating func setXWWWFormUrlencoded(_ items: Query) {
-        if let reason = items.invalidReason {
-            self = Self(refused: .refused(.invalidRequest, "body: form \(reason)"), method: httpMethod ?? "GET")
-            return
-        }
-        if value(forHTTPHeaderField: "Content-Type") == nil {
-            setValue(MediaType.form.description, forHTTPHeaderField: "Content-Type")
-        }
-        httpBody = Data(items.formEncoded.utf8)
+        // Only JSON parts can fail, and this form has none.
+        httpBody = try? form.data(JSONEncoder())
     }
 }

@@ -1,19 +1,17 @@
-/// One sending of a request within a call: a call that is redirected, retried or authorized again has several.
+/// A request that was sent within a call; a call that is redirected, retried or authorized again has several.
 ///
 /// ```swift
 /// print(response.attempts.map(\.description))
 /// // ["503 after 12 ms, waiting 3.0 s: Retry-After", "200 after 9 ms"]
 /// ```
-public struct Attempt: Sendable, CustomStringConvertible, CustomReflectable {
+public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
     /// The status of the response; `nil` if there was none.
     public internal(set) var status: HTTPResponse.Status?
     /// What went wrong instead, such as a `URLError`.
     public internal(set) var error: (any Error)?
-    /// How long it took to the end of the response, or has taken until now.
+    /// The time until the end of the response, or until now.
     public internal(set) var duration = Duration.zero
-    /// Why there was another one, or why there was none, without secrets.
-    ///
-    /// `waiting 3.0 s: Retry-After`, `credentials refreshed`, `to https://…`, `not retried: the retry budget is spent`.
+    /// Why another one followed, such as `waiting 3.0 s: Retry-After`, or why not; without secrets.
     public internal(set) var reason: String?
     /// What the description hides.
     var redaction: Redaction?
@@ -24,15 +22,12 @@ public struct Attempt: Sendable, CustomStringConvertible, CustomReflectable {
         let outcome = status.map { "\($0.code)" } ?? error.map(redaction.masked) ?? "unfinished"
         return "\(outcome) after \(duration.shown)" + (reason.map { ", " + redaction.maskedByValue($0) } ?? "")
     }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }
 
 extension URLError {
     private static let attemptsKey = "URLConfigAttempts"
 
-    /// The attempts of the call of `response(for:)` that threw this error, this failure last; empty for others.
+    /// The attempts of the call of `response(for:)` that threw this error; empty if no call threw it.
     public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
 
     func with(_ attempts: [Attempt]) -> URLError {

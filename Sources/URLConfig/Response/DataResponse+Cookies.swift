@@ -6,8 +6,8 @@ extension DataResponse {
     /// response.cookies.first { $0.name == "sid" }?.value     // 31d4
     /// ```
     ///
-    /// Left out are malformed cookies, those for another host than that of ``url``, `Secure` ones that do not come from
-    /// `https`, and those that break the promise of `__Secure-` or `__Host-` in their name (RFC 6265bis §4.1.3, §5.7).
+    /// Cookies are left out if they are malformed, for another host than that of ``url``, `Secure` but not from `https`,
+    /// or do not do what `__Secure-` or `__Host-` in their name promises (RFC 6265bis §4.1.3, §5.7).
     public var cookies: [HTTPCookie] {
         guard let url, let field = headerFields[.setCookie] else { return [] }
         return HTTPCookie.cookies(in: field, from: url, now: Date())
@@ -57,7 +57,7 @@ extension HTTPCookie {
         }
         properties[.expires] = age ?? properties[.expires]
         if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
-        // RFC 6265bis §4.1.3; case does not count, since there are servers for which it does not.
+        // RFC 6265bis §4.1.3, in any case, since some servers ignore the case.
         let prefix = name.lowercased().utf8
         let isMarked = properties[.secure] != nil
         let isForWholeHost = isMarked && isHostOnly && path.utf8.elementsEqual("/".utf8)
@@ -88,9 +88,9 @@ extension String {
     /// No top-level domain ends with a digit.
     fileprivate var isAddress: Bool { contains(":") || last?.isNumber == true }
 
-    /// Whether a cookie from a host may be for all of this domain (RFC 6265 §5.3): not for `com` or `co.uk`.
+    /// Whether a host may set a cookie for this domain (RFC 6265 §5.3): not for `com` or `co.uk`.
     ///
-    /// This covers the suffixes of most countries. There is no complete list of those that are open to anybody.
+    /// This covers the suffixes of most countries; there is no complete list of public suffixes here.
     fileprivate func isDomain(of host: String) -> Bool {
         let isSuffix = !contains(".") || wholeMatch(of: /(ac|co|com|edu|go|gob|gov|mil|ne|net|or|org)\.[a-z]{2}/) != nil
         return self == host || (!isSuffix && !host.isAddress && host.hasSuffix("." + self))

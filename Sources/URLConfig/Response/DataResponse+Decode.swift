@@ -1,47 +1,52 @@
 extension DataResponse {
     /// How a content is decoded.
     public struct Config: Sendable {
-        /// The decoder; by default ``defaultDecoder``.
-        public var decoder: any ResponseDecoder = Self.defaultDecoder
-
-        /// The defaults as they are now.
-        public init() {}
+        /// The decoder.
+        public var decoder: any ResponseDecoder
 
         private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
-        /// The decoder of every call that names none; by default a `JSONDecoder`; any thread may replace it.
+        /// The decoder of responses whose call has none, by default a `JSONDecoder`; any thread may replace it.
         public static var defaultDecoder: any ResponseDecoder {
             get { defaults.withLock { $0 } }
             set { defaults.set(\.self, newValue) }
         }
     }
 
+    /// The decoder of the call, or else the default.
+    var ownDecoder: any ResponseDecoder { decoder ?? Config.defaultDecoder }
+
     /// A model from the content, whatever the status: check that first.
     ///
     /// ```swift
-    /// let article: Article = try response.decode()
+    /// let article: Article = try response.validated().decode()
     /// ```
     ///
-    /// An optional model is `nil` if the content is `null`, or the status is 204 or 205, which have none.
+    /// An optional model is `nil` if the content is `null`, or if the status is 204 or 205, which have no content.
     ///
-    /// - Parameter type: The type of the model; by default what the context expects.
+    /// - Parameters:
+    ///   - type: The type of the model; by default what the context expects.
+    ///   - configure: Changes the decoder: that of the call, or else ``Config/defaultDecoder``.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the whole response. It describes the
     ///   place in the content; the decoder's own error is its ``RequestError/underlyingError``.
-    public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
-        try decode(type, decoder: Config.defaultDecoder)
+    public func decode<Model: Decodable>(
+        _ type: Model.Type = Model.self, _ configure: (inout Config) -> Void = { _ in }
+    ) throws -> Model {
+        var config = Config(decoder: ownDecoder)
+        configure(&config)
+        return try decoded(type, config.decoder)
     }
 
-    /// A model from the content, with a JSON decoder; throws as ``decode(_:)``.
+    /// A model from the content, with a JSON decoder; throws as ``decode(_:_:)``.
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
     ///   - decoder: The decoder, such as a static member of `JSONDecoder`.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, decoder: JSONDecoder) throws -> Model {
-        let decoder: any ResponseDecoder = decoder
-        return try decode(type, decoder: decoder)
+        try decoded(type, decoder)
     }
 
-    /// A model from the content, with any decoder; throws as ``decode(_:)``.
+    /// A model from the content, with any decoder; throws as ``decode(_:_:)``.
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
@@ -50,6 +55,39 @@ extension DataResponse {
     public func decode<Model: Decodable>(
         _ type: Model.Type = Model.self, decoder: some ResponseDecoder
     ) throws -> Model {
+        try decoded(type, decoder)
+    }
+
+    /// A model from the content if the status is 2xx; otherwise the API's own error from the content is thrown.
+    ///
+    /// ```swift
+    /// struct APIError: Decodable, Error {
+    ///     let message: String
+    /// }
+    /// let user: User = try response.decode(orThrow: APIError.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type of the model; by default what the context expects.
+    ///   - failure: The type of the API's own error.
+    ///   - decoder: The decoder of both; `nil` for the one that ``decode(_:_:)`` uses.
+    /// - Throws: As ``validated(orThrow:decoder:)`` and ``decode(_:_:)``.
+    public func decode<Model: Decodable, Failure: Decodable & Error>(
+        _ type: Model.Type = Model.self, orThrow failure: Failure.Type, decoder: JSONDecoder? = nil
+    ) throws -> Model {
+        try validated(orThrow: failure, decoder: decoder).decoded(type, decoder ?? ownDecoder)
+    }
+
+    /// Unavailable: says that the type of the model is missing.
+    @available(*, unavailable, message: "say which type: `let user: User = try …decode(…)` or `decode(User.self, …)`")
+    @_disfavoredOverload
+    public func decode(orThrow failure: Any.Type? = nil, decoder: JSONDecoder? = nil) throws -> Never {
+        // Without this, the compiler fails to produce a diagnostic. Its messages for other wrong calls are good, such as
+        // for an error or a model that is not `Decodable`.
+        throw Reason("no type")
+    }
+
+    func decoded<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
         do {
             return try Model.self == Problem.self ? problem(type, decoder) : decoder.decode(type, from: data)
         } catch {
@@ -57,29 +95,11 @@ extension DataResponse {
         }
     }
 
-    /// A model from the content, with changes to the defaults; throws as ``decode(_:)``.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model; by default what the context expects.
-    ///   - configure: Makes the changes.
-    public func decode<Model: Decodable>(
-        _ type: Model.Type = Model.self, _ configure: (inout Config) -> Void
-    ) throws -> Model {
-        var config = Config()
-        configure(&config)
-        return try decode(type, decoder: config.decoder)
-    }
-
-    /// Unavailable: tells that the type is missing.
-    @available(*, unavailable, message: "say which type: `let user: User = try …decode()` or `decode(User.self)`")
-    @_disfavoredOverload
-    public func decode() throws -> Never { throw Reason("no type") }
-
     /// A problem, to which a decoder could not give the response.
-    // Not inlined, as the next: an optional of a generic type costs 700 instructions.
+    // Not inlined, like `absence`: an optional of a generic type costs 700 instructions.
     @inline(never)
     private func problem<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
-        let problem = decoder is JSONDecoder ? Problem(self) : nil
+        let problem = decoder is JSONDecoder ? Problem(self, decoder) : nil
         return try problem as? Model ?? decoder.decode(type, from: data)
     }
 

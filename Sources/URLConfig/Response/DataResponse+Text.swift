@@ -1,26 +1,17 @@
 extension DataResponse {
-    /// The content as text, in the character set that `Content-Type` names; UTF-8 if it names none.
+    /// The content as text, in the character set that `Content-Type` names, by default UTF-8.
     ///
-    /// A byte order mark is dropped, and overrides the named character set (WHATWG Encoding §6).
+    /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252, Shift_JIS and EUC-JP are known. A byte order mark is
+    /// dropped, and overrides the named character set (WHATWG Encoding §6).
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
     ///   set, or the character set is unknown. An empty content is not an error.
     public func text() throws -> String {
         let charset = contentType?.parameters["charset"]
-        return try text(data.text(charset: charset), "the character set \(charset?.shortened(to: 40) ?? "utf-8")")
-    }
-
-    /// The content as text, in an encoding that overrides the one of `Content-Type`; throws as ``text()``.
-    ///
-    /// - Parameter encoding: The encoding.
-    public func text(encoding: String.Encoding) throws -> String {
-        try text(String(data: data, encoding: encoding), "the encoding \(encoding)")
-    }
-
-    private func text(_ text: String?, _ encoding: String) throws -> String {
-        if let text { return text }
+        if let text = data.text(charset: charset) { return text }
+        let name = charset?.shortened(to: 40) ?? "utf-8"
         throw RequestError(
-            .decoding, reason: "the content is not text in \(encoding)", response: self)
+            .decoding, reason: "the content is not text in the character set \(name)", response: self)
     }
 }
 
@@ -34,41 +25,23 @@ extension Data {
         if let (mark, encoding) = marks.first(where: { starts(with: $0.key) }) {
             return String(data: dropFirst(mark.count), encoding: encoding)
         }
-        guard let encoding = String.Encoding(charset: charset ?? "utf-8") else { return nil }
-        return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
-    }
-
-    /// Five bytes have no character in windows-1252; WHATWG reads only those as Latin-1.
-    private var windowsText: String {
-        let scalars = (UInt8.min...UInt8.max).map { byte in
-            String(data: Data([byte]), encoding: .windowsCP1252)?.unicodeScalars.first ?? Unicode.Scalar(byte)
-        }
-        return reduce(into: "") { $0.unicodeScalars.append(scalars[Int($1)]) }
-    }
-}
-
-extension String.Encoding {
-    /// The encoding that a `charset` parameter names (IANA character sets, WHATWG Encoding §4.2).
-    fileprivate init?(charset: String) {
         // The longest that is known has 12 letters.
-        switch charset.utf8.count <= 12 ? charset.lowercased() : "" {
-        case "utf-8", "utf8": self = .utf8
-        case "us-ascii", "ascii", "iso-8859-1", "latin1", "iso_8859-1", "l1", "windows-1252", "cp1252":
-            self = .windowsCP1252
-        case "iso-8859-2", "latin2": self = .isoLatin2
-        case "windows-1250", "cp1250": self = .windowsCP1250
-        case "windows-1251", "cp1251": self = .windowsCP1251
-        case "windows-1253", "cp1253": self = .windowsCP1253
-        case "windows-1254", "cp1254": self = .windowsCP1254
-        case "utf-16": self = .utf16
-        case "utf-16be": self = .utf16BigEndian
-        case "utf-16le": self = .utf16LittleEndian
-        case "utf-32": self = .utf32
-        case "shift_jis", "sjis", "shift-jis": self = .shiftJIS
-        case "euc-jp": self = .japaneseEUC
-        case "iso-2022-jp": self = .iso2022JP
-        case "macintosh", "x-mac-roman": self = .macOSRoman
+        let name = charset ?? "utf-8"
+        let encoding: String.Encoding
+        switch name.utf8.count <= 12 ? name.lowercased() : "" {
+        case "utf-8", "utf8": encoding = .utf8
+        case "us-ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252": encoding = .windowsCP1252
+        case "windows-1251", "cp1251": encoding = .windowsCP1251
+        case "utf-16": encoding = .utf16
+        case "utf-16be": encoding = .utf16BigEndian
+        case "utf-16le": encoding = .utf16LittleEndian
+        case "utf-32": encoding = .utf32
+        case "shift_jis", "sjis", "shift-jis": encoding = .shiftJIS
+        case "euc-jp": encoding = .japaneseEUC
         default: return nil
         }
+        // Five bytes have no character in windows-1252.
+        return String(data: self, encoding: encoding)
+            ?? (encoding == .windowsCP1252 ? String(data: self, encoding: .isoLatin1) : nil)
     }
 }

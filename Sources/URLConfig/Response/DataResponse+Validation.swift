@@ -1,31 +1,64 @@
 extension DataResponse {
-    /// This response, if its status is 2xx; throws as ``validateStatusCode(in:)``.
-    @discardableResult
-    public func validated() throws -> Self {
-        try validateStatusCode(in: 200..<300)
-    }
-
-    /// This response, if its status code is one of those given.
+    /// This response, if its status is 2xx.
     ///
-    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; the first 4,096 count.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
-    public func validateStatusCode(in codes: some Sequence<Int>) throws -> Self {
-        if codes.statusCodes.contains(status.code) { return self }
+    public func validated() throws -> Self {
+        if isSuccess { return self }
         throw RequestError(unacceptable: self)
     }
 
-    /// This response, if its content type is of the kind given.
+    /// This response, if its status is one of those given.
+    ///
+    /// - Parameter status: The statuses, such as `[.ok, .notFound]` or `[200, 404]`.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
+    @discardableResult
+    public func validated(status accepted: Set<HTTPResponse.Status>) throws -> Self {
+        if accepted.contains(status) { return self }
+        throw RequestError(unacceptable: self)
+    }
+
+    /// This response, if its content type is of a kind.
     ///
     /// - Parameter type: The kind, as for ``hasContentType(_:)``.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableContentType`` and the whole response.
     @discardableResult
-    public func validateContentType(_ type: MediaType) throws -> Self {
+    public func validated(contentType type: MediaType) throws -> Self {
         if hasContentType(type) { return self }
         let found = contentType?.description ?? headerFields[.contentType] ?? "none"
         throw RequestError(
-            .unacceptableContentType,
-            reason: "content type is \(found.shortened(to: 80)), expected \(type)", response: self)
+            .unacceptableContentType, reason: "content type is \(found.shortened(to: 80)), expected \(type)",
+            response: self)
+    }
+
+    /// This response, if its status is 2xx; otherwise the API's own error from the content is thrown.
+    ///
+    /// ``Problem`` is such an error, too. One that needs more than the content is a ``ResponseError``.
+    ///
+    /// - Parameters:
+    ///   - failure: The type of the API's own error.
+    ///   - decoder: The decoder; `nil` for the one that ``decode(_:_:)`` uses.
+    /// - Throws: The API's own error. If it cannot be decoded, ``RequestError`` with code
+    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and why as ``RequestError/underlyingError``.
+    @discardableResult
+    public func validated<Failure: Decodable & Error>(
+        orThrow failure: Failure.Type, decoder: JSONDecoder? = nil
+    ) throws -> Self {
+        if isSuccess { return self }
+        if Failure.self == Problem.self, hasContentType(.problem), let problem = Problem(self, decoder) {
+            throw problem
+        }
+        let decoded: any Error
+        do {
+            decoded = try self.decoded(failure, decoder ?? ownDecoder)
+        } catch {
+            throw RequestError(
+                .unacceptableStatus, reason: "that status is not accepted here; \(error.summary)", response: self,
+                underlyingError: (error as? RequestError)?.underlyingError ?? error)
+        }
+        guard var error = decoded as? any ResponseError else { throw decoded }
+        error.take(from: self)
+        throw error
     }
 
     /// Whether the content type is of a kind.
@@ -34,9 +67,4 @@ extension DataResponse {
     public func hasContentType(_ type: MediaType) -> Bool {
         contentType.map(type.matches) ?? false
     }
-}
-
-extension Sequence<Int> {
-    /// As many as there can be: `400...` has no end.
-    var statusCodes: PrefixSequence<Self> { prefix(1 << 12) }
 }

@@ -1,8 +1,7 @@
 /// A whole response: check it first, then decode it.
 ///
 /// ```swift
-/// guard response.status == .created else { … }
-/// let article: Article = try response.decode()
+/// let article: Article = try response.validated().decode()
 /// ```
 public struct DataResponse: Sendable, CustomStringConvertible {
     /// The request as it was sent, credentials included.
@@ -17,11 +16,13 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var data: Data
     /// From the call of `response(for:)` until the response was complete, authorization and retries included.
     public var duration: Duration
-    /// What was sent to get it, redirects and retries included; the last one got this response.
+    /// What was sent, redirects and retries included; the last one received this response.
     public var attempts: [Attempt] = []
-    /// What decodes the content: that of the call's configuration, or else the default.
+    /// Whether Foundation took the response from its local cache; always `false` on Linux, where no cache is used.
+    public var fromCache = false
+    /// The decoder of the call's configuration.
     var decoder: (any ResponseDecoder)?
-    /// What ``bodyString`` hides; `nil` in a response that is of no call.
+    /// What ``bodyString`` hides; `nil` if no call received the response.
     var redaction: Redaction?
     /// The same, or the default with what the request knows.
     var shownRedaction: Redaction { redaction ?? URLSession.Config.default.redaction.knowing(request) }
@@ -31,11 +32,11 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     /// A response, such as a test, a validator or a fallback makes.
     ///
     /// - Parameters:
-    ///   - request: The request that it answers.
+    ///   - request: The request.
     ///   - url: Where it comes from; by default the URL of the request.
-    ///   - status: Its status.
-    ///   - headerFields: Its header fields.
-    ///   - data: Its content.
+    ///   - status: The status.
+    ///   - headerFields: The header fields.
+    ///   - data: The content.
     ///   - duration: How long it took.
     public init(
         request: URLRequest, url: URL? = nil, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:],
@@ -59,24 +60,22 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     /// Whether the status is 2xx.
     public var isSuccess: Bool { status.kind == .successful }
 
-    /// The media type that `Content-Type` names; `nil` without one that is well formed.
+    /// The media type that `Content-Type` names; `nil` if it is missing or malformed.
     public var contentType: MediaType? { headerFields[.contentType].flatMap { MediaType($0) } }
 
-    /// The content as it is shown in logs: pretty JSON, or text, or `<n bytes image/png>`; secrets are hidden.
+    /// The content for people: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
     ///
-    /// See ``text()`` for the content as it is.
-    public var bodyString: String {
-        shownRedaction.body(data, contentType)
-    }
+    /// ``text()`` is the content as it is.
+    public var bodyString: String { shownRedaction.body(data, contentType) }
 }
 
-extension DataResponse: CustomReflectable {
-    /// What `dump` and debuggers see: as much as is logged.
-    public var customMirror: Mirror {
+extension DataResponse: RedactedReflectable {
+    var shownChildren: [(String, Any?)] {
         let redaction = shownRedaction
-        return .shown(
-            self, ("status", status.code), ("request", request.summary(redaction)),
+        return [
+            ("status", status.code), ("request", request.summary(redaction)),
             ("url", redaction.url(url?.absoluteString ?? "")), ("headerFields", redaction.masked(headerFields)),
-            ("data", redaction.body(data, contentType, limit: 4096)), ("duration", duration), ("attempts", attempts))
+            ("data", redaction.body(data, contentType, limit: 4096)), ("duration", duration), ("attempts", attempts),
+        ]
     }
 }

@@ -1,4 +1,4 @@
-/// Dates in header fields: written as RFC 9110 §5.6.7 has it, read by the algorithm for cookies (RFC 6265 §5.1.1).
+/// Dates in header fields: written by RFC 9110 §5.6.7, read by the algorithm for cookies (RFC 6265 §5.1.1).
 extension Date {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -16,15 +16,9 @@ extension Date {
         locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: calendar)
 
     /// A date in any of HTTP's three formats, or nearly so.
-    ///
-    /// - Parameter now: A year of two digits is at most 50 years after this date (RFC 9110).
-    init?(httpDate text: String, now: Date = Date()) {
-        // No date is longer.
-        guard text.utf8.count <= 64 else { return nil }
-        // Years of two digits go with days that are not abbreviated.
-        let isObsolete = text.utf8.firstRange(of: "day".utf8) != nil
-        let firstYear = isObsolete ? Self.calendar.component(.year, from: now) - 49 : nil
-        guard let (date, rest) = Self.parse(text, firstYear: firstYear) else { return nil }
+    init?(httpDate text: String) {
+        // Dates are shorter than 64 bytes.
+        guard text.utf8.count <= 64, let (date, rest) = Self.parse(text) else { return nil }
         // Another time zone would make it another date. Only the format of asctime, which has no comma, names none.
         let zones = rest.filter { word in !Self.days.contains { word.starts(with: $0.utf8) } }
         guard zones.allSatisfy({ $0.elementsEqual("GMT".utf8) }), !zones.isEmpty || !text.contains(",")
@@ -34,15 +28,12 @@ extension Date {
 
     /// A date of a cookie, in nearly any format (RFC 6265 §5.1.1).
     init?(cookieDate text: String) {
-        let date = Self.parse(text, firstYear: 1970)?.date
-        guard let date, Self.calendar.component(.year, from: date) > 1600 else { return nil }
+        guard let date = Self.parse(text)?.date, Self.calendar.component(.year, from: date) > 1600 else { return nil }
         self = date
     }
 
-    /// A date whose parts are in any order, and the words that are not a part of it.
-    ///
-    /// - Parameter firstYear: The first of the hundred years that two digits may mean; `nil` if four are needed.
-    private static func parse(_ text: String, firstYear: Int?) -> (date: Date, rest: [Substring.UTF8View])? {
+    /// The date whose parts stand in any order, and the words that do not belong to it.
+    private static func parse(_ text: String) -> (date: Date, rest: [Substring.UTF8View])? {
         var parts = DateComponents(calendar: calendar)
         var time: [Int]?
         var rest: [Substring.UTF8View] = []
@@ -55,8 +46,8 @@ extension Date {
                 parts.month = month + 1
             } else if parts.year == nil, let year = word.number(of: 4...4), year > 0 {
                 parts.year = year
-            } else if parts.year == nil, let firstYear, let year = word.number(of: 2...2) {
-                parts.year = firstYear + (year - firstYear % 100 + 100) % 100
+            } else if parts.year == nil, let year = word.number(of: 2...2) {
+                parts.year = year + (year < 70 ? 2000 : 1900)
             } else {
                 rest.append(word)
             }
@@ -76,7 +67,7 @@ extension Date {
 }
 
 extension Substring.UTF8View {
-    /// The number that it begins with, of so many digits.
+    /// The number at the beginning, if it has so many digits.
     fileprivate func number(of count: ClosedRange<Int>) -> Int? {
         let digits = prefix(while: \.isDigit)
         return count.contains(digits.count) ? Int(Substring(digits)) : nil
@@ -89,6 +80,6 @@ extension Substring.UTF8View {
         return numbers.count == 3 && parts[..<2].allSatisfy { $0.allSatisfy(\.isDigit) } ? numbers : nil
     }
 
-    /// As much as a month needs.
+    /// The part that names a month.
     fileprivate var opening: String { String(decoding: prefix(3), as: UTF8.self).lowercased() }
 }

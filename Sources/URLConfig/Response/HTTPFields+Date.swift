@@ -6,8 +6,8 @@ extension HTTPFields {
     /// let request = URLRequest.with(.api) { $0.headers[date: .ifModifiedSince] = date }
     /// ```
     ///
-    /// Any of HTTP's three formats is read. What is written is in whole seconds; `nil` and a date outside the years 1
-    /// to 9999 remove the field.
+    /// Each of HTTP's three formats is read. Whole seconds are written; `nil` and a date outside the years 1 to 9999
+    /// remove the field.
     ///
     /// - Parameter name: The name of the field.
     public subscript(date name: HTTPField.Name) -> Date? {

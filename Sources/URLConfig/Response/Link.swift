@@ -1,88 +1,106 @@
 extension DataResponse {
-    /// A link to another resource in the ``DataResponse/links`` of a response (RFC 8288).
+    /// A link in the `Link` fields of a response (RFC 8288), such as the next page of a list.
     ///
     /// The server chooses the target: it may lead to another host.
-    public struct Link: Sendable, Hashable {
+    public struct Link: Sendable {
         /// An absolute URL, resolved against that of the response (RFC 3986 §5).
         public let target: URL
-        /// What the target is to the link's resource: one relation type or more.
-        public let relations: [Relation]
-        /// The link's resource, if it is not the one of the response (RFC 8288 §3.2).
+        /// One relation type or more, in lower case, such as `next`.
+        public let relations: [String]
+        /// The resource that the link belongs to, if it is not the response (RFC 8288 §3.2).
         public let anchor: URL?
-        /// The languages of the target, such as `de` (RFC 8288 §3.4.1).
-        public let hreflang: [String]
-        /// All parameters, `rel` and `anchor` included: names in lower case, quotes removed.
-        ///
-        /// Of two with one name the first counts. One like `title*` (RFC 8187) is decoded, and replaces `title`.
+        /// All parameters: names in lower case, quotes removed, of two with one name the first.
         public let parameters: [String: String]
         /// What the description hides.
-        @Uncompared private var redaction: Redaction? = nil
+        fileprivate let redaction: Redaction
 
-        /// The name of the target, for people.
-        public var title: String? { parameters["title"] }
-
-        /// The media type that the target probably has.
-        public var type: MediaType? { parameters["type"].flatMap { MediaType($0) } }
-
-        init?(_ reference: String, _ written: [(name: String, value: String)], relativeTo base: URL?) {
-            var plain: [String: String] = [:]
-            var decoded: [String: String] = [:]
-            for (name, value) in written {
-                if name.hasSuffix("*") {
-                    let name = String(name.dropLast())
-                    decoded[name] = decoded[name] ?? value.extendedValue
-                } else {
-                    plain[name] = plain[name] ?? value
-                }
-            }
-            relations = plain["rel"]?.split(whereSeparator: \.isWhitespace).map { Relation(String($0)) } ?? []
+        fileprivate init?(
+            _ reference: String, _ parameters: [String: String], relativeTo base: URL?, _ redaction: Redaction
+        ) {
+            relations = parameters["rel"]?.lowercased().split(whereSeparator: \.isWhitespace).map(String.init) ?? []
             guard !relations.isEmpty, let target = URL(reference: reference, relativeTo: base) else { return nil }
             self.target = target
-            if let written = plain["anchor"] {
+            var anchor: URL?
+            if let written = parameters["anchor"] {
                 // A link of an unknown resource says nothing.
-                guard let anchor = URL(reference: written, relativeTo: base) else { return nil }
-                self.anchor = anchor == URL(reference: "", relativeTo: base) ? nil : anchor
-            } else {
-                anchor = nil
+                guard let url = URL(reference: written, relativeTo: base) else { return nil }
+                anchor = url == URL(reference: "", relativeTo: base) ? nil : url
             }
-            hreflang = written.filter { $0.name == "hreflang" }.map(\.value)
-            parameters = plain.merging(decoded) { $1 }
-        }
-
-        func hiding(_ redaction: Redaction) -> Self {
-            var link = self
-            link.redaction = redaction
-            return link
+            self.anchor = anchor
+            self.parameters = parameters
+            self.redaction = redaction
         }
     }
-}
 
-extension DataResponse.Link: CustomStringConvertible, CustomReflectable {
-    /// Target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
-    public var description: String {
-        let redaction = redaction ?? URLSession.Config.default.redaction
-        let rel = relations.map(\.description).joined(separator: " ").escapingControls
-        return "<\(redaction.url(target.absoluteString))>; rel=\"\(redaction.masked(rel))\""
+    /// The links in the `Link` fields (RFC 8288), in order, without malformed ones and those without `rel`.
+    ///
+    /// ```swift
+    /// // Link: </articles?page=3>; rel=next, </articles?page=9>; rel=last
+    /// response.links["next"]?.target     // https://api.example.com/articles?page=3
+    /// ```
+    public var links: [Link] {
+        guard let name = HTTPField.Name("Link") else { return [] }
+        let redaction = shownRedaction
+        return headerFields[values: name].flatMap { field in
+            var scanner = FieldScanner(field)
+            return scanner.links(relativeTo: url, redaction)
+        }
     }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }
 
 extension [DataResponse.Link] {
-    /// The first link of the response with a relation, such as `links[.next]`: one without an anchor.
+    /// The first link with a relation, such as `links["next"]`, that belongs to the response: one without an anchor.
     ///
-    /// - Parameter relation: The relation type; case does not count.
-    public subscript(relation: DataResponse.Link.Relation) -> DataResponse.Link? {
-        first { $0.anchor == nil && $0.relations.contains(relation) }
+    /// - Parameter relation: The relation type, in any case.
+    public subscript(relation: String) -> DataResponse.Link? {
+        // By bytes: comparing texts may take quadratic time.
+        let relation = relation.lowercased().utf8
+        return first { $0.anchor == nil && $0.relations.contains { $0.utf8.elementsEqual(relation) } }
     }
 }
 
-extension String {
-    /// A value as RFC 8187 §3.2 writes it, such as `UTF-8'de'n%c3%a4chstes`; `nil` if it is malformed.
-    fileprivate var extendedValue: String? {
-        let parts = split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
-        return parts[2].removingPercentEncoding
+extension DataResponse.Link: CustomStringConvertible, RedactedReflectable {
+    /// Target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
+    public var description: String {
+        let rel = relations.joined(separator: " ").escapingControls
+        return "<\(redaction.url(target.absoluteString))>; rel=\"\(redaction.masked(rel))\""
+    }
+}
+
+extension FieldScanner {
+    /// RFC 8288 §B.2, but what does not begin with `<` is skipped up to the next comma.
+    fileprivate mutating func links(relativeTo base: URL?, _ redaction: Redaction) -> [DataResponse.Link] {
+        var links: [DataResponse.Link] = []
+        while !isAtEnd {
+            skipSpace()
+            if skip("<") {
+                let reference = text(to: ">")
+                guard skip(">") else { break }
+                if let link = DataResponse.Link(reference, parameters(), relativeTo: base, redaction) {
+                    links.append(link)
+                }
+            }
+            skip(to: ",")
+            _ = skip(",")
+        }
+        return links
+    }
+
+    /// RFC 8288 §B.3: a value without quotes may contain anything but a delimiter.
+    private mutating func parameters() -> [String: String] {
+        var parameters: [String: String] = [:]
+        skipSpace()
+        while skip(";") {
+            let name = text(to: "=;,").lowercased()
+            var value = ""
+            if skip("=") {
+                skipSpace()
+                value = quotedString() ?? text(to: ";,")
+            }
+            // A name is a token (RFC 8288 §3), and so ASCII.
+            if !name.isEmpty, name.utf8.allSatisfy({ $0 < 0x80 }) { parameters[name] = parameters[name] ?? value }
+            skip(to: ";,")
+        }
+        return parameters
     }
 }

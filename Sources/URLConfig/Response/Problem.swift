@@ -7,8 +7,8 @@
 /// }
 /// ```
 ///
-/// Or for every call: `$0.validators = [.success(orThrow: Problem.self)]`. A member of another type than the RFC says
-/// is ignored (§3.1).
+/// For every call: `$0.validators = [.orThrow(Problem.self)]`. A member of another type than the RFC says is ignored
+/// (§3.1).
 public struct Problem: Error, Sendable {
     /// The URL that identifies the kind of problem, absolute if the response has a URL; by default `about:blank`.
     public var type: String
@@ -20,19 +20,12 @@ public struct Problem: Error, Sendable {
     public var detail: String?
     /// What identifies this occurrence: an absolute URL.
     public var instance: URL?
-    /// The object that it was read from, in which members are looked up: a hostile one may have millions.
-    private var content: Data?
-    /// What the description hides.
-    private var redaction: Redaction?
+    /// The response whose content it is, in which members are looked up when asked for: there may be millions.
+    private var response: DataResponse?
+    /// The decoder of members.
+    private var decoder: (any ResponseDecoder)?
 
-    /// A problem, such as a test makes.
-    ///
-    /// - Parameters:
-    ///   - type: The URL that identifies the kind of problem.
-    ///   - title: The kind in words.
-    ///   - status: The status.
-    ///   - detail: What is wrong, in words.
-    ///   - instance: What identifies this occurrence.
+    /// A problem, such as a test makes, from members that have the names of its properties.
     public init(
         type: String = "about:blank", title: String? = nil, status: HTTPResponse.Status? = nil, detail: String? = nil,
         instance: URL? = nil
@@ -50,24 +43,24 @@ public struct Problem: Error, Sendable {
     /// let accounts: [String]? = problem["accounts"]
     /// ```
     ///
-    /// ``DataResponse/Config/defaultDecoder`` reads it. `nil` if it is missing or of another type.
+    /// The decoder that read the problem reads it. `nil` if it is missing or of another type.
     ///
     /// - Parameters:
     ///   - name: The name of the member.
-    ///   - type: The type of the value; what the context expects if left out.
+    ///   - type: The type of the value; by default what the context expects.
     public subscript<Value: Decodable>(name: String, as type: Value.Type = Value.self) -> Value? {
-        guard let json = content.map(JSONTokenizer.init),
-            let start = json.member(JSONKey(stringValue: name), of: json.root).exact?.value
-        else { return nil }
-        return try? DataResponse.Config.defaultDecoder.decode(type, from: Data(json.value(at: start)))
+        guard let response else { return nil }
+        let json = JSONTokenizer(response.data)
+        guard let start = json.member(JSONKey(stringValue: name), of: json.root).exact?.value else { return nil }
+        return try? (decoder ?? response.ownDecoder).decode(type, from: Data(json.value(at: start)))
     }
 }
 
 extension Problem: Decodable {
-    /// What the problem came in, if a response is decoded by itself.
+    /// The response whose whole content is a problem.
     private static let response = CodingUserInfoKey(rawValue: "URLConfig.Problem.response")
 
-    /// Decodes an object that has at least one of the five members, so that it is not taken for a problem by chance.
+    /// Decodes an object that has at least one of the five members.
     ///
     /// ``DataResponse/problem`` and `response.decode(Problem.self)` also read extensions, resolve type and instance
     /// against the URL of the response, and know its status.
@@ -79,45 +72,42 @@ extension Problem: Decodable {
             let words = "no member of problem details (RFC 9457)"
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: words))
         }
-        func text(_ member: JSONKey) -> String? { try? members.decode(String.self, forKey: member) }
+        func text(_ name: JSONKey) -> String? { try? members.decode(String.self, forKey: name) }
+        func url(_ text: String) -> URL? { URL(reference: text, relativeTo: response?.url) }
         let type = text("type") ?? "about:blank"
         let code = (try? members.decode(Int.self, forKey: "status")).flatMap { 100..<600 ~= $0 ? $0 : nil }
         self.init(
-            type: response.flatMap { URL(reference: type, relativeTo: $0.url)?.absoluteString } ?? type,
-            title: text("title"), status: code.map(HTTPResponse.Status.init(integerLiteral:)) ?? response?.status,
-            detail: text("detail"),
-            instance: text("instance").flatMap { URL(reference: $0, relativeTo: response?.url) })
-        content = response?.data
-        redaction = response?.shownRedaction
+            type: response.flatMap { _ in url(type)?.absoluteString } ?? type, title: text("title"),
+            status: code.map(HTTPResponse.Status.init(integerLiteral:)) ?? response?.status, detail: text("detail"),
+            instance: text("instance").flatMap(url))
+        self.response = response
     }
 
     /// The content of a response; `nil` if it is not a problem, or longer than any problem.
-    init?(_ response: DataResponse) {
-        guard response.data.count <= DecodingDiagnosis.limit else { return nil }
-        let decoder = JSONDecoder()
-        if let key = Self.response { decoder.userInfo[key] = response }
-        guard let problem = try? decoder.decode(Self.self, from: response.data) else { return nil }
+    ///
+    /// - Parameter decoder: The decoder of members; `nil` for that of the response.
+    init?(_ response: DataResponse, _ decoder: (any ResponseDecoder)? = nil) {
+        guard response.data.count <= DecodingDiagnosis.limit, let key = Self.response else { return nil }
+        let json = JSONDecoder()
+        json.userInfo[key] = response
+        guard let problem = try? json.decode(Self.self, from: response.data) else { return nil }
         self = problem
+        self.decoder = decoder
     }
-}
-
-extension MediaType {
-    /// `application/problem+json` (RFC 9457 §6.1).
-    public static let problem: Self = "application/problem+json"
 }
 
 extension DataResponse {
     /// The problem in the content, if the content type is `application/problem+json`, whatever the status (RFC 9457).
     ///
-    /// `nil` if the content is not a JSON object, or longer than 500 kB. For problems of another content type there is
-    /// `decode(Problem.self)`.
+    /// `nil` if the content is not a JSON object, or longer than 500 kB. `decode(Problem.self)` reads problems of other
+    /// content types.
     public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
-extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
+extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable {
     /// One line: status, title, detail, type and instance; secrets are hidden, and extensions left out.
     public var description: String {
-        let redaction = redaction ?? URLSession.Config.default.redaction
+        let redaction = response?.shownRedaction ?? URLSession.Config.default.redaction
         let words = [title ?? status?.reasonPhrase, detail].compactMap { $0 }.filter { !$0.isEmpty }
         let text = words.reduce("") { text, words in
             let gap = text.isEmpty ? "" : ".!?".contains(text.suffix(1)) ? " " : ": "
@@ -132,7 +122,4 @@ extension Problem: CustomStringConvertible, LocalizedError, CustomReflectable {
 
     /// The same as the description.
     public var errorDescription: String? { description }
-
-    /// What `dump` and debuggers see: the description.
-    public var customMirror: Mirror { .shown(self) }
 }

@@ -1,4 +1,4 @@
-/// What is wrong with a request, or with the response to it.
+/// What is wrong with a request or its response.
 ///
 /// ```swift
 /// do {
@@ -8,40 +8,38 @@
 /// }
 /// ```
 ///
-/// Transport failures stay `URLError`, a cancelled task throws `CancellationError`, and errors of the caller's own
-/// closures are rethrown.
+/// Transport failures are `URLError`, and a cancelled task throws `CancellationError`. What an app's own closures throw
+/// is rethrown.
 public struct RequestError: Error, Sendable {
     /// The kind of failure; an app adds its own as static members.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
         public let rawValue: String
 
-        /// A code of an app's own.
-        ///
-        /// - Parameter rawValue: Its name.
+        /// A code of an app's own, with a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// The host, path or query gives no URL that may be requested.
+        /// Host, path and query do not make a URL that may be requested.
         public static let invalidURL = Self(rawValue: "invalidURL")
         /// The method, a header field, the credentials, the body, the time limit or the session cannot be used.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// The response is not one of HTTP.
+        /// The response is not HTTP.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit``.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
         /// A redirect leads to a URL that may not be requested, or is the twenty-first of a call.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
-        /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, is up.
+        /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, has passed.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
         /// `load` or `refresh` of a ``TokenAuthenticator`` did not return in time.
         public static let authenticationTimedOut = Self(rawValue: "authenticationTimedOut")
         /// The server refused the credentials for good, or the request had none.
         public static let unauthorized = Self(rawValue: "unauthorized")
-        /// The status is not one of those accepted.
+        /// The status is not accepted.
         public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
-        /// The content type is not the one accepted.
+        /// The content type is not accepted.
         public static let unacceptableContentType = Self(rawValue: "unacceptableContentType")
         /// The content cannot be decoded.
         public static let decoding = Self(rawValue: "decoding")
@@ -55,13 +53,13 @@ public struct RequestError: Error, Sendable {
         set { (text, isDiagnosed) = (newValue, false) }
     }
     private var text: String
-    /// Whether the content explains more, whenever the error is shown.
+    /// Whether the content explains more when the error is shown.
     var isDiagnosed = false
     /// The request, if there is one yet.
     public var request: URLRequest?
     /// The response with its content, if there was one.
     public var response: DataResponse?
-    /// What was sent until then; empty if nothing was.
+    /// What was sent until then.
     public var attempts: [Attempt] = []
     /// The error that caused this one.
     public var underlyingError: (any Error)?
@@ -72,14 +70,9 @@ public struct RequestError: Error, Sendable {
         redaction ?? response?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
     }
 
-    /// An error, such as a validator of an app's own throws.
+    /// An error, such as a validator of an app's own throws, from members that have the names of its properties.
     ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - reason: What is wrong and what to do about it. It is shown and logged, so it must not contain a secret.
-    ///   - request: The request; by default that of the response.
-    ///   - response: The response.
-    ///   - underlyingError: The error that caused this one.
+    /// The reason is shown and logged: it must not contain a secret. The request is by default that of the response.
     public init(
         _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
         underlyingError: (any Error)? = nil
@@ -101,20 +94,19 @@ public struct RequestError: Error, Sendable {
     }
 }
 
-extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectable {
-    /// One sentence: request, status, what is wrong and what to do; of a content that could not be decoded then the
-    /// lines around the place; then a line for each attempt, if there were several or the budget refused another one.
+extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflectable {
+    /// Request, status, what is wrong and what to do, in one sentence; secrets are hidden.
     ///
-    /// Secrets are hidden.
+    /// Lines of the content follow if it could not be decoded, and a line for each attempt if there were several.
     public var description: String {
         let redaction = shownRedaction
         let diagnosis = diagnosis
-        let reason = self.text + (diagnosis?.sentence ?? "")
-        var text = "\(code.rawValue): "
+        var start = "\(code.rawValue): "
         if let request, !isUnsendable {
-            text += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
+            start += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
         }
-        text = ([text + reason.escapingControls] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
+        let reason = (text + (diagnosis?.sentence ?? "")).escapingControls
+        var text = ([start + reason] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
         text = redaction.maskedByValue(text)
         guard attempts.count > 1 || attempts.first?.reason != nil else { return text }
         return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
@@ -122,13 +114,4 @@ extension RequestError: CustomStringConvertible, LocalizedError, CustomReflectab
 
     /// The ``reason``, without the request and without lines of the content.
     public var errorDescription: String? { reason.escapingControls }
-
-    /// What `dump` and debuggers see: as much as is printed.
-    public var customMirror: Mirror {
-        let redaction = shownRedaction
-        return .shown(
-            self, ("code", code.rawValue), ("reason", reason),
-            ("request", request?.summary(redaction)), ("response", response), ("attempts", attempts),
-            ("underlyingError", underlyingError.map(redaction.masked)))
-    }
 }

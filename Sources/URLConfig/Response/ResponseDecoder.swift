@@ -1,4 +1,4 @@
-/// Reads a model from bytes: any decoder with Foundation's usual method.
+/// Reads a model from bytes, as Foundation's decoders do.
 ///
 /// ```swift
 /// struct XMLResponseDecoder: ResponseDecoder {

@@ -14,11 +14,9 @@ public struct RedirectPolicy: Sendable {
     static let most = 20
 
     private var decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
-    /// Whether redirects are followed without a look at the response: nobody needs its body.
-    private var isUnconditional = false
 
     /// Follows redirects.
-    public static let follow = Self(decide: { _, next in next }, isUnconditional: true)
+    public static let follow = Self { _, next in next }
     /// Returns a redirect like any other response.
     public static let none = Self()
 }
@@ -30,10 +28,6 @@ extension RedirectPolicy {
     ///   Returns the request to send, or `nil` to return the redirect. What it throws is rethrown.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
         self.init(decide: decide)
-    }
-
-    func surelyFollow(_ response: Transport.Response) -> Bool {
-        isUnconditional && response.status.isRedirect && response.headerFields[.location]?.isEmpty == false
     }
 
     /// The request that follows a redirect; `nil` if the response is to be returned.

@@ -1,4 +1,4 @@
-/// A check of every response: it inspects it, replaces it or throws. An app adds its own as a static member:
+/// A check of each response, which it may replace or refuse. An app adds its own as a static member:
 ///
 /// ```swift
 /// extension ResponseValidator {
@@ -20,16 +20,18 @@ public struct ResponseValidator: Sendable {
     /// A 2xx status; otherwise ``RequestError/Code/unacceptableStatus``.
     public static let success = Self { try $0.validated() }
 
-    /// One of the given status codes; otherwise ``RequestError/Code/unacceptableStatus``.
-    ///
-    /// - Parameter codes: Status codes, such as `200..<300` or `[200, 404]`; the first 4,096 of them are used.
-    public static func status(in codes: some Sequence<Int>) -> Self {
-        let codes = Set(codes.statusCodes)
-        return Self { try $0.validateStatusCode(in: codes) }
-    }
+    /// One of the given statuses, such as `[200, 404]`; otherwise ``RequestError/Code/unacceptableStatus``.
+    public static func status(_ status: Set<HTTPResponse.Status>) -> Self { Self { try $0.validated(status: status) } }
 
-    /// A content type of the given kind; otherwise ``RequestError/Code/unacceptableContentType``.
+    /// A content type of a kind; otherwise ``RequestError/Code/unacceptableContentType``.
     ///
     /// - Parameter type: The kind, as for ``DataResponse/hasContentType(_:)``.
-    public static func contentType(_ type: MediaType) -> Self { Self { try $0.validateContentType(type) } }
+    public static func contentType(_ type: MediaType) -> Self { Self { try $0.validated(contentType: type) } }
+
+    /// A 2xx status; otherwise the API's own error, as ``DataResponse/validated(orThrow:decoder:)`` throws it.
+    ///
+    /// - Parameter failure: The type of the API's own error.
+    public static func orThrow<Failure: Decodable & Error>(_ failure: Failure.Type) -> Self {
+        Self { try $0.validated(orThrow: failure) }
+    }
 }

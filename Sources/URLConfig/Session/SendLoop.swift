@@ -106,7 +106,8 @@ struct SendLoop: Sendable {
         let outcome: Outcome
         do {
             let sending = Transport.Request(
-                request, session: session, config: config, isForeign: hop.isForeign, credential: hop.credential)
+                urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign, config: config,
+                credential: hop.credential)
             var answer = try await transport.answer(to: sending)
             answer.response.duration = elapsed()
             answer.response = configured(answer.response)

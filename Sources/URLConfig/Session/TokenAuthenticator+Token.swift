@@ -1,6 +1,6 @@
 extension TokenAuthenticator {
     /// A token and, if it is known, its expiry.
-    public struct Token: Sendable, CustomStringConvertible, Mirrored {
+    public struct Token: Sendable, CustomStringConvertible, RedactedReflectable {
         /// The token.
         public var value: String
         /// When it expires; `nil` if only the server knows.
@@ -14,7 +14,5 @@ extension TokenAuthenticator {
 
         /// The expiry, without the token.
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
-
-        var mirror: Mirror { .shown(self) }
     }
 }

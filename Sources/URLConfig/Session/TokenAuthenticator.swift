@@ -193,7 +193,6 @@ public actor TokenAuthenticator: Authenticator {
     }
 }
 
-extension TokenAuthenticator: Mirrored {
-    /// The hosts, and no token.
-    nonisolated var mirror: Mirror { .shown(self, ("hosts", hostNames)) }
+extension TokenAuthenticator: RedactedReflectable {
+    nonisolated var shownChildren: [(String, Any?)] { [("hosts", hostNames)] }
 }

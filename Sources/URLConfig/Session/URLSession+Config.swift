@@ -141,12 +141,13 @@ extension URLSession.Config {
     }
 }
 
-extension URLSession.Config: Mirrored {
-    /// An authenticator may have tokens: only its type is shown.
-    var mirror: Mirror {
-        .shown(
-            self, ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),
+extension URLSession.Config: RedactedReflectable {
+    /// An authenticator may contain tokens: only its type is shown.
+    var shownChildren: [(String, Any?)] {
+        [
+            ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),
             ("validators", validators.count), ("retry", retry), ("deadline", deadline), ("redirects", redirects),
-            ("responseLimit", responseLimit), ("logBody", logBody.bytes))
+            ("responseLimit", responseLimit), ("logBody", logBody.bytes),
+        ]
     }
 }

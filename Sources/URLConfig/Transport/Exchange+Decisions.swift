@@ -1,13 +1,11 @@
-/// What the delegates of a session decide about a request that was sent.
 extension Exchange {
-    /// What a delegate decides, on its session's queue, within the time that the request or its session has.
+    /// Asks a delegate on its session's queue, within the time limit of the request or the session.
     func asked<Value: Sendable>(
         for request: URLRequest, _ ask: @escaping @Sendable (_ decide: @escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
         let decision = OneShot<Value>()
         let session = self.request.session
         session.delegateQueue.addOperation { ask { decision.resolve(.success($0)) } }
-        // Nothing moves while it decides.
         let silence = Duration(timeoutInterval: session.configuration.timeoutIntervalForRequest)
         let limit = shadow.timeLimit(of: request) ?? silence
         return try await withTimeLimit(limit?.clamped, self.request.config.clock) {
@@ -19,7 +17,7 @@ extension Exchange {
 }
 
 extension Exchange? {
-    /// The request that follows a redirect, as the caller's delegate has it; `nil` if the redirect is the response.
+    /// The request that follows a redirect, after the caller's delegate was asked; `nil` if it is not to be followed.
     func redirection(to next: URLRequest) async throws -> URLRequest? {
         guard let self, let head = self.head,
             self.request.config.taskDelegate != nil || self.request.session.delegate != nil
@@ -27,12 +25,11 @@ extension Exchange? {
         return try await self.asked(for: next) { self.redirected(by: head, to: next, decide: $0) }
     }
 
-    /// A request that can be sent once more: one with a stream needs another one, from the caller's delegate.
+    /// The request to send again, with another body stream of the caller's delegate if it had one.
     func repeatable(_ request: URLRequest) async throws -> URLRequest? {
         guard request.httpBodyStream != nil else { return request }
-        guard let self else { return nil }
-        return try await self.asked(for: request) { decide in
-            self.newBodyStream { stream in
+        return try await self?.asked(for: request) { [self] decide in
+            self?.newBodyStream { stream in
                 var again = request
                 again.httpBodyStream = stream
                 decide(stream.map { _ in again })

@@ -1,22 +1,23 @@
-/// One request on the wire and its response: one task of a session, and that task's delegate.
+/// One request on the wire and its response: one task of a session, and the delegate of that task.
 ///
-/// **The lock.** Foundation on Linux crashes if a redirect is answered on a task that has been cancelled meanwhile. So
-/// it is answered with the lock held, and only while the exchange is not over; `finish` takes the same lock to make it
-/// over, and cancels the task after that, elsewhere (cancelling waits for the task's queue). Answering does no more
-/// than add to that queue: this is the one exception to the rule that nothing is called while a lock is held.
+/// **The lock.** On Linux, Foundation crashes if a redirect is refused on a task that was cancelled before. So it is
+/// refused while the lock is held, and only if the exchange is not over. `finish` takes the same lock to end the
+/// exchange, and then cancels the task on another queue, because cancelling waits. To refuse a redirect only adds to a
+/// queue. This is the one exception to the rule that nothing is called while a lock is held.
 ///
-/// Redirects are never followed here: they come back as the response, and the send loop decides.
+/// Foundation never follows a redirect: the redirect is the response, and the send loop decides.
 final class Exchange: NSObject, URLSessionDataDelegate {
     private struct State {
         var task: URLSessionTask?
         var head: URLResponse?
         var body: BodyBuffer
         var challenge: URLAuthenticationChallenge?
-        /// How it ended; `nil` until it is over.
+        var isFromCache = false
+        /// How the exchange ended; `nil` until it is over.
         var result: Result<Void, any Error>?
-        /// Who waits for a head or for bytes.
+        /// They wait for the head or for bytes.
         var readers: [OneShot<Void>] = []
-        /// The time since bytes moved last, if somebody measures silence.
+        /// The time since the last bytes moved; `nil` if silence has no limit.
         var silence: (@Sendable () -> Duration)?
         var silenceAlarm: Alarm?
         var limitAlarm: Alarm?
@@ -25,16 +26,15 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     let request: Transport.Request
     let shadow: ShadowSession
     private let state: Locked<State>
-    private let end = OneShot<Result<Void, any Error>>()
+    private let end = OneShot<Void>()
 
-    /// - Parameter limit: The most bytes of the response's body; `nil` for as many as come.
-    init(_ request: Transport.Request, limit: Int? = nil) {
+    init(_ request: Transport.Request) {
         self.request = request
         shadow = ShadowSession.of(request.session)
-        state = Locked(State(body: BodyBuffer(limit: limit)))
+        state = Locked(State(body: BodyBuffer(limit: request.config.responseLimit)))
     }
 
-    /// Begins with a task whose callbacks arrive here, unless the exchange is over.
+    /// Starts a task whose callbacks arrive here, unless the exchange is over.
     ///
     /// - Returns: Whether there is a task, which will end.
     @discardableResult
@@ -42,67 +42,63 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         guard !isOver else { return false }
         let task = makeTask()
         state.set(\.task, task)
-        // A session keeps a task that has neither begun nor been cancelled for ever.
+        // A session keeps a task for ever that was neither resumed nor cancelled.
         if isOver { task.cancel() } else { task.resume() }
         return true
     }
 
     private var isOver: Bool { state.withLock { $0.result != nil } }
+    var task: URLSessionTask? { state.withLock { $0.task } }
+    var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
+    var isFromCache: Bool { state.withLock { $0.isFromCache } }
+    /// The server's request for credentials, which ended the exchange.
+    var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
-    /// Waits until the response is complete, for one caller.
-    ///
-    /// - Throws: `CancellationError` as soon as the running task is cancelled, ``BodyTooLong``, and other errors.
-    func complete() async throws {
-        try check(await end.value { self.finish(throwing: CancellationError()) })
+    /// Waits until the exchange is over, for one caller; to cancel the running task ends it.
+    func waitForEnd() async {
+        try? await end.value { self.finish(throwing: CancellationError()) }
     }
 
-    private func check(_ result: Result<Void, any Error>) throws {
-        do {
-            try result.get()
-        } catch is LostConnection {
-            // Only here: the exchange cannot keep an error that keeps the exchange.
-            throw URLError(lostConnectionOf: self)
-        }
-    }
-
-    /// Waits until the head of the response has arrived, or all of it.
+    /// Waits until the head of the response has arrived, or the exchange is over.
     func waitForHead() async throws {
         _ = try await arrival { $0.head }
     }
 
     /// The next bytes of the body; `nil` at its end.
+    ///
+    /// - Throws: ``BodyTooLong``, `CancellationError` as soon as the running task is cancelled, and other errors.
     func piece() async throws -> Data? {
         try await arrival { $0.body.take() }
     }
 
     private func arrival<Arrival: Sendable>(_ take: @Sendable (inout State) -> Arrival?) async throws -> Arrival? {
         while true {
-            let reader = OneShot<Void>()
-            let (arrival, result) = state.withLock { state in
+            let (arrival, result, reader) = state.withLock { state in
                 let arrival = take(&state)
-                if arrival == nil, state.result == nil { state.readers.append(reader) }
-                return (arrival, state.result)
+                guard arrival == nil, state.result == nil else { return (arrival, state.result, nil as OneShot<Void>?) }
+                let reader = OneShot<Void>()
+                state.readers.append(reader)
+                return (nil, nil, reader)
             }
             if let arrival { return arrival }
-            if let result {
-                try check(result)
+            guard let reader else {
+                do {
+                    try result?.get()
+                } catch is LostConnection {
+                    // Made here: an error in the state that keeps the exchange would be a cycle.
+                    throw URLError(lostConnectionOf: self)
+                }
                 return nil
             }
             try await reader.value { self.finish(throwing: CancellationError()) }
         }
     }
 
-    var task: URLSessionTask? { state.withLock { $0.task } }
-    var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
-    var body: Data { state.withLock { $0.body.data } }
-    /// What the response ended with, for credentials in place of a response that is of use.
-    var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
-
     func finish(throwing error: any Error) {
         finish(.failure(error))
     }
 
-    /// Ends the exchange with what has arrived, because the task asks for credentials.
+    /// Ends the exchange with what has arrived, because the server wants credentials.
     func finish(_ challenge: URLAuthenticationChallenge) {
         state.set(\.challenge, challenge)
         finish(.success(()))
@@ -133,7 +129,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     private func finish(_ result: Result<Void, any Error>, cancels: Bool = true) {
-        // What it had goes when the lock is free again.
+        // Returned, so that nothing is released under the lock.
         let before = state.withLock { state in
             defer {
                 state.result = state.result ?? result
@@ -142,8 +138,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             return state
         }
         guard before.result == nil else { return }
-        end.resolve(.success(result))
-        for reader in before.readers { reader.resolve(.success(())) }
+        for reader in before.readers + [end] { reader.resolve(.success(())) }
         if cancels, let task = before.task { ShadowSession.cancel(task, of: self) }
     }
 
@@ -157,23 +152,10 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         for reader in readers { reader.resolve(.success(())) }
     }
 
-    /// Begins the measurement of silence anew: bytes have moved.
+    /// Measures silence anew, because bytes have moved.
     func move() {
         guard state.withLock({ $0.silence != nil }) else { return }
         state.set(\.silence, request.config.clock.stopwatch())
-    }
-
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        #if canImport(FoundationNetworking)
-        state.withLock { state in
-            if state.result == nil { completionHandler(nil) }
-        }
-        #else
-        completionHandler(nil)
-        #endif
     }
 
     func urlSession(
@@ -182,7 +164,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     ) {
         receive { state in
             state.head = response
-            state.body.begin(length: response.expectedContentLength)
+            // A new response discards the previous one, such as a redirect.
+            state.body = BodyBuffer(limit: state.body.limit)
         }
         completionHandler(.allow)
     }
@@ -200,9 +183,26 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         finish(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()), cancels: false)
     }
 
-    #if !canImport(FoundationNetworking)
-    // On Apple platforms the caller's delegate receives everything else, such as challenges and metrics, as if it were
-    // the task's.
+    #if canImport(FoundationNetworking)
+    func refuseRedirect(_ completionHandler: (URLRequest?) -> Void) {
+        state.withLock { state in
+            if state.result == nil { completionHandler(nil) }
+        }
+    }
+    #else
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        state.set(\.isFromCache, metrics.transactionMetrics.last?.resourceFetchType == .localCache)
+        _ = isAsked { $0.urlSession?(session, task: $1, didFinishCollecting: metrics) }
+    }
+
+    // The caller's delegate receives everything else, such as challenges, as if it were the delegate of the task.
     override func responds(to selector: Selector!) -> Bool {
         super.responds(to: selector) || request.callerDelegate?.responds(to: selector) == true
     }

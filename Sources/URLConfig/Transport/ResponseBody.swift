@@ -4,12 +4,11 @@
 /// for try await piece in response.body { … }
 /// ```
 ///
-/// It can be read once; whoever reads it again gets an error. To leave the loop, and to let go of the body, ends the
-/// transfer.
+/// It can be read once. The transfer ends when the loop is left, or when nobody keeps the body.
 public struct ResponseBody: AsyncSequence, Sendable {
     private let iterator: @Sendable () -> AsyncIterator
 
-    /// A body that is here already.
+    /// A body that is complete.
     ///
     /// - Parameter data: The bytes, by default none.
     public init(_ data: Data = Data()) {
@@ -20,12 +19,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     init(unfolding piece: @escaping @Sendable () async throws -> Data?) {
-        iterator = { AsyncIterator(piece) }
+        iterator = { AsyncIterator(piece: piece) }
     }
 
     /// A body that arrives in pieces.
     ///
-    /// - Parameter pieces: The pieces, such as an `AsyncThrowingStream`. What it throws, who reads the body receives.
+    /// - Parameter pieces: The pieces, such as an `AsyncThrowingStream`. Who reads the body receives what it throws.
     public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {
         let isRead = Locked(false)
         iterator = {
@@ -45,36 +44,25 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// The whole body.
     ///
-    /// - Parameter limit: The most bytes, by default as many as come.
+    /// - Parameter limit: The most bytes, by default without a limit.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/responseTooLarge`` for more bytes than the limit; what
-    ///   the transport throws, such as `URLError` for a connection that is lost.
+    ///   the transport throws, such as `URLError` for a lost connection.
     public func collect(upTo limit: Int = .max) async throws -> Data {
         var buffer = BodyBuffer(limit: limit)
         do {
-            try await collect(into: &buffer)
+            for try await piece in self { try buffer.receive(piece) }
         } catch is BodyTooLong {
-            let reason = "the body is longer than \(limit.shownAsBytes)"
-            throw RequestError(.responseTooLarge, reason: reason)
+            throw RequestError(.responseTooLarge, reason: "the body is longer than \(limit.shownAsBytes)")
         }
         return buffer.data
-    }
-
-    /// - Throws: ``BodyTooLong`` when the buffer is full; what the transport throws.
-    func collect(into buffer: inout BodyBuffer) async throws {
-        let iterator = iterator()
-        while let piece = try await iterator.next() { try buffer.receive(piece) }
     }
 
     /// The pieces.
     public func makeAsyncIterator() -> AsyncIterator { iterator() }
 
-    /// The pieces that are to come.
+    /// Reads the pieces.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let piece: () async throws -> Data?
-
-        fileprivate init(_ piece: @escaping () async throws -> Data?) {
-            self.piece = piece
-        }
+        fileprivate let piece: () async throws -> Data?
 
         /// The next piece; `nil` at the end of the body.
         public func next() async throws -> Data? { try await piece() }

@@ -7,8 +7,8 @@
 /// let response = try await URLSession.shared.response(for: request) { $0.transport = stub }
 /// ```
 ///
-/// A transport sends one request once. Redirects, retries, credentials, time limits and validators are the business of
-/// `response(for:)`, and work on every transport.
+/// A transport sends one request once. `response(for:)` handles redirects, retries, credentials, time limits and
+/// validators, on every transport.
 ///
 /// One transport may use another:
 ///
@@ -19,7 +19,7 @@
 /// }
 /// ```
 ///
-/// A call of `response(for:)` that a transport makes itself does not come back to it, but uses ``urlSession``.
+/// If a transport calls `response(for:)` itself, that call uses ``urlSession`` and not this transport again.
 public struct Transport: Sendable {
     private final class Custom: Sendable {
         let send: @Sendable (Request) async throws -> Response
@@ -32,51 +32,51 @@ public struct Transport: Sendable {
     /// `nil` for ``urlSession``.
     private let custom: Custom?
 
-    // A task that a transport starts and leaves behind keeps the mark, but then the work is over.
+    // A task that a transport starts and leaves behind keeps this value, but then the work is over.
     private struct Work: Sendable {
-        let transport: ObjectIdentifier
+        let transport: Custom
         let isOver = Locked(false)
     }
 
     /// The transports that this task is part of.
     @TaskLocal private static var work: [Work] = []
 
-    /// The session that the call is made on: `URLSession` itself, and on Linux a session of ours in its place.
-    public static let urlSession = Self(custom: nil)
+    /// The session of the call: `URLSession` itself, and on Linux a session of the library's own in its place.
+    public static let urlSession = Self()
 
-    /// A transport of an app's own.
+    /// A custom transport.
     ///
-    /// - Parameter send: Sends a request once and returns the head of the response; it must not follow redirects.
-    ///   What it throws, the call throws; use `URLError` for failures of the network, which ``RetryPolicy`` knows.
-    ///   When the task is cancelled, it should stop what it does; the call ends at once in any case. Its time is
-    ///   limited by the request's `timeout` and the call's `deadline` alone, and not by the session's configuration.
+    /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects, and
+    ///   should stop when the task is cancelled. The call throws what it throws; throw `URLError` for failures of the
+    ///   network, which ``RetryPolicy`` knows. The time limits are the request's `timeout` and the call's `deadline`;
+    ///   those of the session's configuration are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
-        self.init(custom: Custom(send))
+        custom = Custom(send)
     }
 
-    private init(custom: Custom?) {
-        self.custom = custom
-    }
+    private init() { custom = nil }
 
     /// Sends a request once, such as for another transport.
     ///
     /// - Parameter request: The request that a transport has received, changed or not.
-    /// - Returns: The head of the response and its body, which arrives meanwhile. To let go of the body ends the
-    ///   transfer. What ``urlSession`` receives faster than it is read is kept in memory.
-    /// - Throws: What the transport throws; ``urlSession`` throws `URLError` for failures of the network and for time
-    ///   that is up, and `CancellationError` once the task is cancelled.
+    /// - Returns: The head of the response, and its body, which may still arrive. ``urlSession`` keeps in memory what
+    ///   arrives before it is read.
+    /// - Throws: What the transport throws. ``urlSession`` throws `URLError` for failures of the network and expired
+    ///   time limits, and `CancellationError` when the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
-        guard let custom = forThisTask.custom else { return try await URLSessionTransport.response(to: request) }
-        let work = Work(transport: ObjectIdentifier(custom))
+        guard let custom = forThisTask.custom else {
+            // The send loop has checked its own request, but a transport may have changed it.
+            try request.urlRequest.checkSendable()
+            return try await URLSessionTransport.response(to: request)
+        }
+        let work = Work(transport: custom)
         defer { work.isOver.set(\.self, true) }
         return try await Self.$work.withValue(Self.work + [work]) { try await custom.send(request) }
     }
 
     /// The transport for a call of this task.
     var forThisTask: Self {
-        let isAtWork = Self.work.contains { work in
-            work.transport == custom.map(ObjectIdentifier.init) && !work.isOver.withLock { $0 }
-        }
+        let isAtWork = Self.work.contains { $0.transport === custom && !$0.isOver.withLock { $0 } }
         return isAtWork ? .urlSession : self
     }
 
@@ -84,7 +84,9 @@ public struct Transport: Sendable {
     ///
     /// - Throws: What ``send(_:)`` throws; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
     func answer(to request: Request) async throws -> Answer {
-        guard custom != nil else { return try await URLSessionTransport.answer(to: request) }
+        guard custom != nil else {
+            return try await Answer(collecting: URLSessionTransport.response(to: request, isWhole: true), to: request)
+        }
         let limit = request.urlRequest.customTimeLimit
         return try await withDeadline(limit, request.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
@@ -99,32 +101,21 @@ extension Transport {
     public struct Request: Sendable {
         /// Method, URL, header fields and `timeoutInterval`.
         ///
-        /// It has none of the fields that the session's configuration adds, such as cookies.
+        /// The fields that the session's configuration adds, such as cookies, are not in it yet.
         public var urlRequest: URLRequest
-        /// The session that the call is made on, whose configuration a transport may follow.
+        /// The session of the call, whose configuration a transport may follow.
         public let session: URLSession
-        /// Whether credentials of the session's configuration may be sent: not after a redirect to another origin.
+        /// Whether credentials of the session's configuration may be sent: `false` after a redirect to another origin.
         public let allowsSessionCredentials: Bool
         let config: URLSession.Config
-        /// The response to the server's last challenge.
+        /// The credential for the server's last challenge.
         let credential: (URLCredential, Origin)?
-        /// A body that another transport has put in place of the request's own, and that `urlRequest` cannot have.
-        private var replacement: Body?
-
-        init(
-            _ urlRequest: URLRequest, session: URLSession, config: URLSession.Config, isForeign: Bool = false,
-            credential: (URLCredential, Origin)? = nil
-        ) {
-            self.urlRequest = urlRequest
-            self.session = session
-            self.config = config
-            allowsSessionCredentials = !isForeign
-            self.credential = credential
-        }
+        /// The body that another transport has set, if `urlRequest` cannot contain it.
+        private(set) var replacement: Body?
 
         /// The body; `nil` for none.
         ///
-        /// A transport that hands the request on may replace it.
+        /// A transport may replace it before it sends the request by another transport.
         public var body: Body? {
             get {
                 if let replacement { return replacement }
@@ -143,31 +134,31 @@ extension Transport {
             }
         }
 
-        /// Makes a replaced body the request's own, as a stream.
+        /// Puts a replaced body into `urlRequest`, as a stream.
         mutating func openBody() throws {
-            let length: Int64?
+            var length: Int64?
             switch replacement {
             case .file(let url):
                 guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
                     let stream = InputStream(url: url)
-                else {
-                    let reason = "body: the file \(url.lastPathComponent) cannot be read"
-                    throw RequestError(.invalidRequest, reason: reason, request: urlRequest)
-                }
+                else { throw invalidBody("the file \(url.lastPathComponent) cannot be read") }
                 (length, urlRequest.httpBodyStream) = (Int64(size), stream)
             case .stream(let count, let open):
                 (length, urlRequest.httpBodyStream) = (count.flatMap { $0 < 0 ? nil : $0 }, try open())
-            default: length = nil
+            default: break
             }
-            // Foundation would send what is left of it, which is nothing.
+            // Foundation would send the rest of it, which is empty.
             if let stream = urlRequest.httpBodyStream, type(of: stream) == InputStream.self,
                 [.atEnd, .closed].contains(stream.streamStatus)
             {
-                let reason = "body: the stream has been read already; make another one"
-                throw RequestError(.invalidRequest, reason: reason, request: urlRequest)
+                throw invalidBody("the stream has been read already; make another one")
             }
             replacement = nil
             if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        }
+
+        private func invalidBody(_ reason: String) -> RequestError {
+            RequestError(.invalidRequest, reason: "body: \(reason)", request: urlRequest)
         }
     }
 
@@ -180,8 +171,8 @@ extension Transport {
         /// A stream.
         ///
         /// - Parameters:
-        ///   - length: Its length in bytes; `nil` if it is not known.
-        ///   - open: Makes the stream, not opened yet. Called once each time that the request is sent.
+        ///   - length: The number of bytes; `nil` if unknown: the body is sent in chunks then.
+        ///   - open: Makes the stream, not opened yet. Called each time that the request is sent.
         case stream(length: Int64?, open: @Sendable () throws -> InputStream)
     }
 
@@ -195,7 +186,7 @@ extension Transport {
         public var url: URL?
         /// The body.
         public var body: ResponseBody
-        /// What the session's delegate may decide about the response; `nil` if there is no session's task.
+        /// What the session's delegate may decide about the response; `nil` without a task of a session.
         var decisions: Exchange?
 
         /// A response.
@@ -217,22 +208,13 @@ extension Transport {
     }
 }
 
-extension Transport.Request: CustomReflectable {
-    /// What `dump` and debuggers see: secrets are hidden.
-    public var customMirror: Mirror { .shown(self, ("request", urlRequest.summary(config.redaction))) }
+extension Transport.Request: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(config.redaction))] }
 }
 
-extension Transport.Response: CustomReflectable {
-    /// What `dump` and debuggers see: secrets are hidden.
-    public var customMirror: Mirror {
+extension Transport.Response: RedactedReflectable {
+    var shownChildren: [(String, Any?)] {
         let redaction = decisions?.request.config.redaction ?? URLSession.Config.default.redaction
-        return .shown(self, ("status", status.code), ("headerFields", redaction.masked(headerFields)))
-    }
-}
-
-extension URLRequest {
-    /// The length that `Content-Length` names.
-    var declaredLength: Int64? {
-        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+        return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
     }
 }

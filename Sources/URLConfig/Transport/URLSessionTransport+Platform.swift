@@ -1,19 +1,19 @@
-// The two platforms side by side: all that differs between them, but for the shadow of Linux.
+// All that differs between the platforms, apart from the shadow sessions of Linux.
 
 #if canImport(FoundationNetworking)
 
 extension Transport.Request {
-    /// Who is asked and told about a task.
+    /// The delegate that receives the callbacks of a task.
     var callerDelegate: (any URLSessionTaskDelegate)? {
         config.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
     }
 }
 
 extension Exchange {
-    /// The credential to try a refused request again with, from the caller's delegate or the session's storage.
+    /// The credential for the server's challenge, from the caller's delegate or the session's storage.
     ///
-    /// - Parameter refusals: How many there were before.
-    /// - Throws: `URLError` with code `.cancelled` if the delegate wants no response.
+    /// - Parameter refusals: How many credentials were refused before.
+    /// - Throws: `URLError` with code `.cancelled` if the delegate cancels the challenge.
     func credential(after refusals: Int) async throws -> URLCredential? {
         guard let task, let challenge, let sender = challenge.sender,
             challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
@@ -52,7 +52,7 @@ extension Exchange {
 }
 
 extension URLCredentialStorage {
-    /// By what the protection space says: Foundation looks for the very object, which is in no challenge.
+    /// Compares the members of protection spaces: Foundation compares objects, and a challenge has a new one.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
         let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
@@ -66,10 +66,10 @@ extension URLCredentialStorage {
 }
 
 extension TimeInterval {
-    /// A time limit as Foundation may have it; `nil` for none.
+    /// A time limit that is valid for Foundation; `nil` for none.
     ///
-    /// It cuts them to whole seconds, so that half a second is over at once, and crashes for an invalid one, such as
-    /// infinity. Our own clock is exact.
+    /// Foundation rounds down to whole seconds, so that half a second is over at once, and crashes for invalid limits
+    /// such as infinity. The library's own limits are exact.
     var forFoundation: TimeInterval? {
         Duration(timeoutInterval: self)?.timeoutInterval?.rounded(.up)
     }
@@ -88,13 +88,13 @@ struct ShadowSession: Sendable {
         let request = exchange.request
         var urlRequest = request.urlRequest
         let session = request.session
-        // Foundation raises an exception for a task's own delegate there.
+        // A task's own delegate raises an exception there.
         guard session.configuration.identifier == nil else {
             let reason = "a background session cannot be used here; use another session"
             return exchange.finish(
                 throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
         }
-        // An infinite time would become a date that has passed.
+        // An infinite time would become a date in the past.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
         if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
         if !request.allowsSessionCredentials {
@@ -102,7 +102,7 @@ struct ShadowSession: Sendable {
         }
         request.config.redaction.known.add(urlRequest)
         exchange.begin {
-            // An invalidated session raises an exception here, which Swift cannot catch and no property foretells.
+            // An invalidated session raises an exception here. Swift cannot catch it, and no property tells before.
             let task = session.dataTask(with: urlRequest)
             task.delegate = exchange
             return task
@@ -113,7 +113,7 @@ struct ShadowSession: Sendable {
 }
 
 extension Transport.Request {
-    // What the task's delegate does not implement goes to the session's by itself.
+    // Foundation gives the session's delegate what the task's delegate does not implement.
     var callerDelegate: (any URLSessionTaskDelegate)? { config.taskDelegate }
 }
 
@@ -121,8 +121,8 @@ extension Exchange {
     // Foundation asks for credentials itself.
     func credential(after refusals: Int) async throws -> URLCredential? { nil }
 
-    // Each method is optional, and the result is nil if the delegate does not have it: then the next one is asked.
-    private func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
+    /// Calls an optional method of the first delegate that has it; the result of the call is `nil` without it.
+    func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
         guard let task else { return false }
         return [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]
             .contains { delegate in delegate.flatMap { ask($0, task) } != nil }
@@ -146,10 +146,9 @@ extension Exchange {
 }
 
 extension URLRequest {
-    /// Blanks the credentials that a session's configuration would put on this request.
+    /// Sets the credentials to blank that a session's configuration would add to this request.
     ///
-    /// That a blank field comes before one of the configuration follows from the documentation of
-    /// `httpAdditionalHeaders`, and has not been tried.
+    /// By the documentation of `httpAdditionalHeaders`, a field of the request wins. This has not been tried.
     fileprivate mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
         for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
         where redaction.isCredential(name) && value(forHTTPHeaderField: name) == nil {

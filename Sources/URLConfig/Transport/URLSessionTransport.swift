@@ -1,47 +1,25 @@
 /// Sends a request once as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
 enum URLSessionTransport {
-    /// - Returns: The response when its head has arrived.
-    static func response(to request: Transport.Request) async throws -> Transport.Response {
-        // Another transport may have made it.
-        try request.urlRequest.checkSendable()
-        let exchange = try begin(request)
-        let body = Unread(exchange: exchange)
-        try await exchange.waitForHead()
-        return try response(of: exchange, ResponseBody(unfolding: { try await body.exchange.piece() }))
-    }
-
-    /// - Returns: The response when all of it has arrived, which saves the call a change of threads.
-    static func answer(to request: Transport.Request) async throws -> Answer {
-        let exchange = try begin(request)
-        do {
-            try await exchange.complete()
-        } catch let error as BodyTooLong {
-            throw try Answer(head: response(of: exchange), to: request).failure(error, exchange.body)
-        }
-        var answer = try Answer(head: response(of: exchange), to: request)
-        answer.response.data = exchange.body
-        return answer
-    }
-
-    private static func begin(_ request: Transport.Request) throws -> Exchange {
+    /// The response when its head has arrived.
+    ///
+    /// - Parameter isWhole: Whether to wait for the whole body, too. That saves changes of threads.
+    static func response(to request: Transport.Request, isWhole: Bool = false) async throws -> Transport.Response {
         var request = request
         try request.openBody()
-        let exchange = Exchange(request, limit: request.config.responseLimit)
+        let exchange = Exchange(request)
+        let unread = Unread(exchange: exchange)
         if let limit = exchange.shadow.timeLimit(of: request.urlRequest) { exchange.finish(after: limit) }
         exchange.shadow.begin(exchange)
-        return exchange
-    }
-
-    private static func response(of exchange: Exchange, _ body: ResponseBody = .init()) throws -> Transport.Response {
-        let request = exchange.request.urlRequest
-        // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may well hand over.
+        if isWhole { await exchange.waitForEnd() }
+        try await exchange.waitForHead()
+        // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may give.
         guard let head = exchange.head, 0...999 ~= head.statusCode else {
-            throw RequestError(
-                .invalidResponse, reason: "the response is not HTTP", request: request)
+            throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
-        exchange.shadow.received(head, to: request)
+        exchange.shadow.received(head, to: request.urlRequest)
         var response = Transport.Response(
-            status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
+            status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url,
+            body: ResponseBody(unfolding: { try await unread.exchange.piece() }))
         response.decisions = exchange
         return response
     }
@@ -66,6 +44,7 @@ struct LostConnection: Error {
 extension URLError {
     private static let lostConnectionKey = "URLConfigLostConnection"
 
+    /// Stands in the error itself, because a transport may send several requests and throw the error of any of them.
     var lostConnection: LostConnection? { errorUserInfo[Self.lostConnectionKey] as? LostConnection }
 
     var withoutConnection: URLError {
@@ -74,19 +53,17 @@ extension URLError {
 
     init(lostConnectionOf exchange: Exchange) {
         let request = exchange.request.urlRequest
-        // The method is looked at here, because a transport may have made another one of the caller's.
+        // The method that was sent counts: a transport may have changed it.
         let lost = request.hasIdempotentMethod ? LostConnection(decisions: exchange) : nil
-        self.init(
-            .networkConnectionLost, request.url, lost,
-            "The network connection was lost before a response came. The server may have processed the request.")
+        let reason = "The connection was lost before a response came. The server may have processed the request."
+        self.init(.networkConnectionLost, request.url, reason, lost)
     }
 
     init(timedOut url: URL?, after limit: Duration) {
-        let reason = "The request timed out: there was no complete response within \(limit.shown)."
-        self.init(.timedOut, url, nil, reason)
+        self.init(.timedOut, url, "The request timed out: there was no complete response within \(limit.shown).")
     }
 
-    private init(_ code: Code, _ url: URL?, _ lost: LostConnection?, _ reason: String) {
+    private init(_ code: Code, _ url: URL?, _ reason: String, _ lost: LostConnection? = nil) {
         var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
         information[NSURLErrorFailingURLErrorKey] = url
         information[Self.lostConnectionKey] = lost
@@ -95,8 +72,8 @@ extension URLError {
 }
 
 extension URLRequest {
-    /// The time for one attempt, if somebody has chosen one: Foundation's own minute is one without a byte, and its own
-    /// to measure.
+    /// The time limit of one attempt, if one was set: Foundation's default of 60 seconds limits silence, and Foundation
+    /// measures it.
     var customTimeLimit: Duration? {
         timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
     }
@@ -107,10 +84,15 @@ extension URLRequest {
         guard httpBodyStream != nil else { return nil }
         return declaredLength ?? NSURLSessionTransferSizeUnknown
     }
+
+    /// The length that `Content-Length` names.
+    var declaredLength: Int64? {
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+    }
 }
 
 extension HTTPFields {
-    /// An invalid name, and more fields than this type can contain, are left out: it traps on them.
+    /// The fields of a response, without invalid names and without more fields than this type can contain: it traps.
     init(_ response: HTTPURLResponse) {
         self.init()
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {

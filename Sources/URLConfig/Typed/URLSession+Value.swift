@@ -1,13 +1,13 @@
 extension URLSession {
-    /// Sends a typed request, as `response(for:)` does, and returns the value of its response.
+    /// Sends a typed request, as `response(for:)` does, and returns the value that is read from the response.
     ///
     /// ```swift
     /// let user = try await URLSession.shared.value(for: .user(1)) { $0.retry = .standard }
     /// let me: User = try await URLSession.shared.value(for: .with(.api) { $0.path = "/me" })
     /// ```
     ///
-    /// The response is read after the validators have accepted it, and never on the caller's actor: a large one does
-    /// not block the main thread. ``Config/fallback`` is not called for what a reader throws.
+    /// The validators come before the reader, which is never called on the caller's actor: a large response does not
+    /// block the main thread. ``Config/fallback`` is not called for what a reader throws.
     ///
     /// - Parameters:
     ///   - request: The request and how to read its response.

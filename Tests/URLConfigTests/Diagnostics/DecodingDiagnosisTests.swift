@@ -179,9 +179,9 @@ import URLConfig
             #"{"users":[{"id":1,"email":"a"},{"id":2.5,"email":"b"}]}"#,
             """
             it is valid JSON, but a number in it does not fit its type, and the decoder does not say which; \
-            the first that is no integer is users[1].id
+            the first that is not an integer is users[1].id
               users[1] {
-                "id" : 2.5  ← no integer
+                "id" : 2.5  ← not an integer
             """
         ),
         ("", "the content is empty"), (" \r\n", "the content is empty"),
@@ -201,7 +201,7 @@ import URLConfig
     @Test func `it says that the character set is wrong`() {
         let content = Data(#"["caf"#.utf8) + [0xE9] + Data(#""]"#.utf8)
         let text = Self.text([String].self, content, "application/json; charset=iso-8859-1")
-        #expect(text.contains("a byte that is no UTF-8 at byte 5 in [0]"))
+        #expect(text.contains("a byte that is not UTF-8 at byte 5 in [0]"))
         #expect(text.contains("the content type says iso-8859-1, but JSON is UTF-8"))
         #expect(!Self.text([String].self, content).contains("says"))
     }
@@ -209,7 +209,7 @@ import URLConfig
     @Test func `it says what an error answer says`() {
         let json = #"{"error":{"code":7,"message":"The token has expired"}}"#
         let text = Self.text(Page.self, json.utf8, status: .unauthorized)
-        #expect(text.contains("users is missing; the answer looks like an error instead: “The token has expired”\n"))
+        #expect(text.contains("users is missing; the response looks like an error instead: “The token has expired”\n"))
     }
 
     @Test func `a decoder may convert names`() {

@@ -35,6 +35,10 @@ import Testing
                 #"a {  ← here|  "b" : {…},|  "token" : "***",|  "e" : []|}"#
             ),
             (
+                #"{"b":"/?token=s3cret","c":"say \"hi\"","d":"{\"token\":\"s3cret\"}"}"#, .container,
+                #"a {  ← here|  "b" : "/?token=***",|  "c" : "say \"hi\"",|  "d" : "{\"token\":\"***\"}"|}"#
+            ),
+            (
                 #"{"tok\u0065n":"s","Api_Key":1}"#, .container,
                 #"a {  ← here|  "tok\u0065n" : "***",|  "Api_Key" : "***"|}"#
             ),
@@ -49,7 +53,7 @@ import Testing
             let value = String(repeating: "x", count: padding) + String(repeating: piece, count: 100)
             let text = lines("[\"\(value)\"]", .container)
             #expect(!text.unicodeScalars.contains("\u{FFFD}"))
-            #expect(text.unicodeScalars.contains("…") && text.utf8.count < 120)
+            #expect(text.unicodeScalars.contains("…") && text.utf8.count < 320)
         }
     }
 }

@@ -27,7 +27,7 @@ extension URLRequest.Config {
 }
 
 extension URLSession.Config {
-    static let backend = Self().with { $0.validators = [.success(orThrow: ServiceError.self)] }
+    static let backend = Self().with { $0.validators = [.orThrow(ServiceError.self)] }
 }
 
 struct NotesClient: Sendable {

@@ -3,14 +3,14 @@ import URLConfig
 
 protocol NotesRequest: Sendable {
     associatedtype Answer: Sendable
-    /// How the answer is read.
+    /// How the response is read.
     static var reader: ResponseReader<Answer> { get }
     /// What sets this request apart from others.
     func configure(_ config: inout URLRequest.Config)
 }
 
 extension NotesRequest where Answer: Decodable {
-    static var reader: ResponseReader<Answer> { .automatic }
+    static var reader: ResponseReader<Answer> { .json }
 }
 
 extension NotesRequest where Answer == Void {
@@ -22,11 +22,11 @@ struct NotesConnection: Sendable {
 
     func answer<Request: NotesRequest>(to request: Request) async throws -> Request.Answer {
         let reader = Request.reader.orThrow(ServiceError.self)
-        return try await URLSession.shared.value(
-            for: .with(.notes, reader: reader) {
-                $0.authorization = authorization
-                request.configure(&$0)
-            })
+        let urlRequest = URLRequest.with(.notes) {
+            $0.authorization = authorization
+            request.configure(&$0)
+        }
+        return try await URLSession.shared.value(for: TypedRequest(urlRequest, reader: reader))
     }
 }
 

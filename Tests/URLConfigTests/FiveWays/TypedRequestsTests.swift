@@ -45,13 +45,14 @@ extension TypedRequest where Output == Note {
 
 extension TypedRequest where Output == Void {
     static func write(_ text: String, in note: Note, token: String) -> Self {
-        .with(.notes, reader: .none.orThrow(ServiceError.self)) {
+        let request = URLRequest.with(.notes) {
             $0.method = .put
             $0.path = "/notes/\(note.id)/text"
             $0.headers[.editor] = "pad"
             $0.authorization = .bearer(token)
             $0.body = .text(text)
         }
+        return .init(request, reader: .none.orThrow(ServiceError.self))
     }
 }
 

@@ -242,12 +242,12 @@ import Testing
         places += [
             ("bodyString", response.bodyString), ("urlString", request.urlString), ("request body", request.bodyString),
         ]
-        places.append(("cURL", request.cURL))
+        places.append(("cURL", request.cURL()))
         var echo = request
         echo.setValue(said.onOneLine, forHTTPHeaderField: "X-Said")
         echo.httpMethod = "POST"
         echo.httpBody = echo.httpBody ?? Data(said.utf8)
-        places += [("cURL of an echo", echo.cURL)]
+        places += [("cURL of an echo", echo.cURL())]
         var errors: [any Error] = [
             URLError(
                 .timedOut,

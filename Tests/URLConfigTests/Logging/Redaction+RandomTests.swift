@@ -87,7 +87,7 @@ import Testing
             $0.query = items
             $0.body = .form(items)
         }
-        for text in [request.urlString, request.bodyString, request.cURL] {
+        for text in [request.urlString, request.bodyString, request.cURL()] {
             #expect(!text.contains(Self.secret))
             #expect(plain.allSatisfy { text.contains($0) })
         }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 /// Media types: RFC 9110 §8.3.1, and what servers send instead.
 @Suite struct MediaTypeTests {
@@ -43,8 +44,8 @@ import URLConfig
     }
 
     @Test func `a literal is a media type wherever one is asked for`() throws {
-        let file = URLRequest.File(name: "a", fileName: "b", contentType: "image/png", data: Data())
-        #expect(file.contentType == .png)
+        let file = URLRequest.File(key: "a", name: "b", data: Data(), mimeType: "image/png")
+        #expect(file.mimeType == .png)
         let request = URLRequest.with(.init(host: "https://h.example")) {
             $0.method = .post
             $0.body = .data(Data(), contentType: "application/x-plist")

@@ -46,15 +46,22 @@ import URLConfig
         var body = RequestBody()
         body["a"] = 1
         body["a"] = "x"
-        let value = body["a"] as (any Encodable & Sendable)?
-        #expect(value as? String == "x")
-        #expect(body["absent"] as (any Encodable & Sendable)? == nil)
+        #expect(body["a"] as? String == "x")
+        #expect(body["absent"] == nil)
+        body["list"] = [2, 3]
+        body["copy"] = body["list"]
+        #expect(body["copy"] as? [Int] == [2, 3])
+        body["copy"] = nil
+        body["list"] = nil
         #expect(request { $0.body = body }.bodyText == #"{"a":"x"}"#)
     }
 
-    @Test func `a dictionary literal is a JSON object, nil being null`() {
-        let none: Int? = nil
-        #expect(request { $0.body = ["a": 1, "b": "x", "c": none] }.bodyText == #"{"a":1,"b":"x","c":null}"#)
+    @Test func `a dictionary literal is a JSON object without its nils`() {
+        let (none, name) = (Int?.none, Optional("n"))
+        let body = request { $0.body = ["a": 1, "b": "x", "c": none, "d": nil, "e": .null, "f": name] }.bodyText
+        #expect(body == #"{"a":1,"b":"x","e":null,"f":"n"}"#)
+        #expect(request { $0.body = ["a": .null, "b": nil] }.bodyText == #"{"a":null}"#)
+        #expect(request { $0.body = ["a": 1, "a": 2] }.bodyText == #"{"a":2}"#)
         #expect(request { $0.body = [:] }.bodyText == "{}")
     }
 
@@ -70,6 +77,9 @@ import URLConfig
         }
         #expect(request { $0.body = .json([1, 2]) }.bodyText == "[1,2]")
         #expect(request { $0.body = .json("text") }.bodyText == #""text""#)
+        #expect(request { $0.body = .json(.null) }.bodyText == "null")
+        let literal = request { $0.body = .json(["a": 1, "b": ["x", .null], "c": nil]) }
+        #expect(literal.bodyText == #"{"a":1,"b":["x",null]}"#)
     }
 
     @Test func `the body's model reads as what was set, and nil removes the body`() {

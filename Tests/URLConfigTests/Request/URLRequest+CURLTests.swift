@@ -118,7 +118,7 @@ import URLConfig
             $0.body = ["title": "t", "password": "s3cret"]
             $0.body["nested"] = ["token": "s3cret", "n": 1]
         }
-        #expect(!request.cURL.contains("s3cret"))
+        #expect(!request.cURL().contains("s3cret"))
         let url = "https://h.example/a?api_key="
         #expect(
             try words(request, .standard) == [
@@ -142,7 +142,7 @@ import URLConfig
     }
 
     @Test func `a request that cannot be sent has a command too`() throws {
-        let line = request { $0.host = "ftp://x\nexit 3" }.cURL
+        let line = request { $0.host = "ftp://x\nexit 3" }.cURL()
         #expect(line.hasPrefix("# invalidURL: host"))
         #expect(!line.contains("\n"))
     }

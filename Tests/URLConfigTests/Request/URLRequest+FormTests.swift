@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Forms for requests made by hand.
+/// Forms: in requests made by hand, and how their items are encoded.
 @Suite struct URLRequestFormTests {
     private func request() throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: "https://h.example/form")))
@@ -16,8 +16,8 @@ import URLConfig
         request.setMultipartFormData(
             parameters: ["b": "2", "a": "1"],
             files: [
-                .init(name: "z", fileName: "z.txt", contentType: .text, data: Data("Z".utf8)),
-                .init(name: "y", fileName: "y.bin", data: Data("Y".utf8)),
+                .init(key: "z", name: "z.txt", data: Data("Z".utf8), mimeType: .text),
+                .init(key: "y", name: "y.bin", data: Data("Y".utf8)),
             ])
         let type = try #require(request.field("Content-Type").flatMap { MediaType($0) })
         let boundary = try #require(type.parameters["boundary"])
@@ -43,30 +43,24 @@ import URLConfig
         ("", ""), ("/?#[]@:$,;", "%2F%3F%23%5B%5D%40%3A%24%2C%3B"), ("\u{0}", "%00"),
         ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
     ])
-    func `a form is encoded as WHATWG URL says`(plain: String, encoded: String) throws {
-        var request = try request()
-        request.setXWWWFormUrlencoded(["k": plain])
-        #expect(request.bodyText == "k=" + encoded)
-        request.setXWWWFormUrlencoded(URLRequest.Query([plain: "v"]))
-        #expect(request.bodyText == encoded + "=v")
+    func `a form is encoded as WHATWG URL says`(plain: String, encoded: String) {
+        #expect(form(["k": plain]).bodyText == "k=" + encoded)
+        var items = URLRequest.Query()
+        items.append(plain, "v")
+        #expect(form(items).bodyText == encoded + "=v")
     }
 
-    @Test func `items keep their order, and lists their style`() throws {
-        var request = try request()
+    private func form(_ items: URLRequest.Query) -> URLRequest {
+        .with(.init(host: "https://h.example")) {
+            $0.method = .post
+            $0.body = .form(items)
+        }
+    }
+
+    @Test func `items keep their order, and lists their style`() {
         var items: URLRequest.Query = ["b": 1, "a": [1, 2]]
         items.arrayStyle = .brackets
-        request.setXWWWFormUrlencoded(items)
-        #expect(request.bodyText == "b=1&a%5B%5D=1&a%5B%5D=2")
-        request.setXWWWFormUrlencoded([:])
-        #expect(request.bodyText == "")
-    }
-
-    @Test func `the content type is set unless there is one`() throws {
-        var request = try request()
-        request.setXWWWFormUrlencoded(["a": 1])
-        #expect(request.field("Content-Type") == "application/x-www-form-urlencoded")
-        request.setValue("application/x-www-form-urlencoded; charset=utf-8", forHTTPHeaderField: "content-type")
-        request.setXWWWFormUrlencoded(["a": 1])
-        #expect(request.field("Content-Type") == "application/x-www-form-urlencoded; charset=utf-8")
+        #expect(form(items).bodyText == "b=1&a%5B%5D=1&a%5B%5D=2")
+        #expect(form([:]).bodyText == "")
     }
 }

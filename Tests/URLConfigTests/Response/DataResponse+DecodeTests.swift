@@ -1,5 +1,6 @@
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 @Suite struct DataResponseDecodeTests {
     @Test(arguments: [204, 205])
@@ -34,6 +35,65 @@ import URLConfig
         #expect(try response.decode(decoder: PropertyListDecoder()) == user)
         #expect(try response.decode(decoder: Fixed()) == User(email: "fixed", age: 1))
         #expect(try response.decode { $0.decoder = PropertyListDecoder() } == user)
+    }
+
+    /// A response in snake_case whose call has a decoder for it.
+    private func snake(
+        _ text: String, status: HTTPResponse.Status = .ok, _ contentType: String = "application/json"
+    ) -> DataResponse {
+        var response = DataResponseTests.response(text.utf8, contentType: contentType, status: status)
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        response.decoder = decoder
+        return response
+    }
+
+    private struct Account: Decodable, Equatable, Sendable {
+        var userName: String
+    }
+
+    private struct Refusal: Decodable, Error, Equatable {
+        var errorCode: Int
+    }
+
+    @Test func `the decoder of the call reads models, errors and problems, whoever asks for them`() async throws {
+        let ann = Account(userName: "Ann")
+        let success = snake(#"{"user_name":"Ann"}"#)
+        var failure = snake(#"{"error_code":7}"#, status: .conflict)
+        #expect(try success.decode() == ann)
+        #expect(try success.decode { _ in } == ann)
+        #expect(try success.decode(orThrow: Refusal.self) == ann)
+        #expect(try ResponseReader<Account>.json.read(success) == ann)
+        #expect(try ResponseReader<Account>.automatic.read(success) == ann)
+        #expect(throws: Refusal(errorCode: 7)) { try failure.decode(Account.self, orThrow: Refusal.self) }
+        #expect(throws: Refusal(errorCode: 7)) { try failure.validated(orThrow: Refusal.self) }
+        #expect(throws: Refusal(errorCode: 7)) {
+            try ResponseReader<Account>.json.orThrow(Refusal.self).read(failure)
+        }
+        await #expect(throws: Refusal(errorCode: 7)) {
+            try await ResponseValidator.orThrow(Refusal.self).validate(&failure)
+        }
+        let json = #"{"title":"a","owner":{"user_name":"Ann"}}"#
+        for problem in [snake(json, "application/problem+json").problem, try snake(json).decode(Problem.self)] {
+            #expect(problem?["owner"] == ann)
+        }
+    }
+
+    @Test func `a decoder that is named wins`() throws {
+        let own = snake("{}").ownDecoder
+        let snake = try #require(own as? JSONDecoder)
+        var success = response(#"{"user_name":"Ann"}"#)
+        success.decoder = JSONDecoder()
+        #expect(throws: RequestError.self) { try success.decode(Account.self) }
+        #expect(try success.decode(decoder: snake) == Account(userName: "Ann"))
+        #expect(try success.decode { $0.decoder = snake } == Account(userName: "Ann"))
+        var problem = response(#"{"title":"a","owner":{"user_name":"Ann"}}"#)
+        problem.decoder = JSONDecoder()
+        #expect(try problem.decode(Problem.self, decoder: snake)["owner"] == Account(userName: "Ann"))
+        problem.status = .conflict
+        problem.headerFields[.contentType] = "application/problem+json"
+        let thrown = #expect(throws: Problem.self) { try problem.validated(orThrow: Problem.self, decoder: snake) }
+        #expect(thrown?["owner"] == Account(userName: "Ann"))
     }
 
     @Test func `a failure does not quote a secret`() {

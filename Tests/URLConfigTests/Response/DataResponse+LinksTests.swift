@@ -15,7 +15,7 @@ import URLConfig
                 let response = try await server.response(for: request)
                 seen.append(response.url?.query() ?? "")
                 #expect(response.links["first"]?.target.absoluteString == server.host + "/items")
-                guard let next = response.links[.next] else { break }
+                guard let next = response.links["next"] else { break }
                 request.url = next.target
             }
             #expect(seen == ["", "page=2", "page=3"])

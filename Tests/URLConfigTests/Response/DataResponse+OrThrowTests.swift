@@ -1,6 +1,7 @@
 import FlyingFox
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 @Suite struct DataResponseOrThrowTests {
     private struct User: Decodable, Equatable {
@@ -68,12 +69,23 @@ import URLConfig
         #expect(!"\(error as Any)".contains("S3cret"))
     }
 
-    @Test func `model and error are read by the decoder that is set`() throws {
-        let user = response(String(#"{"name":"Ann"}"#.reversed()), 200)
-        let failure = response(String(#"{"code":"a"}"#.reversed()), 409)
-        #expect(try user.decode(User.self, orThrow: APIError.self) { $0.decoder = Upside() } == User(name: "Ann"))
-        #expect(throws: APIError(code: "a")) {
-            try failure.decode(User.self, orThrow: APIError.self) { $0.decoder = Upside() }
+    @Test func `model and error are read by the decoder that the call names`() throws {
+        let user = response(#"{"Name":"Ann"}"#, 200)
+        let failure = response(#"{"Code":"a"}"#, 409)
+        for var response in [user, failure] {
+            // One that the call names wins.
+            response.decoder = Upside()
+            let decode = { try response.decode(User.self, orThrow: APIError.self, decoder: .lowercase) }
+            if response.isSuccess {
+                #expect(try decode() == User(name: "Ann"))
+                #expect(throws: RequestError.self) { try response.decode(User.self, orThrow: APIError.self) }
+            } else {
+                #expect(throws: APIError(code: "a")) { try decode() }
+                #expect(throws: APIError(code: "a")) {
+                    try response.validated(orThrow: APIError.self, decoder: .lowercase)
+                }
+                #expect(throws: RequestError.self) { try response.decode(User.self, orThrow: APIError.self) }
+            }
         }
     }
 
@@ -92,7 +104,7 @@ import URLConfig
                     _ = try await server.session.value(for: typed) { $0.logger = nil }
                 case "validator":
                     try await server.response(for: request) {
-                        $0.validators = [.success(orThrow: Limited.self)]
+                        $0.validators = [.orThrow(Limited.self)]
                     }
                 default:
                     let response = try await server.response(for: request)
@@ -119,7 +131,6 @@ import URLConfig
         try await Loopback.serving { request in
             switch request.path {
             case "/none": .json(#"{"code": "out of stock"}"#, status: .conflict)
-            case "/upside": .json(String(#"{"code":"a"}"#.reversed()), status: .conflict)
             case "/page": .status(.badGateway, "<html>")
             default: .json(#"{"name": "Ann"}"#)
             }
@@ -130,15 +141,22 @@ import URLConfig
                     $0.validators = [validator]
                 }.decode()
             }
-            let validator = ResponseValidator.success(orThrow: APIError.self)
+            let validator = ResponseValidator.orThrow(APIError.self)
             let ann = try await user("/ann", validator)
             #expect(ann == User(name: "Ann"))
             await #expect(throws: APIError(code: "out of stock")) { try await user("/none", validator) }
-            await #expect(throws: APIError(code: "a")) {
-                try await user("/upside", .success(orThrow: APIError.self) { $0.decoder = Upside() })
-            }
             let error = await #expect(throws: RequestError.self) { try await user("/page", validator) }
             #expect(error?.code == .unacceptableStatus)
         }
+    }
+}
+
+extension JSONDecoder {
+    fileprivate static var lowercase: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .custom { path in
+            JSONKey(stringValue: path.last?.stringValue.lowercased() ?? "")
+        }
+        return decoder
     }
 }

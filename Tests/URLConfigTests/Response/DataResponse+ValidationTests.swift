@@ -2,28 +2,24 @@ import Testing
 import URLConfig
 
 @Suite struct DataResponseValidationTests {
-    private let response = DataResponseTests.response([], status: .notFound)
+    private let response = DataResponseTests.response([], contentType: "text/html", status: .notFound)
 
-    private func isAccepted(_ codes: some Sequence<Int>) -> Bool {
-        (try? response.validateStatusCode(in: codes)) != nil
+    @Test(
+        arguments: [
+            ([404], true), ([.ok, .notFound], true), ([HTTPResponse.Status(code: 404, reasonPhrase: "Away")], true),
+            ([200, 405], false), ([], false),
+        ] as [(Set<HTTPResponse.Status>, Bool)])
+    func `one of the statuses is accepted`(statuses: Set<HTTPResponse.Status>, isAccepted: Bool) {
+        let result = Result { try response.validated(status: statuses) }
+        #expect(((try? result.get()) != nil) == isAccepted)
+        if case .failure(let error) = result { #expect((error as? RequestError)?.code == .unacceptableStatus) }
     }
 
-    @Test func `any sequence of codes will do`() {
-        #expect(isAccepted(400..<500))
-        #expect(isAccepted(400...))
-        #expect(isAccepted([404, 404]))
-        #expect(isAccepted(Set([404])))
-        #expect(isAccepted(stride(from: 0, to: 1_000, by: 4)))
-        #expect(isAccepted((0...).lazy.map { $0 * 2 }))
-        #expect(isAccepted(0...Int.max))
-        #expect(!isAccepted([]))
-        #expect(!isAccepted(200..<300))
-    }
-
-    @Test func `a sequence without an end is not gone through to its end`() {
-        #expect(!isAccepted(500...))
-        #expect(!isAccepted(500..<Int.max))
-        #expect(!isAccepted(repeatElement(200, count: .max)))
-        #expect(!isAccepted(sequence(first: 200) { $0 }))
+    @Test func `checks chain, and refuse with the whole response`() throws {
+        try response.validated(status: [404]).validated(contentType: .html)
+        let error = #expect(throws: RequestError.self) { try response.validated(contentType: .json) }
+        #expect(error?.code == .unacceptableContentType)
+        #expect(error?.response?.status == .notFound)
+        #expect(error?.reason == "content type is text/html, expected application/json")
     }
 }

@@ -4,9 +4,6 @@ import Testing
 
 /// Dates: RFC 9110 §5.6.7.
 @Suite struct DateHTTPTests {
-    private static let then = Date(timeIntervalSince1970: 784_111_777)
-    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
-
     @Test(
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -14,13 +11,13 @@ import Testing
             ("Sun, 06-Nov-1994 08:49:37 GMT", 784_111_777), ("Sun, 6 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
-            ("Friday, 01-Jan-76 00:00:00 GMT", 3_345_062_400), ("Friday, 01-Jan-77 00:00:00 GMT", 220_924_800),
+            ("Thursday, 01-Jan-69 00:00:00 GMT", 3_124_224_000), ("Thursday, 01-Jan-70 00:00:00 GMT", 0),
             ("Friday, 01-Jan-00 00:00:00 GMT", 946_684_800),
             ("06 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Sun, 06 nov 1994 08:49:37 GMT", 784_111_777), ("Sun, +6 Nov 1994 08:49:37 GMT", 784_111_777),
         ] as [(String, TimeInterval)])
     func `a date is read in each of its formats, and without what says nothing`(text: String, seconds: TimeInterval) {
-        #expect(Date(httpDate: text, now: Self.now) == Date(timeIntervalSince1970: seconds))
+        #expect(Date(httpDate: text) == Date(timeIntervalSince1970: seconds))
     }
 
     @Test(arguments: [
@@ -28,15 +25,15 @@ import Testing
         "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49 GMT",
         "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 29 Feb 2023 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
         "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
-        "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 06 Nov 994 08:49:37 GMT",
+        "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 994 08:49:37 GMT",
         "Sun, 06 Nov 19944 08:49:37 GMT",
         "Sun, \u{0666} Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT 1995",
         "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", "Xyz, 06 Nov 1994 08:49:37 GMT",
         "Sun, 99999999999999999999 Nov 1994 08:49:37 GMT", "Sun,\u{301} 06 Nov 1994 08:49:37 GMT",
     ])
     func `anything else gives none`(text: String) {
-        #expect(Date(httpDate: text, now: Self.now) == nil)
-        #expect(Date(httpDate: text + String(repeating: " ,", count: 500_000), now: Self.now) == nil)
+        #expect(Date(httpDate: text) == nil)
+        #expect(Date(httpDate: text + String(repeating: " ,", count: 500_000)) == nil)
     }
 
     @Test(

@@ -90,7 +90,7 @@ import URLConfig
             let problem = await #expect(throws: Problem.self) {
                 try await server.get {
                     $0.redaction = .standard.adding("ssn")
-                    $0.validators = [.success(orThrow: Problem.self)]
+                    $0.validators = [.orThrow(Problem.self)]
                 }
             }
             #expect(problem?.type == server.host + "/probs/busy")

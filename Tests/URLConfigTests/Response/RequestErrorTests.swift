@@ -40,7 +40,7 @@ import URLConfig
     @Test func `a header field of any length is cut`() {
         let long = String(repeating: "x", count: 10_000)
         for check in [
-            { try DataResponseTests.response([], contentType: long).validateContentType(.json) },
+            { try DataResponseTests.response([], contentType: long).validated(contentType: .json) },
             {
                 let response = DataResponseTests.response([0xFF], contentType: "text/plain; charset=\(long)")
                 _ = try response.text()

@@ -174,13 +174,4 @@ import Testing
         #expect(await refusal(of: request)?.code == .invalidURL)
         #expect(request.refusal?.reason == reason)
     }
-
-    @Test func `a form that cannot be made is not sent empty`() async throws {
-        struct Nested: Encodable { let inner = ["a": 1] }
-        var request = try request { $0.httpMethod = "POST" }
-        request.setXWWWFormUrlencoded(.init(Nested()))
-        let error = await refusal(of: request)
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.reason.contains("Nested") == true)
-    }
 }

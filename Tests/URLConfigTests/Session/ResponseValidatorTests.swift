@@ -44,7 +44,7 @@ import URLConfig
 
     @Test func `the ready-made checks refuse with the whole response`() async throws {
         let checks: [(ResponseValidator, RequestError.Code)] = [
-            (.success, .unacceptableStatus), (.status(in: [200, 201]), .unacceptableStatus),
+            (.success, .unacceptableStatus), (.status([200, 201]), .unacceptableStatus),
             (.contentType(.json), .unacceptableContentType),
         ]
         for (check, code) in checks {

@@ -125,9 +125,7 @@ import Testing
             let error = #expect(throws: RequestError.self) { try response.validated() }
             #expect(
                 "\(error as Any)".hasSuffix("\n  1. 503 after 0 ms, not retried: the retry budget is spent)"))
-            #expect(
-                log.text.contains(
-                    "🔁 GET \(server.host): 503 after 0 ms, not retried: the retry budget is spent"))
+            #expect(log.text.contains("🔁 not retried: the retry budget is spent"))
         }
     }
 

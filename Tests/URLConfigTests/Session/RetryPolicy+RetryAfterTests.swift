@@ -40,7 +40,7 @@ import Testing
         "", " ", "-1", "+1", "1.5", "1e3", "3s", "3 s", "soon", "3, 5", "0x10", "\u{663}", "Infinity", "nan",
         "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:50:37", "Sun, 06 Nov 1994 08:50:37 PST", "1994-11-06T08:50:37Z",
         "Sun, 99 Nov 1994 08:50:37 GMT", "Sun, 06 Nov 1994 25:50:37 GMT", "Sun, 06 Nov 1994 08:50:37 GMT, 3",
-        "Son, 06 Nov 1994 08:50:37 GMT", "Sun, 06 Nov 94 08:50:37 GMT",
+        "Son, 06 Nov 1994 08:50:37 GMT",
     ])
     func `anything else does not count`(text: String) throws {
         #expect(try answer(text).retryAfter(at: Self.now) == nil)

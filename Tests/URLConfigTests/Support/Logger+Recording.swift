@@ -12,5 +12,11 @@ extension Logger {
 }
 
 extension InMemoryLogHandler {
-    var text: String { entries.map { "\($0.level): \($0.message)" }.joined(separator: "\n") }
+    /// A line for each entry: level, metadata and message.
+    var text: String {
+        entries.map { entry in
+            let metadata = entry.metadata.map { "\($0.key)=\($0.value) " }.sorted().joined()
+            return "\(entry.level): \(metadata)\(entry.message)"
+        }.joined(separator: "\n")
+    }
 }

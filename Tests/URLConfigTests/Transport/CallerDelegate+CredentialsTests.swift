@@ -25,7 +25,7 @@ import Testing
                 $0.onUnauthorized = { _ in Issue.record("there is a good token") }
             }
             #expect(response.isSuccess)
-            // The request's own comes before any answer to a challenge.
+            // The request's own wins over a credential for a challenge.
             let own = server.request { $0.authorization = .bearer("own") }
             let refused = try await server.response(for: own) { $0.taskDelegate = delegate }
             #expect(refused.status == .unauthorized)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import URLConfig
 
-/// A caller's delegate that never answers.
+/// A caller's delegate that never responds.
 @Suite(.timeLimit(.minutes(10))) struct CallerDelegateSilenceTests {
     /// What a delegate is asked for and never gives.
     enum Question: CaseIterable { case challenge, redirect, stream }
 
-    /// Makes a call whose delegate never answers; `body` receives it when the delegate has been asked.
+    /// Makes a call whose delegate never responds; `body` receives it when the delegate has been asked.
     private func call(
         _ question: Question, timeout: Duration? = nil,
         _ body: (TestClock, Task<DataResponse, any Error>) async throws -> Void

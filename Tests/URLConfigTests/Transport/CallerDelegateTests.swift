@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What the caller's own delegates are asked, and what their answers do.
+/// What the caller's own delegates are asked, and what their decisions do.
 @Suite(.timeLimit(.minutes(10))) struct CallerDelegateTests {
     enum Place: CaseIterable { case session, task }
 
@@ -58,8 +58,7 @@ import Testing
     @Test(arguments: [
         URLSession.AuthChallengeDisposition.performDefaultHandling, .rejectProtectionSpace, .useCredential,
     ])
-    func `without a credential the refusal is the answer`(disposition: URLSession.AuthChallengeDisposition) async throws
-    {
+    func `without a credential the 401 is the response`(disposition: URLSession.AuthChallengeDisposition) async throws {
         let delegate = ChallengeDelegate(disposition)
         try await guarded(.task, delegate) { session, request, config in
             let response = try await session.response(for: request, config: config)
@@ -86,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a delegate that wants no answer cancels the request, and not the task`() async throws {
+    @Test func `a delegate that cancels the challenge cancels the request, and not the task`() async throws {
         let delegate = ChallengeDelegate(.cancelAuthenticationChallenge)
         try await guarded(.session, delegate) { session, request, config in
             let error = await #expect(throws: URLError.self) {

@@ -6,7 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
     private func exchange(_ clock: any Clock<Duration> = ContinuousClock()) -> Exchange {
         let config = URLSession.Config().with { $0.clock = clock }
-        return Exchange(.init(.with(.init(host: "http://h.invalid")), session: .shared, config: config))
+        return Exchange(
+            .init(
+                urlRequest: .with(.init(host: "http://h.invalid")), session: .shared, allowsSessionCredentials: true,
+                config: config, credential: nil))
     }
 
     @Test func `silence is counted from the last bytes`() async throws {
@@ -21,7 +24,7 @@ import Testing
         }
         await clock.waitForSleepers()
         clock.advance(by: .seconds(2))
-        let error = await #expect(throws: URLError.self) { try await exchange.complete() }
+        let error = await #expect(throws: URLError.self) { try await exchange.piece() }
         #expect(error?.code == .timedOut)
         #expect(clock.asked == [3, 2, 2, 2, 2, 2].map(Duration.seconds))
     }
@@ -33,7 +36,7 @@ import Testing
             Issue.record("a task was made")
             return URLSession.shared.dataTask(with: URLRequest.with(.init(host: "http://h.invalid")))
         }
-        await #expect(throws: URLError.self) { try await exchange.complete() }
+        await #expect(throws: URLError.self) { try await exchange.piece() }
     }
 
     @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
@@ -44,7 +47,7 @@ import Testing
             return task
         }
         #expect([.canceling, .completed].contains(task.state))
-        await #expect(throws: URLError.self) { try await exchange.complete() }
+        await #expect(throws: URLError.self) { try await exchange.piece() }
     }
 
     @Test func `all who wait for bytes learn of the end`() async throws {

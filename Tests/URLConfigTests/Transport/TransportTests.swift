@@ -73,6 +73,7 @@ import URLConfig
             #expect(response.contentType?.essence == "text/plain")
             #expect(response.url == response.request.url)
             #expect(response.attempts.map(\.status) == [.created])
+            #expect(!response.fromCache)
         }
     }
 

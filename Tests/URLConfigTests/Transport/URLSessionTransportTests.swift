@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// The header fields of an answer, whatever it calls them.
+/// The header fields of a response, whatever their names.
 @Suite struct URLSessionTransportTests {
     private func fields(_ fields: [String: String]) throws -> HTTPFields {
         let url = try #require(URL(string: "https://h.example"))
@@ -19,11 +19,11 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "a:b", "a\r\nb", "\u{E9}", "a/b", "a\u{0}"])
-    func `a name that is none is left out`(name: String) throws {
+    func `an invalid name is left out`(name: String) throws {
         #expect(try fields([name: "v", "Server": "s"]).map(\.name) == [.server])
     }
 
-    @Test func `more fields than the type can hold do not trap`() throws {
+    @Test func `more fields than the type can contain do not trap`() throws {
         let many = Dictionary(uniqueKeysWithValues: (0..<40_000).map { ("X-\($0)", "v") })
         #expect(try fields(many).count == 1 << 15)
     }

@@ -1,5 +1,6 @@
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 @Suite struct ResponseReaderStandardTests {
     private struct Dog: Codable, Equatable, Sendable {
@@ -12,18 +13,16 @@ import URLConfig
         DataResponseTests.response(bytes, contentType: contentType)
     }
 
-    @Test func `a model is read with the decoder that is named`() throws {
-        let snake = JSONDecoder()
-        snake.keyDecodingStrategy = .convertFromSnakeCase
+    @Test func `a model is read as JSON, and by an app's own reader with any decoder`() throws {
         let json = response(#"{"coat_color":"red"}"#.utf8)
-        #expect(try ResponseReader.json(decoder: snake).read(json) == Self.rex)
         let error = #expect(throws: RequestError.self) { try ResponseReader<Dog>.json.read(json) }
         #expect(error?.code == .decoding)
         let list = response(try PropertyListEncoder().encode(Self.rex))
-        #expect(try ResponseReader.decoded(by: PropertyListDecoder()).read(list) == Self.rex)
+        let reader = ResponseReader<Dog> { try $0.decode(decoder: PropertyListDecoder()) }
+        #expect(try reader.read(list) == Self.rex)
     }
 
-    @Test func `without one it is the default, as it is when the answer is read`() async {
+    @Test func `the decoder is the default at the time when the response is read`() async {
         await #expect(processExitsWith: .success) {
             let reader = ResponseReader<[String: Int]>.json
             DataResponse.Config.defaultDecoder = PropertyListDecoder()
@@ -39,15 +38,6 @@ import URLConfig
     ])
     func `text is in the character set that the server names`(bytes: [UInt8], contentType: String?) throws {
         #expect(try ResponseReader.text.read(response(bytes, contentType)) == "Zoë")
-    }
-
-    @Test func `or in the one that the caller names`() throws {
-        let mislabelled = response([0x5A, 0x6F, 0xEB], "text/plain; charset=utf-8")
-        #expect(try ResponseReader.text(encoding: .isoLatin1).read(mislabelled) == "Zoë")
-        let error = #expect(throws: RequestError.self) { try ResponseReader.text(encoding: .utf8).read(mislabelled) }
-        #expect(error?.code == .decoding)
-        #expect(error?.response?.data == mislabelled.data)
-        #expect("\(error as Any)".contains("UTF-8"))
     }
 
     @Test func `a JSON text stays as it is, unless JSON is asked for`() throws {

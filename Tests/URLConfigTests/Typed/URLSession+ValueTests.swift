@@ -37,7 +37,8 @@ import URLConfig
             let nobody: User? = try await server.session.value(
                 for: .with(server.config, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/2" })
             #expect(nobody == nil)
-            try await server.session.value(for: .with(server.config) { $0.path = "/empty" })
+            let empty = URLRequest.with(server.config) { $0.path = "/empty" }
+            try await server.session.value(for: TypedRequest(empty, reader: .none))
         }
     }
 
@@ -68,7 +69,7 @@ import URLConfig
             let first: UInt = #line + 1
             _ = try await server.session.value(for: .user(1, server.config), config: preset)
             _ = try await server.session.valueAndResponse(for: .user(1, server.config), config: preset)
-            for line in [first, first + 1] { #expect(log.text.contains("📄 \(#fileID):\(line)"), "\(log.text)") }
+            for line in [first, first + 1] { #expect(log.text.contains("source=\(#fileID):\(line) "), "\(log.text)") }
             await #expect(throws: Failure.self) {
                 try await server.session.value(for: .user(1, server.config)) {
                     $0.validators = [ResponseValidator { _ in throw Failure() }]
@@ -93,12 +94,13 @@ import URLConfig
 
     @Test func `a request that cannot be built says why`() async throws {
         let error = await #expect(throws: RequestError.self) {
-            try await URLSession.shared.value(for: .with(.init(host: "https://h.example")) { $0.path = "/\("..")" })
+            let request = TypedRequest<User>.with(.init(host: "https://h.example")) { $0.path = "/\("..")" }
+            _ = try await URLSession.shared.value(for: request)
         }
         #expect(error?.code == .invalidURL)
     }
 
-    @Test func `the answer is not read on the caller's actor`() async throws {
+    @Test func `the response is not read on the caller's actor`() async throws {
         try await Loopback.serving(Self.answer) { server in
             let request = TypedRequest.user(1, server.config).map { _ in Thread.isMainThread }
             let call = Task { @MainActor in try await server.session.value(for: request) }

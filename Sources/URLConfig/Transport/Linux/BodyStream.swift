@@ -2,16 +2,16 @@
 
 /// A caller's stream as libcurl reads it: as long as its `Content-Length` says, or the exchange fails.
 ///
-/// libcurl sends all that a stream has, whatever length it was told: the rest of a longer one would be the server's
-/// next request. So the last bytes go out when the end behind them has been seen.
+/// libcurl sends all bytes of a stream, whatever its length should be. The server would read the rest of a longer one
+/// as the next request. So the last bytes are given to libcurl only after the end of the stream was seen.
 final class BodyStream: InputStream {
     private let source: InputStream
     private let length: Int64?
-    // Its task keeps this stream, and the exchange its task.
+    // The exchange keeps its task, which keeps this stream.
     private weak var exchange: Exchange?
     private var count: Int64 = 0
 
-    /// - Parameter exchange: Ends with an error if the length is wrong.
+    /// - Parameter exchange: Fails if the length is wrong.
     init(_ source: InputStream, length: Int64?, _ exchange: Exchange) {
         self.source = source
         self.length = length
@@ -47,7 +47,7 @@ final class BodyStream: InputStream {
     }
 
     private func failToRead() -> Int {
-        // Foundation crashes if it is asked for the error of a stream that has none, such as a subclass.
+        // Foundation crashes when it is asked for an error that a stream does not have, such as a subclass.
         let hasError = type(of: source) == InputStream.self && source.streamStatus == .error
         return fail("cannot be read" + (hasError ? source.streamError.map { ": \($0.summary)" } ?? "" : ""))
     }

@@ -1,10 +1,10 @@
 #if canImport(FoundationNetworking)
 
-/// Runs callbacks where they arise, on the session's own queue, which is serial.
+/// Runs callbacks at once, on the session's own serial queue.
 ///
-/// None may wait for anything. A queue of their own costs a switch of threads for each, and has no bound: a fast server
-/// fills it with a gigabyte of data before a transfer that was cancelled stops. `@unchecked` only restates what
-/// `OperationQueue` is already.
+/// No callback may wait. A real queue would cost a change of threads for each callback, and has no bound: a fast server
+/// fills it with a gigabyte of data before a cancelled transfer stops. `@unchecked` only repeats what `OperationQueue`
+/// is already.
 final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     static let shared = ImmediateQueue()
 
@@ -13,9 +13,9 @@ final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     }
 }
 
-/// The delegate of a shadow session: hands each callback to the exchange whose task it is.
+/// The delegate of a shadow session: hands each callback to the exchange of the task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    /// By task; each keeps the caller's session alive.
+    /// The exchanges by task, each of which keeps the caller's session alive.
     private let exchanges = Locked<[Int: Exchange]>([:])
     private let onEnd: @Sendable () -> Void
 
@@ -48,20 +48,18 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        exchange(of: task)?.urlSession(
-            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-            completionHandler: completionHandler)
+        exchange(of: task)?.refuseRedirect(completionHandler)
     }
 
-    /// libcurl is about to send a request once more, because a connection that it kept turned out to be closed.
+    /// libcurl is about to send a request again, because a kept connection was closed.
     ///
-    /// The server may have read all of the first one, so the send loop decides. Without any stream libcurl would send
-    /// the head alone, and wait for a response: it gets one that fails.
+    /// The server may have read all of the first one, so the send loop decides. Without a stream libcurl would send the
+    /// head alone and wait for a response: it receives a stream that fails.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        // Foundation asks for every task that has no body, too.
+        // Foundation also asks for every task without a body.
         guard let exchange = exchange(of: task), exchange.request.urlRequest.bodyLength != nil else {
             return completionHandler(nil)
         }
@@ -83,7 +81,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         exchange.move()
         let request = exchange.request
         guard let delegate = request.callerDelegate else { return }
-        // Foundation knows of no length of a stream.
+        // Foundation does not know the length of a stream.
         let length = request.urlRequest.bodyLength ?? totalBytesExpectedToSend
         request.session.delegateQueue.addOperation {
             delegate.urlSession(
@@ -92,8 +90,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The refusal and its body have arrived by now, and are the response: Foundation would wait for credentials, for
-    /// ever, and crashes for those that it cannot use.
+    // The 401 and its body have arrived, and are the response. Foundation would wait for credentials for ever, and
+    // crashes on those that it cannot use.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

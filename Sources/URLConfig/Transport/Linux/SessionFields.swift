@@ -2,18 +2,17 @@
 
 import Logging
 
-/// The `httpAdditionalHeaders` and the cookies of a session, which we add to requests ourselves.
+/// The `httpAdditionalHeaders` and the cookies of a session, which the library adds to requests itself.
 ///
-/// Foundation on Linux writes additional fields on the wire as they are, and hangs on a length. It puts cookies over a
-/// field that the caller has set, sends them though `httpShouldHandleCookies` is off, and takes them for hosts that are
-/// none of the server's business.
+/// Foundation on Linux sends invalid additional fields, and hangs on a `Content-Length` there. It replaces a `Cookie`
+/// field that the caller has set, ignores `httpShouldHandleCookies`, and stores cookies for other hosts.
 struct SessionFields: Sendable {
     private var fields: [(name: String, value: String)] = []
     private let cookies: HTTPCookieStorage?
     private let sendsCookies: Bool
     private let acceptsCookies: Bool
 
-    /// Takes fields and cookies over from a configuration, whose session has none after that.
+    /// Removes fields and cookies from a configuration.
     init(_ configuration: URLSessionConfiguration) {
         cookies = configuration.httpCookieStorage
         sendsCookies = configuration.httpShouldSetCookies
@@ -29,13 +28,13 @@ struct SessionFields: Sendable {
         configuration.httpAdditionalHeaders = nil
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
-        // Else each line of a head is searched for cookies: a twelfth of what a call costs.
+        // Otherwise Foundation looks for cookies in each line of a head, which takes a twelfth of a call's time.
         configuration.httpCookieAcceptPolicy = .never
     }
 
-    /// Adds what a request does not have.
+    /// Adds the fields that a request does not have.
     ///
-    /// - Parameter redaction: Which fields are credentials that stay behind; `nil` for none.
+    /// - Parameter redaction: Says which fields are credentials, which are not added; `nil` to add all.
     func add(to request: inout URLRequest, without redaction: Redaction?) {
         for (name, value) in fields
         where request.value(forHTTPHeaderField: name) == nil && redaction?.isCredential(name) != true {
@@ -45,7 +44,7 @@ struct SessionFields: Sendable {
             let stored = cookies?.cookies(for: url),
             request.value(forHTTPHeaderField: "Cookie") == nil
         else { return }
-        // The storage gives those of the host, whatever else they say.
+        // The storage looks only at the host.
         let meant = stored.filter { $0.isMeant(for: url, now: Date()) }
         guard !meant.isEmpty else { return }
         let sorted = meant.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }

@@ -1,18 +1,18 @@
 #if canImport(FoundationNetworking)
 
-/// On Linux, a session of ours with the configuration of the caller's, which lives as long.
+/// On Linux, a session of the library's own with the configuration of the caller's session, which lives as long as it.
 ///
-/// - Only a session's delegate is told of data, redirects and challenges alike, and the caller's session has one of its
-///   own or none.
-/// - It has no URL cache: one scans its folder for every request, and crashes when many tasks are cancelled at once.
-/// - It is never invalidated under a running task, which crashes.
-/// - It does not learn that the caller's session was invalidated: calls under way go on.
+/// - Only a session's delegate receives data, redirects and challenges, and the caller's session has another delegate
+///   or none.
+/// - It has no URL cache: that scans its folder for every request, and crashes when many tasks are cancelled at once.
+/// - It is never invalidated while a task runs, which crashes.
+/// - It ignores that the caller's session was invalidated: its calls continue.
 ///
-/// **The queues.** Foundation's tasks of all sessions share one serial queue. Making, resuming and cancelling a task
-/// wait for it, and a single response can hold it for seconds. So they happen on queues of ours and never on a thread
-/// of Swift's pool: meanwhile deadlines pass and callers return. A call that is given up before its turn never becomes
-/// a task. Cancelling waits for its turn, too, so no more tasks begin than can be ended. There are sixteen queues: with
-/// one, 64 calls at once take a quarter longer.
+/// **The queues.** Foundation's tasks of all sessions share one serial queue, and a single response can block it for
+/// seconds. Making, resuming and cancelling a task wait for that queue. So they happen on queues of ours and never on a
+/// thread of Swift's pool: meanwhile deadlines pass and callers return. A call that is given up before its turn never
+/// becomes a task. Cancelling waits for its turn, too, so that no more tasks begin than can be ended. With one queue
+/// instead of sixteen, 64 calls at once take a quarter longer.
 final class ShadowSession: Sendable {
     private struct Entry {
         weak var user: URLSession?
@@ -21,7 +21,7 @@ final class ShadowSession: Sendable {
 
     private struct Register {
         var shadows: [ObjectIdentifier: Entry] = [:]
-        var isSweepDue = false
+        var nextSweep = DispatchTime.now()
     }
 
     private static let register = Locked(Register())
@@ -34,38 +34,29 @@ final class ShadowSession: Sendable {
     private let delegate = SessionDelegate()
     private let singleUseSessions: SingleUseSessions
 
+    /// The shadow of a session.
+    ///
+    /// Calls for a new session, and one call a second, remove the shadows of sessions that are gone: each has three
+    /// descriptors.
     static func of(_ user: URLSession) -> ShadowSession {
-        let key = ObjectIdentifier(user)
-        let (known, isSweepDue) = register.withLock { register in
-            defer { register.isSweepDue = true }
-            return (register.shadows[key], register.isSweepDue)
-        }
-        if !isSweepDue { queues[0].asyncAfter(deadline: .now() + 1, execute: sweep) }
-        if let known, known.user === user { return known.shadow }
-        let new = ShadowSession(user.configuration)
-        let (entry, _) = register.withLock { register in
-            let old = register.shadows[key]
-            let entry = old.flatMap { $0.user === user ? $0 : nil } ?? Entry(user: user, shadow: new)
-            register.shadows[key] = entry
-            return (entry, old)
-        }
-        // Many may come and go within a second, and each has three descriptors.
-        sweep()
-        return entry.shadow
-    }
-
-    /// Lets go of the shadows of sessions that are gone.
-    private static func sweep() {
+        let (key, now) = (ObjectIdentifier(user), DispatchTime.now())
+        let (known, nextSweep) = register.withLock { ($0.shadows[key], $0.nextSweep) }
+        let found = known.flatMap { $0.user === user ? $0 : nil }
+        if let found, now < nextSweep { return found.shadow }
+        let new = found ?? Entry(user: user, shadow: ShadowSession(user.configuration))
         // Returned, so that nothing is released under the lock: a session delegate's `deinit` may come back here.
-        _ = register.withLock { register in
-            register.isSweepDue = false
-            let (shadows, alive) = (register.shadows, register.shadows.values.map(\.user))
-            register.shadows = shadows.filter { $0.value.user != nil }
-            return (shadows, alive)
-        }
+        return register.withLock { register in
+            let (before, alive) = (register.shadows, register.shadows.values.map(\.user))
+            register.shadows = before.filter { $0.value.user != nil }
+            register.nextSweep = now + 1
+            // Another thread may have been first.
+            let entry = register.shadows[key] ?? new
+            register.shadows[key] = entry
+            return (entry.shadow, before, alive)
+        }.0
     }
 
-    /// Tasks under way keep the shadow; then its connections are closed.
+    // Running tasks keep the shadow. Its connections are closed after them.
     deinit { session.finishTasksAndInvalidate() }
 
     var waiting: Int { singleUseSessions.waiting }
@@ -73,7 +64,7 @@ final class ShadowSession: Sendable {
     static var count: Int { register.withLock { $0.shadows.count } }
 
     private init(_ user: URLSessionConfiguration) {
-        // What a session shows here is its own object, no copy as on Apple platforms.
+        // On Linux this is the session's own object and not a copy.
         let configuration = user.copy() as? URLSessionConfiguration ?? .default
         configuration.urlCache = nil
         fields = SessionFields(configuration)
@@ -94,12 +85,12 @@ final class ShadowSession: Sendable {
     func begin(_ exchange: Exchange) {
         let sending = exchange.request
         var request = sending.urlRequest
-        // To set a URL costs more than to look at it.
+        // Setting a URL is slower than looking at it.
         if let url = request.url, url.scheme?.utf8.contains(where: { $0 < UInt8(ascii: "a") }) == true {
             request.url = url.withLowercasedScheme
         }
         fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.config.redaction)
-        // An authenticator or a transport may have led the request elsewhere, or has a token now.
+        // An authenticator or a transport may have changed the URL, or set a token.
         if let (credential, origin) = sending.credential, origin == Origin(request.url),
             sending.urlRequest.value(forHTTPHeaderField: "Authorization") == nil
         {
@@ -129,7 +120,7 @@ final class ShadowSession: Sendable {
         queue(of: exchange).async { task.cancel() }
     }
 
-    /// Where all happens that may wait for Foundation's queue.
+    /// Everything that may wait for Foundation's queue happens here.
     static func queue(of exchange: Exchange) -> DispatchQueue {
         queues[Int(UInt(bitPattern: ObjectIdentifier(exchange).hashValue) % UInt(queues.count))]
     }
@@ -140,7 +131,7 @@ final class ShadowSession: Sendable {
 }
 
 extension URLRequest {
-    /// Makes the body one of which libcurl has to ask for a second copy, and that has one length.
+    /// Makes the body a stream, so that libcurl must ask before it sends it again, with one framing.
     fileprivate mutating func prepareBody(for exchange: Exchange) {
         if let body = httpBody, !body.isEmpty {
             httpBodyStream = InputStream(data: body)
@@ -148,8 +139,8 @@ extension URLRequest {
         } else if let stream = httpBodyStream {
             httpBodyStream = BodyStream(stream, length: declaredLength, exchange)
         }
-        // Foundation sends a stream in chunks, even if its length is given, and so two framings (RFC 9112 §6.3). A
-        // field that is blank is what tells libcurl to leave it out.
+        // Foundation sends a stream in chunks, even with a length: two framings (RFC 9112 §6.3). A blank field tells
+        // libcurl to leave the field out.
         if value(forHTTPHeaderField: "Content-Length") != nil {
             setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
         }

@@ -1,35 +1,51 @@
 #if canImport(FoundationNetworking)
 
 extension URLRequest {
-    /// Whether libcurl could send it twice although its method is not idempotent.
+    /// Whether libcurl could send the request twice although its method is not idempotent.
     ///
-    /// libcurl does so when a kept connection is closed before a response. It asks only for a body.
+    /// libcurl does so when a kept connection is closed before a response. It asks only if there is a body.
     var needsNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
 }
 
-/// Sends each request over a connection that had no request before.
+/// Sends each request on a new connection.
 ///
-/// Each has a session of its own, because only a new session surely has no connection. As many requests are under way
-/// as the configuration allows connections to one host; the others wait for their turn.
+/// Each request has a session of its own, because only a new session surely has no connection. As many requests run at
+/// a time as the configuration allows connections to one host; the others wait.
 final class SingleUseSessions: Sendable {
     private struct Waiting {
         weak var exchange: Exchange?
         let request: URLRequest
     }
 
-    private struct Turns {
+    private struct Host {
         var running = 0
         var waiting: ArraySlice<Waiting> = []
-        /// How many may wait until those that were given up are looked for.
+        /// With more than this number, the waiting ones that were given up are removed.
         var purge = 64
+
+        mutating func append(_ new: Waiting) {
+            waiting.append(new)
+            guard waiting.count > purge else { return }
+            waiting.removeAll { $0.exchange == nil }
+            purge = max(64, 2 * waiting.count)
+        }
+
+        mutating func next(_ most: Int) -> (Exchange, URLRequest)? {
+            while running < most, let next = waiting.popFirst() {
+                guard let exchange = next.exchange else { continue }
+                running += 1
+                return (exchange, next.request)
+            }
+            return nil
+        }
     }
 
     private let configuration: URLSessionConfiguration
     /// By host and port.
-    private let turns = Locked<[String: Turns]>([:])
+    private let hosts = Locked<[String: Host]>([:])
 
     /// How many wait, some of which may have been given up.
-    var waiting: Int { turns.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
+    var waiting: Int { hosts.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
 
     init(_ configuration: URLSessionConfiguration) {
         self.configuration = configuration
@@ -37,49 +53,32 @@ final class SingleUseSessions: Sendable {
 
     func begin(_ exchange: Exchange, for request: URLRequest) {
         let host = "\(request.url?.host() ?? ""):\(request.url?.port ?? 0)"
-        let isTurn = turns.withLock { [most = max(1, configuration.httpMaximumConnectionsPerHost)] all in
-            var turns = all[host, default: Turns()]
-            defer { all[host] = turns }
-            guard turns.running >= most else {
-                turns.running += 1
-                return true
-            }
-            turns.waiting.append(Waiting(exchange: exchange, request: request))
-            if turns.waiting.count > turns.purge {
-                turns.waiting.removeAll { $0.exchange == nil }
-                turns.purge = max(64, 2 * turns.waiting.count)
-            }
-            return false
-        }
-        if isTurn { begin(exchange, request, host) }
+        hosts.withLock { $0[host, default: Host()].append(Waiting(exchange: exchange, request: request)) }
+        beginNext(host)
     }
 
-    private func begin(_ exchange: Exchange, _ request: URLRequest, _ host: String) {
+    /// - Parameter ended: How many have ended just now.
+    private func beginNext(_ host: String, ended: Int = 0) {
+        let next = hosts.withLock { [most = max(1, configuration.httpMaximumConnectionsPerHost)] hosts in
+            hosts[host]?.running -= ended
+            let next = hosts[host]?.next(most)
+            if hosts[host]?.running == 0 { hosts[host] = nil }
+            return next
+        }
+        guard let (exchange, request) = next else { return }
         ShadowSession.queue(of: exchange).async { [self] in
             let isBegun = exchange.begin {
-                let delegate = SessionDelegate { [self] in next(host) }
+                let delegate = SessionDelegate { [self] in beginNext(host, ended: 1) }
                 let once = URLSession(
                     configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
                 let task = once.dataTask(with: request)
                 delegate.connect(task, to: exchange)
-                // The task, which has not begun yet, is finished first.
+                // The session ends after the task.
                 once.finishTasksAndInvalidate()
                 return task
             }
-            if !isBegun { next(host) }
+            if !isBegun { beginNext(host, ended: 1) }
         }
-    }
-
-    private func next(_ host: String) {
-        let next: (Exchange, URLRequest)? = turns.withLock { turns in
-            while let waiting = turns[host]?.waiting.popFirst() {
-                if let exchange = waiting.exchange { return (exchange, waiting.request) }
-            }
-            turns[host]?.running -= 1
-            if turns[host]?.running == 0 { turns[host] = nil }
-            return nil
-        }
-        if let (exchange, request) = next { begin(exchange, request, host) }
     }
 }
 

@@ -1,12 +1,12 @@
 #if canImport(FoundationNetworking)
 
 extension Error {
-    /// The same failure, under the code that Apple platforms have for it.
+    /// The same failure with the code that Apple platforms have for it.
     ///
-    /// Foundation on Linux has one code for most of what libcurl reports, and wrong ones for some; only libcurl's words
-    /// tell them apart. What a custom `URLProtocol` fails with has no such words, and stays as it is.
+    /// Foundation on Linux has one code for most errors of libcurl, and wrong codes for some. Only libcurl's text tells
+    /// them apart. The error of a custom `URLProtocol` has no such text and stays as it is.
     ///
-    /// - Parameter hasHead: Whether the head of a response had arrived: what fails then is its body.
+    /// - Parameter hasHead: Whether the head of a response had arrived.
     func transportFailure(hasHead: Bool) -> any Error {
         guard let error = self as? URLError,
             let words = (error.errorUserInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
@@ -14,7 +14,7 @@ extension Error {
         let code: URLError.Code
         switch error.code {
         case .badServerResponse where words.hasPrefix("Empty reply"): code = .networkConnectionLost
-        // No HTTP, or none that libcurl knows: the scheme of the URL was right.
+        // The response is not HTTP, or not a version that libcurl knows. The scheme of the URL was right.
         case .unsupportedURL: code = .cannotParseResponse
         case .unknown where words.hasPrefix("Failed to connect"): code = .cannotConnectToHost
         case .unknown where words.hasPrefix("Send failure"): code = .networkConnectionLost

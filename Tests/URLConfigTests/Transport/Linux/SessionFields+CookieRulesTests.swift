@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["a\u{1}=1", "a=1\u{7F}"])
-    func `a cookie with controls is none`(field: String) throws {
+    func `a cookie with control characters is ignored`(field: String) throws {
         #expect(try sent(field, to: "https://h.example/") == nil)
     }
 

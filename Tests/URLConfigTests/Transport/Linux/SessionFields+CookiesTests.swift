@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 @Suite struct SessionFieldsCookiesTests {
-    /// What is stored after an answer with a `Set-Cookie`.
+    /// What is stored after a response with a `Set-Cookie`.
     private func stored(_ field: String, _ configure: (URLSessionConfiguration) -> Void = { _ in }) async throws
         -> [String]
     {
@@ -42,7 +42,7 @@ import Testing
         #expect(try await stored("a=1; Max-Age=60, b=2; Max-Age=0") == ["a=1"])
     }
 
-    @Test func `a configuration that wants none stores none`() async throws {
+    @Test func `a configuration that accepts no cookies stores none`() async throws {
         #expect(try await stored("a=1") { $0.httpCookieAcceptPolicy = .never } == [])
         #expect(try await stored("a=1") { $0.httpCookieStorage = nil } == [])
     }

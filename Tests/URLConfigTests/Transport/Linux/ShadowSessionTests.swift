@@ -70,7 +70,7 @@ import Testing
         "Basic realm=\"r\"", "Basic", "basic realm=r", "Bearer", "Bearer realm=\"x\"", "Digest realm=\"d\"",
         "Negotiate", "", "NTLM, Basic realm=\"a\"",
     ])
-    func `a 401 with a challenge is an answer`(challenge: String) async throws {
+    func `a 401 with a challenge is a response`(challenge: String) async throws {
         try await Loopback.serving { _ in
             .challenge(challenge, text: "who are you?")
         } _: { server in
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `stock Foundation does not answer a 401 with a Basic challenge`() async throws {
+    @Test func `stock Foundation hangs on a 401 with a Basic challenge`() async throws {
         let served = Locked(0)
         try await Loopback.serving { _ in
             served.withLock { $0 += 1 }

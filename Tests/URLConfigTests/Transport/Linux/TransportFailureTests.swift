@@ -2,9 +2,9 @@ import Testing
 
 @testable import URLConfig
 
-/// What a broken answer is to the caller, over a real socket.
+/// What the caller gets for a broken response, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct TransportFailureTests {
-    /// The code of the error that a fault causes; `nil` if there is an answer.
+    /// The code of the error that a fault causes; `nil` if there is a response.
     private func code(_ fault: FaultServer.Fault) async throws -> (ours: URLError.Code?, stock: URLError.Code?) {
         let ours = Locked<URLError.Code?>(nil)
         let stock = Locked<URLError.Code?>(nil)
@@ -63,7 +63,7 @@ import Testing
             ("OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number", .secureConnectionFailed),
             ("something else", .cannotParseResponse),
         ] as [(String, URLError.Code)])
-    func `a failure of TLS is told by libcurl's words, and not held for one that may pass`(
+    func `a failure of TLS is told by libcurl's words, and not taken for a transient one`(
         words: String, expected: URLError.Code
     ) {
         let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: words])
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `an address that cannot be reached is no answer that cannot be read`() async throws {
+    @Test func `an address that cannot be reached is not a response that cannot be read`() async throws {
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
@@ -108,19 +108,19 @@ import Testing
     }
 
     @Test(arguments: FaultServer.Fault.oddStatusLines)
-    func `an odd status is an answer or a failure, and no trap`(line: String) async throws {
+    func `an odd status is a response or a failure, and does not trap`(line: String) async throws {
         let code = try await code(.statusLine(line)).ours
         #expect(code == nil || code == .cannotParseResponse)
     }
 
     @Test(arguments: FaultServer.Fault.oddFieldLines)
-    func `an odd field is part of an answer or a failure, and no trap`(line: String) async throws {
+    func `an odd field is part of a response or a failure, and does not trap`(line: String) async throws {
         let code = try await code(.fieldLine(line)).ours
         #expect(code == nil || code == .cannotParseResponse)
     }
 
     @Test(arguments: ["100 Continue", "103 Early Hints"])
-    func `a flood of interim answers comes before the final one`(status: String) async throws {
+    func `a flood of interim responses comes before the final one`(status: String) async throws {
         #expect(try await code(.interim(status)).ours == nil)
     }
 

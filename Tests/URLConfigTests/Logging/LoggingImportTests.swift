@@ -1,0 +1,17 @@
+// No import of Logging: that this file compiles under MemberImportVisibility is a part of the test.
+import Testing
+import URLConfig
+
+@Suite struct LoggingImportTests {
+    #if os(Linux) || os(macOS)
+    @Test func `a call site needs no import of swift-log`() async {
+        await #expect(processExitsWith: .success) {
+            URLSession.Config.defaultLogger?.logLevel = .debug
+            #expect(URLSession.Config.defaultLogger?.logLevel == .debug)
+            #expect(URLSession.Config().with { $0.logger = nil }.logger == nil)
+            URLSession.Config.defaultLogger = nil
+            #expect(URLSession.Config.defaultLogger == nil)
+        }
+    }
+    #endif
+}
