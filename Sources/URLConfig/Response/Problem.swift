@@ -104,6 +104,11 @@ extension DataResponse {
     public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
+extension MediaType {
+    /// `application/problem+json` (RFC 9457 §6.1).
+    static let problem: Self = "application/problem+json"
+}
+
 extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable {
     /// One line: status, title, detail, type and instance; secrets are hidden, and extensions left out.
     public var description: String {
