@@ -52,6 +52,40 @@ import URLConfig
         }
     }
 
+    @Test func `a preset's host that is not one is logged, without a password in it`() async {
+        await #expect(processExitsWith: .success) {
+            let (logger, log) = Logger.recording()
+            URLSession.Config.defaultLogger = logger
+            URLSession.Config[host: "https://ada:s3cret@*.example.com"] = .default
+            URLSession.Config[host: "api.example.com"] = .default
+            #expect(log.entries.map(\.level) == [.error])
+            #expect(
+                log.text.contains("URLSession.Config[host:]: 'https://***@*.example.com' is ignored: it is not a host"))
+        }
+    }
+
+    @Test func `a preset of a host, replaced and removed`() async {
+        await #expect(processExitsWith: .success) {
+            try await Loopback.serving { _ in
+                .status(.notFound)
+            } _: { server in
+                URLSession.Config.defaultLogger = nil
+                let (request, session) = (server.request(), server.session)
+                URLSession.Config[host: "127.0.0.1"] = URLSession.Config().with { $0.validators = [.success] }
+                await #expect(throws: RequestError.self) { try await session.response(for: request) }
+                await #expect(throws: RequestError.self) {
+                    try await session.value(for: TypedRequest(request, reader: .text))
+                }
+                URLSession.Config[host: "127.0.0.1"]?.validators = []
+                try await session.response(for: request)
+                URLSession.Config.default.validators = [.success]
+                try await session.response(for: request)
+                URLSession.Config[host: "127.0.0.1"] = nil
+                await #expect(throws: RequestError.self) { try await session.response(for: request) }
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(10)))
     func `what a default held may read the defaults as it goes`() async {
         await #expect(processExitsWith: .success) {
@@ -63,6 +97,8 @@ import URLConfig
             URLSession.Config.default.authenticator = nil
             URLSession.Config.default = URLSession.Config().with { $0.authenticator = Reading() }
             URLSession.Config.default = URLSession.Config().with { $0.authenticator = nil }
+            URLSession.Config[host: "a.example.com"] = URLSession.Config().with { $0.authenticator = Reading() }
+            URLSession.Config[host: "a.example.com"] = nil
         }
     }
 

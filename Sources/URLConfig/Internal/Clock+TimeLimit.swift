@@ -9,8 +9,7 @@ extension Clock<Duration> {
 
 /// Calls a function once, after a delay, unless it is let go before.
 ///
-/// The clocks of the system need no thread of Swift's cooperative pool for that: what is measured may be the very thing
-/// that blocks all of them.
+/// The clocks of the system need no thread of Swift's pool for that: what is measured may block all of them.
 final class Alarm: Sendable {
     private static let queue = DispatchQueue(label: "URLConfig.alarms", qos: .userInitiated)
     private let cancel: @Sendable () -> Void
@@ -25,7 +24,7 @@ final class Alarm: Sendable {
             cancel = { task.cancel() }
             return
         }
-        // It stands still while an Apple device sleeps, and so may fire late after that; transfers stand still as well.
+        // Stands still while an Apple device sleeps, as transfers do.
         let timer = DispatchSource.makeTimerSource(queue: Self.queue)
         timer.setEventHandler(handler: fire)
         timer.schedule(deadline: .now() + delay / .seconds(1))
@@ -50,7 +49,7 @@ func withTimeLimit<Result>(
 /// Runs an operation in a task of its own, which is left behind when the time is up or the caller is cancelled.
 ///
 /// - Parameters:
-///   - limit: The time; `nil` is no limit. Zero or less has passed already: the operation does not begin.
+///   - limit: The time; `nil` for no limit. With zero or less, the operation does not begin.
 ///   - expired: Makes the error to throw when the time is up, whatever the operation returns after that.
 func withDeadline<Value: Sendable>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
@@ -61,12 +60,7 @@ func withDeadline<Value: Sendable>(
     let elapsed = clock.stopwatch()
     let result = OneShot<Value>()
     let work = Task.onOwnThreads {
-        let outcome: Result<Value, any Error>
-        do {
-            outcome = .success(try await operation())
-        } catch {
-            outcome = .failure(error)
-        }
+        let outcome = await Result(of: operation)
         // The timer may be late: the clock decides.
         result.resolve(limit.map { elapsed() < $0 } ?? true ? outcome : .failure(expired()))
     }
@@ -79,8 +73,18 @@ func withDeadline<Value: Sendable>(
     }
 }
 
+extension Result where Failure == any Error {
+    init(of operation: () async throws -> Success, isolation: isolated (any Actor)? = #isolation) async {
+        do {
+            self = .success(try await operation())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
+
 extension Task where Success == Void, Failure == Never {
-    /// A task that leaves the cooperative pool free for who waits for it, if a closure of the caller's blocks a thread.
+    /// A task that leaves Swift's thread pool to others, in case a closure of the caller's blocks its thread.
     static func onOwnThreads(_ operation: @escaping @Sendable () async -> Void) -> Self {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             return Self(executorPreference: OwnThreads.executor, operation: operation)

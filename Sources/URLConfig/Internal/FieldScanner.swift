@@ -1,6 +1,6 @@
 /// Reads the value of a header field from left to right: tokens, quoted strings, parameters (RFC 9110 §5.6).
 ///
-/// By bytes, and each of them once, whatever a server sends. Delimiters are ASCII.
+/// It reads each byte once, whatever a server sends. Delimiters are ASCII.
 struct FieldScanner {
     private var rest: Substring.UTF8View
 

@@ -1,10 +1,9 @@
 /// One value behind one lock: every lock of the library is one of these.
 ///
-/// Invariant that makes `@unchecked Sendable` right: `value` is touched only in `withLock`, while `lock` is held, and
-/// no reference to it leaves the closure. Never suspend, call out to user code or take a second box inside the closure.
-/// (`Synchronization.Mutex` needs a newer Apple OS than the package does.)
+/// `@unchecked Sendable` is right because `value` is used only in `withLock`, while `lock` is held. Never suspend, call
+/// user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)
 final class Locked<Value: Sendable>: @unchecked Sendable {
-    /// Half the cost of an `NSLock`, which on Linux takes a second one for those who wait with a time limit.
+    /// Half the cost of an `NSLock`, which has two on Linux.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
@@ -26,7 +25,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
 
     /// Replaces a part of the value.
     ///
-    /// The old one goes when the lock is free again: it may be a caller's object, whose `deinit` may come back here.
+    /// The old one is released when the lock is free again: the `deinit` of a caller's object may come back here.
     func set<Part>(_ part: WritableKeyPath<Value, Part>, _ new: Part) {
         _ = withLock { value in
             let old = value[keyPath: part]

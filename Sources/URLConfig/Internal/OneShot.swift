@@ -1,6 +1,6 @@
 /// A result that comes once, from anywhere, for one task that waits for it.
 ///
-/// What comes later is dropped. A task that is cancelled while it waits gets `CancellationError` at once.
+/// Later results are ignored. A task that is cancelled while it waits gets `CancellationError` at once.
 final class OneShot<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?

@@ -1,4 +1,4 @@
-/// What can be asked of a type that may be an optional one.
+/// Optionals, whatever they wrap.
 protocol OptionalType {
     static var wrapped: any Any.Type { get }
     static var absence: Self { get }

@@ -1,4 +1,4 @@
-/// What is wrong with an input, in words that say what to do: the underlying reason of a ``RequestError``.
+/// What is wrong with an input and what to do about it.
 struct Reason: Error {
     let reason: String
 

@@ -1,4 +1,4 @@
-/// A value that does not count when two of its owners are compared.
+/// A value that is ignored when two of its owners are compared.
 @propertyWrapper
 struct Uncompared<Value: Sendable>: Hashable, Sendable {
     var wrappedValue: Value

@@ -1,6 +1,6 @@
 /// Puts credentials on requests, and gets new ones when a server refuses them.
 ///
-/// ``TokenAuthenticator`` is the usual one. An app can write its own:
+/// ``TokenAuthenticator`` is for tokens. An app can write its own:
 ///
 /// ```swift
 /// struct SignedRequests: Authenticator {
@@ -10,21 +10,21 @@
 /// }
 /// ```
 ///
-/// If it is a class or an actor, calls of `response(for:)` that it makes itself leave without its credentials, as with
+/// Calls of `response(for:)` that a class or an actor makes itself are sent without its credentials, as with
 /// `authorize = false`. A structure must set that itself.
 public protocol Authenticator: Sendable {
     /// Puts credentials on a request, before each time it is sent.
     ///
     /// - Parameter request: The request as the caller made it.
-    /// - Throws: Any error; the call of `response(for:)` throws the same.
+    /// - Throws: Any error; the call of `response(for:)` rethrows it.
     func authorize(_ request: inout URLRequest) async throws
 
-    /// Gets new credentials after a server refused those that the request had.
+    /// Gets new credentials after a server refused those of the request.
     ///
     /// - Parameter response: The refusal, with the request as it was sent.
     /// - Returns: Whether there are new credentials: the request is then authorized and sent once more.
-    /// - Throws: Any error; the call of `response(for:)` throws the same, and does not call
-    ///   ``Foundation/URLSession/Config/onUnauthorized``. Return `false` if there are no credentials any more.
+    /// - Throws: Any error; the call of `response(for:)` rethrows it and does not call
+    ///   ``Foundation/URLSession/Config/onUnauthorized``. Return `false` if the user must sign in again.
     func reauthorize(after response: DataResponse) async throws -> Bool
 }
 

@@ -2,9 +2,9 @@
 struct Hop {
     /// The request, without what the authenticator puts on it.
     var request: URLRequest
-    /// The host that the call began with, which pays for retries.
+    /// The host that the call began with, whose budget pays for retries.
     let host: String
-    /// Whether a redirect has led to another origin: from there on no credentials are sent, whatever comes.
+    /// Whether a redirect has led to another origin: no credentials are sent from there on.
     var isForeign = false
     /// The response to the server's last challenge and the origin that it is for.
     var credential: (URLCredential, Origin)?
@@ -14,4 +14,9 @@ struct Hop {
     var isRepeated = false
     var attempts = 1
     var hasNewCredentials = false
+
+    func reasonForNoCredentials(_ authenticator: (any Authenticator)?) -> String? {
+        guard authenticator == nil, request.value(forHTTPHeaderField: "Authorization") == nil else { return nil }
+        return "the request has no Authorization, and the call has no authenticator"
+    }
 }

@@ -1,8 +1,8 @@
 /// Whether redirects are followed.
 ///
-/// On every platform (RFC 9110 §15.4): after 303, and after 301 or 302 for `POST`, the next request is a `GET` without
-/// a body; otherwise method and body stay. Credentials stay with their origin (scheme, host and port). A target that is
-/// not `http` or `https` or that contains a user name is refused. A call follows twenty redirects at most.
+/// After 303, and after 301 or 302 for `POST`, the next request is a `GET` without a body; otherwise method and body
+/// stay (RFC 9110 §15.4). Credentials stay with their origin (scheme, host and port). A target that is not `http` or
+/// `https` or that contains a user name is refused. A call follows twenty redirects at most.
 ///
 /// ```swift
 /// let response = try await session.response(for: request) {
@@ -25,7 +25,7 @@ extension RedirectPolicy {
     /// Lets a function decide.
     ///
     /// - Parameter decide: Receives the redirect and the next request, without the credentials of another origin.
-    ///   Returns the request to send, or `nil` to return the redirect. The call throws what it throws.
+    ///   Returns the request to send, or `nil` to return the redirect. What it throws is rethrown.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
         self.init(decide: decide)
     }
@@ -99,7 +99,6 @@ extension HTTPResponse.Status {
 
 extension RequestError {
     static func refusedRedirect(_ reason: String, _ response: DataResponse) -> Self {
-        let reason = "a redirect that is not followed: \(reason)"
-        return Self(.refusedRedirect, reason: reason, response: response)
+        Self(.refusedRedirect, reason: "the redirect is not followed: \(reason)", response: response)
     }
 }

@@ -1,9 +1,8 @@
-/// How many more requests retries may cause: a reserve for each host that calls and time fill, and retries spend.
+/// Limits the retries of all calls to a host, which would add to the load that keeps a service down.
 ///
-/// While a service is down, every retry adds to the load that keeps it down. A reserve contains ten retries at most.
-/// Each call adds a tenth of a retry. Each minute adds one, so that a client with few calls has retries again after
-/// an outage. In a full outage, n calls within m minutes thus cause at most 10 + n/10 + m retries.
-public final class RetryBudget: Sendable {
+/// Each host has a reserve of ten retries at most. Each call adds a tenth, and each minute one. In a full outage, n
+/// calls within m minutes thus cause at most 10 + n/10 + m retries.
+final class RetryBudget: Sendable {
     private struct Reserve {
         var retries = RetryBudget.most
         var time: ContinuousClock.Instant
@@ -13,14 +12,10 @@ public final class RetryBudget: Sendable {
     /// How many hosts there are reserves for: a crawler must not fill the memory.
     private static let mostHosts = 1000
 
+    static let shared = RetryBudget()
+
     /// Only reserves that are not full, as a new host's is.
     private let reserves = Locked<[String: Reserve]>([:])
-
-    /// The budget of ``RetryPolicy/standard``, shared by the process.
-    public static let shared = RetryBudget()
-
-    /// A budget of its own, with ten retries for each host to begin with.
-    public init() {}
 
     /// A call to a host begins.
     func earn(_ host: String, at now: ContinuousClock.Instant = .now) { _ = add(0.1, to: host, at: now) }

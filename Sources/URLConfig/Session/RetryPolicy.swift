@@ -1,14 +1,14 @@
-/// Whether and when a request that failed is sent again.
+/// Whether and when a failed request is sent again.
 ///
 /// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2) or an
 /// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has
 /// the same body.
 public struct RetryPolicy: Sendable {
-    /// The most attempts, the first one included; one for no retry.
+    /// The most attempts, the first one included.
     public var attempts: Int
-    /// The longest delay before the second attempt, by default 500 ms; it doubles with each attempt after that.
+    /// The longest delay before the second attempt, by default 500 ms; it doubles with each attempt.
     ///
-    /// The delay itself is random, from zero on, so that many clients do not come back at once.
+    /// The delay is random, from zero on, so that many clients do not come back at once.
     public var firstDelay = Duration.milliseconds(500)
     /// The limit for the longest delay, by default 20 s.
     public var longestDelay = Duration.seconds(20)
@@ -16,17 +16,21 @@ public struct RetryPolicy: Sendable {
     ///
     /// A response that asks for more, or for more than is left of the deadline, is returned at once.
     public var longestRetryAfter = Duration.seconds(60)
-    /// The status codes of responses that may be transient.
-    public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// The errors of the transport that may be transient.
+    /// The statuses of responses that are considered transient.
+    public var statuses: Set<HTTPResponse.Status> = [408, 429, 500, 502, 503, 504]
+    /// The errors of the transport that are considered transient.
     ///
-    /// `.cannotParseResponse` is not among them: on Linux, Foundation reports it for some legal responses, every time.
+    /// `.cannotParseResponse` is not one: on Linux, Foundation reports it for some legal responses, every time.
     public var errors: Set<URLError.Code> = [
         .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
         .notConnectedToInternet, .badServerResponse,
     ]
-    /// The budget that limits the retries of all calls together; `nil` for no limit.
-    public var budget: RetryBudget? = .shared
+    /// Whether all calls to a host share a budget of retries, so that retries do not prolong an outage.
+    ///
+    /// The budget has ten retries at most. Each call adds a tenth of a retry, each minute one.
+    public var isBudgeted = true
+    /// Tests set another one.
+    var budget = RetryBudget.shared
 
     /// Nothing is sent again.
     public static let none = Self(attempts: 1)
@@ -54,7 +58,7 @@ public struct RetryPolicy: Sendable {
         var reason = ""
         switch outcome {
         case .failure(let error as URLError) where errors.contains(error.code): break
-        case .success(let response) where statuses.contains(response.status.code):
+        case .success(let response) where statuses.contains(response.status):
             guard let asked = response.retryAfter(at: now) else { break }
             guard asked <= longestRetryAfter else { return nil }
             // "At once" is a little later for each client, too.

@@ -16,19 +16,17 @@ struct SendLoop: Sendable {
     private let known: KnownSecrets
 
     init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
-        var config = config
         known = KnownSecrets(session: session)
-        config.redaction = config.redaction.knowing(known)
-        timeline = Timeline(redaction: config.redaction)
         self.config = config
+        self.config.redaction = config.redaction.knowing(known)
+        if WorkScope.contains(config.authenticator?.object) { self.config.authorize = false }
         self.session = session
         transport = config.transport.forThisTask
+        timeline = Timeline(redaction: self.config.redaction)
         log = RequestLog(
-            logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody, fileID: fileID, line: line)
+            logger: config.logger, redaction: self.config.redaction, bodyLimit: config.logBody.bytes, fileID: fileID,
+            line: line)
         elapsed = config.clock.stopwatch()
-        if let authenticator = config.authenticator, AuthenticatorScope.isPart(of: authenticator) {
-            self.config.authorize = false
-        }
     }
 
     func response(for request: URLRequest) async throws -> DataResponse {
@@ -40,15 +38,10 @@ struct SendLoop: Sendable {
         } catch {
             let error = final(error)
             log.failed(request, error, after: elapsed())
-            // Not for the end of a task, nor for a request that is wrong in itself.
             guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
             else { throw error }
             do {
-                return try await inTime(request, after: error) {
-                    var response = try await fallback(error, request)
-                    response.redaction = response.redaction ?? config.redaction
-                    return response
-                }
+                return try await inTime(request, after: error) { configured(try await fallback(error, request)) }
             } catch {
                 throw final(error)
             }
@@ -63,13 +56,10 @@ struct SendLoop: Sendable {
         guard let deadline = config.deadline else { return try await operation() }
         let limit = cause == nil ? deadline : max(deadline.clamped - elapsed(), Self.fallbackLimit)
         return try await withDeadline(limit, config.clock) {
-            let reason =
-                deadline <= .zero
-                ? "the deadline, \(deadline.shown), had passed before anything was sent"
-                : "there was no response within \(deadline.shown)"
-                    + (cause == nil ? "" : ", and none from the fallback")
-            var error = RequestError(
-                .deadlineExceeded, reason: reason, request: request, underlyingError: cause)
+            var reason = "there was no response within \(deadline.shown)"
+            if deadline <= .zero { reason = "the deadline, \(deadline.shown), had passed before anything was sent" }
+            if cause != nil { reason += "; the fallback did not return in time either" }
+            var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
             // As they are now: what is under way will end as cancelled.
             error.attempts = timeline.all
             return error
@@ -80,7 +70,7 @@ struct SendLoop: Sendable {
 
     private func answer(to request: URLRequest) async throws -> DataResponse {
         var hop = Hop(request: request, host: request.url?.host()?.lowercased() ?? "")
-        if config.retry.attempts > 1 { config.retry.budget?.earn(hop.host) }
+        if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(hop.host) }
         while true {
             let (outcome, lost) = await sent(try await authorized(hop), hop)
             if try await repeated(&hop, after: lost) { continue }
@@ -96,7 +86,7 @@ struct SendLoop: Sendable {
 
     private func authorized(_ hop: Hop) async throws -> URLRequest {
         guard let authenticator = config.authenticator, config.authorize, !hop.isForeign else { return hop.request }
-        let request = try await AuthenticatorScope.of(authenticator) {
+        let request = try await WorkScope.of(authenticator.object) {
             var request = hop.request
             try await authenticator.authorize(&request)
             return request
@@ -106,7 +96,7 @@ struct SendLoop: Sendable {
         return request
     }
 
-    /// What became of a request, and whether it may be sent again because a kept connection was lost.
+    /// The outcome of a request, and whether it may be sent again because a kept connection was lost.
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, LostConnection?) {
         known.add(request)
         log.sent(request)
@@ -120,7 +110,7 @@ struct SendLoop: Sendable {
                 credential: hop.credential)
             var answer = try await transport.answer(to: sending)
             answer.response.duration = elapsed()
-            answer.response.redaction = config.redaction
+            answer.response = configured(answer.response)
             outcome = .success(answer)
         } catch let error as URLError where error.lostConnection != nil {
             lost = error.lostConnection
@@ -165,14 +155,11 @@ struct SendLoop: Sendable {
             let next = try await answer.decisions.redirection(to: proposed)
         else { return false }
         guard hop.redirects < RedirectPolicy.most else {
-            throw RequestError(
-                .refusedRedirect, reason: "more than \(RedirectPolicy.most) redirects",
-                response: answer.response)
+            throw RequestError.refusedRedirect("it is one more than \(RedirectPolicy.most)", answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await answer.decisions.repeatable(safe) else {
-            throw URLError(.requestBodyStreamExhausted)
-        }
+        guard let request = try await answer.decisions.repeatable(safe)
+        else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
         do {
             try request.checkSendable()
@@ -188,14 +175,14 @@ struct SendLoop: Sendable {
     }
 
     private func reauthorized(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(var answer) = outcome, config.throwsUnauthorized, !hop.isForeign,
+        guard case .success(let answer) = outcome, config.throwsUnauthorized, !hop.isForeign,
             config.isUnauthorized(answer.response)
         else { return false }
-        answer.response.requestAsMade = hop.request
+        var response = answer.response
+        response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
         if !hop.hasNewCredentials, let authenticator = config.authenticator,
-            try await AuthenticatorScope.of(
-                authenticator, { try await authenticator.reauthorize(after: answer.response) })
+            try await WorkScope.of(authenticator.object, { try await authenticator.reauthorize(after: response) })
         {
             try Task.checkCancellation()
             if let request = try await answer.decisions.repeatable(hop.request) {
@@ -204,27 +191,26 @@ struct SendLoop: Sendable {
                 return true
             }
             // The next call has good ones: nobody is to be signed out.
-            reason += "; there are new ones, but no other body stream"
+            reason += "; there are new ones, but the body stream cannot be sent again"
         } else {
             try Task.checkCancellation()
-            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: answer.response)
-            let hasNoOther = hop.challenges == 0 && !session.addsAuthorization
-            if hasNoOther { reason = refusal?.reason ?? reason }
-            if hasNoOther, config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
-                reason = "the server refused the request: it has no Authorization, and the call has no authenticator"
+            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
+            if hop.challenges == 0, !session.addsAuthorization {
+                reason = refusal?.reason ?? hop.reasonForNoCredentials(config.authenticator) ?? reason
             }
-            if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(answer.response) }
+            if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(response) }
         }
-        throw RequestError(.unauthorized, reason: reason, response: answer.response)
+        throw RequestError(.unauthorized, reason: reason, response: response)
     }
 
     private func retried(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
+        let retry = config.retry
         guard !Task.isCancelled, hop.request.httpBodyStream == nil,
-            let (delay, reason) = config.retry.delay(
+            let (delay, reason) = retry.delay(
                 after: hop.attempts, of: hop.request, outcome.map(\.response), now: Date(),
                 remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1))
         else { return false }
-        guard config.retry.budget?.spend(hop.host) ?? true else {
+        guard !retry.isBudgeted || retry.budget.spend(hop.host) else {
             note(hop, "not retried: the retry budget is spent")
             return false
         }
@@ -244,16 +230,23 @@ struct SendLoop: Sendable {
         for validator in config.validators {
             try Task.checkCancellation()
             try await validator.validate(&response)
-            // It may have made another one.
-            response.redaction = response.redaction ?? config.redaction
+            response = configured(response)
         }
         try Task.checkCancellation()
         log.received(response)
         return response
     }
 
+    /// A response that hides and decodes as this call does, unless it is one of another call.
+    private func configured(_ response: DataResponse) -> DataResponse {
+        guard response.redaction == nil else { return response }
+        var response = response
+        (response.redaction, response.decoder) = (config.redaction, config.customDecoder)
+        return response
+    }
+
     /// The error that the caller gets: a cancelled task always ends in `CancellationError`, what this call hides is
-    /// hidden in errors too, and they tell what was sent.
+    /// hidden in errors too, and they list what was sent.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         switch error.hiding(config.redaction) {
@@ -268,4 +261,9 @@ struct SendLoop: Sendable {
             return error
         }
     }
+}
+
+extension Authenticator {
+    /// The authenticator itself; `nil` for value types.
+    fileprivate var object: AnyObject? { type(of: self) is AnyClass ? self as AnyObject : nil }
 }

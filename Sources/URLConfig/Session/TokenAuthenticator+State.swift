@@ -31,7 +31,7 @@ extension TokenAuthenticator {
         mutating func set(_ token: Token?, _ credentials: Set<String>, at now: Date) {
             current = token.map { .signedIn($0, since: now) } ?? .signedOut
             if let token { refused.remove(token.value) }
-            // What was refused before and is set again may be reported again, and so may its absence.
+            // They may be reported again, and so may their absence.
             reported.subtract([[], credentials])
         }
 
@@ -57,7 +57,7 @@ extension TokenAuthenticator {
             return true
         }
 
-        /// Reports the credentials of a request, if any, as refused for good; whether that is news.
+        /// Reports the credentials of a request, if any, as refused for good; `false` if they were reported before.
         mutating func report(_ credentials: Set<String>) -> Bool {
             // The token that could not be replaced, and the requests without a token since, are refused for one reason.
             reported.insert(isUnknown ? [] : credentials).inserted
@@ -65,8 +65,8 @@ extension TokenAuthenticator {
 
         var reasonForNoToken: String {
             switch current {
-            case .unknown where refused.isEmpty: "the authenticator's 'load' gave no token"
-            case .unknown: "the authenticator's 'refresh' gave no new token, and 'load' no other one"
+            case .unknown where refused.isEmpty: "the authenticator's 'load' returned no token"
+            case .unknown: "the authenticator's 'refresh' returned no new token, nor did 'load'"
             case .signedOut: "setToken(nil) has signed the user out"
             case .signedIn: "there was no token when the request was sent"
             }

@@ -9,15 +9,14 @@
 /// let response = try await URLSession.shared.response(for: request) { $0.authenticator = authenticator }
 /// ```
 ///
-/// - A request to any other host leaves without the token. So does one with an `Authorization` of its own, or whatever
-///   field the token is written to. If a server refuses them, the token is not refreshed, and
-///   ``Foundation/URLSession/Config/onUnauthorized`` is not called.
+/// - Requests to other hosts are sent without the token, and so are those that have an `Authorization` of their own. If
+///   they are refused, no token is refreshed, and ``Foundation/URLSession/Config/onUnauthorized`` is not called.
 /// - However many requests are refused at once, there is one refresh, and all wait for it. If it fails, all throw its
-///   error, and the next request may try again. A request that is cancelled while it waits ends at once.
-/// - A request made within `load` or `refresh` leaves without the token. One that they make in another task, such as a
-///   detached one, waits for itself: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
+///   error, and the next request tries again. A cancelled request stops waiting at once.
+/// - Requests made within `load` or `refresh` are sent without the token. One made there in a detached task waits for
+///   itself: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
 public actor TokenAuthenticator: Authenticator {
-    private let hosts: [Host]
+    private let hosts: Set<HostPattern>
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
@@ -30,8 +29,11 @@ public actor TokenAuthenticator: Authenticator {
     private var state = State()
     /// The last renewal; another one may begin when it is over.
     private var renewal = Renewal()
-    /// The fields that tokens are written to.
-    private var fieldNames: Set<String>
+    /// The fields that tokens are written to: a request that has one of them by itself is left alone.
+    private let fieldNames: Set<String>
+
+    /// Marks what `load` and `refresh` do.
+    private let marker = Locked(())
 
     var waiting: Int { renewal.waiting }
 
@@ -39,16 +41,15 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameters:
     ///   - hosts: The hosts that the token is for, such as `api.example.com`, `localhost:8080` for one port only, or
-    ///     `https://api.example.com` for one scheme, whose path is ignored. What is not a host, such as
-    ///     `*.example.com`, `api.example.com/v2` or `user@api.example.com`, is logged as an error.
+    ///     `https://api.example.com` for one scheme. What is not a host, such as `*.example.com`, is logged as an
+    ///     error and ignored.
     ///   - leeway: How long before its expiry a token is refreshed, by default 30 s, but never in the first half of
-    ///     the life that it has left when it is received.
-    ///   - renewalLimit: How long requests wait for `load` or `refresh`, by default 30 s. Then they fail with
+    ///     its life.
+    ///   - renewalLimit: How long requests wait for `load` or `refresh`, by default 30 s. Then they throw
     ///     ``RequestError/Code/authenticationTimedOut``. A token that comes later is used, unless it has changed since.
-    ///   - authorization: How the token is written, by default as a bearer token. It must be the same each time: a
-    ///     token that was refused is recognized by it.
-    ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: requests then
-    ///     leave without one, and the next calls it again. The request throws what it throws.
+    ///   - authorization: How the token is written, by default as a bearer token. It must be the same each time.
+    ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: the request is
+    ///     sent without one, and the next one calls `load` again. The request throws what it throws.
     ///   - refresh: Returns a new token in place of one that was refused or is about to expire; store it where `load`
     ///     finds it. `nil` signs the user out: ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load`
     ///     from then on. Throw transient errors: the request throws them, unless its token is still good.
@@ -58,12 +59,11 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.hosts = hosts.compactMap { Host($0) }
+        self.hosts = Set(hosts.compactMap { HostPattern($0, of: "TokenAuthenticator(hosts:)") })
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
         renewed = { token in if let token { try await refresh(token) } else { try await load() } }
-        // Known before there is a token: a request that has such a field by itself is left alone.
         var fields = HTTPFields()
         try? authorization("token")(&fields)
         fieldNames = fields.isEmpty ? ["Authorization"] : Set(fields.map(\.name.rawName))
@@ -83,26 +83,22 @@ public actor TokenAuthenticator: Authenticator {
 
     /// Puts the token on a request to one of the hosts, and loads or refreshes it first if necessary.
     ///
-    /// - Throws: What `load` and `refresh` throw; ``RequestError`` with code
-    ///   ``RequestError/Code/authenticationTimedOut`` if they do not return in time.
+    /// - Throws: What `load` and `refresh` throw; ``RequestError/Code/authenticationTimedOut`` if they do not return in
+    ///   time.
     public func authorize(_ request: inout URLRequest) async throws {
-        guard serves(request), ownFields(of: request).isEmpty else { return }
+        guard serves(request, asMade: request) else { return }
         if state.isUnknown { try await renew(nil) }
         // Once: a service that returns tokens which have expired already must not be called for ever.
         if let token = state.token, !renewal.isOver || state.isDue(at: now(), leeway: leeway) {
             try await renew(token)
         }
         guard let token = state.token else { return }
-        let fields = try fields(for: token)
-        // The names may be known only now.
-        guard ownFields(of: request).isEmpty else { return }
-        for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        for field in try fields(for: token) { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
     }
 
     /// Refreshes the token that a request carried, unless that has happened since.
     public func reauthorize(after response: DataResponse) async throws -> Bool {
-        guard serves(response.request), ownFields(of: response.requestAsMade).isEmpty, let token = state.token
-        else { return false }
+        guard serves(response.request, asMade: response.requestAsMade), let token = state.token else { return false }
         let wasSent = try fields(for: token).allSatisfy {
             response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
         }
@@ -128,20 +124,20 @@ public actor TokenAuthenticator: Authenticator {
         return (reason, state.report(sent))
     }
 
-    nonisolated var hostNames: String {
-        hosts.isEmpty ? "no host" : hosts.map(\.text).sorted().joined(separator: ", ").shortened(to: 120)
+    private nonisolated var hostNames: String {
+        hosts.isEmpty ? "no host" : hosts.map(\.description).sorted().joined(separator: ", ").shortened(to: 120)
     }
 
     private func isForHost(of request: URLRequest) -> Bool {
-        let origin = Origin(request.url)
-        return hosts.contains { $0.matches(origin) }
+        HostPattern.matching(request.url).contains(where: hosts.contains)
     }
 
-    private func serves(_ request: URLRequest) -> Bool {
-        isForHost(of: request) && !AuthenticatorScope.isPart(of: self, isRenewal: true)
+    /// Whether this authenticator decides about the credentials of a request.
+    private func serves(_ request: URLRequest, asMade original: URLRequest?) -> Bool {
+        isForHost(of: request) && ownFields(of: original).isEmpty && !WorkScope.contains(marker)
     }
 
-    /// The fields for tokens that a request has by itself.
+    /// The fields for tokens that a request has.
     private func ownFields(of request: URLRequest?) -> Set<String> {
         fieldNames.filter { request?.value(forHTTPHeaderField: $0) != nil }
     }
@@ -149,7 +145,6 @@ public actor TokenAuthenticator: Authenticator {
     private func fields(for token: Token) throws -> HTTPFields {
         var fields = HTTPFields()
         try authorization(token.value)(&fields)
-        fieldNames.formUnion(fields.map(\.name.rawName))
         return fields
     }
 
@@ -175,7 +170,7 @@ public actor TokenAuthenticator: Authenticator {
     private func run(_ renewal: Renewal, of token: Token?, since start: Int) async {
         guard state.generation == start else { return }
         let reason = """
-            the authenticator of \(hostNames) got no token: its '\(token == nil ? "load" : "refresh")' did not return \
+            the authenticator of \(hostNames) has no token: its '\(token == nil ? "load" : "refresh")' did not return \
             within \(renewalLimit.shown). If it waits for a call with this authenticator in another task, set \
             'authorize = false' for that call
             """
@@ -184,18 +179,20 @@ public actor TokenAuthenticator: Authenticator {
         }
         // A limit of zero has passed already.
         if renewalLimit == .zero { expire() }
-        let result: Result<Token?, any Error>
-        do {
-            // The scope of whoever asked first may end earlier, cancelled; this one lasts.
-            result = .success(
-                try await AuthenticatorScope.of(self, isRenewal: true) { @Sendable [renewed, renewalLimit, clock] in
+        // The scope of whoever asked first may end earlier, cancelled; this one lasts.
+        let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
+            try await WorkScope.of(self) {
+                try await WorkScope.of(marker) {
                     try await withTimeLimit(renewalLimit, clock, expire: expire) { try await renewed(token) }
-                })
-        } catch {
-            result = .failure(error)
-        }
+                }
+            }
+        })
         guard state.take(result, for: token, since: start, isLate: renewal.isOver, at: now()) else { return }
         // The next one if this one is late.
         self.renewal.end(with: result.map { _ in })
     }
+}
+
+extension TokenAuthenticator: RedactedReflectable {
+    nonisolated var shownChildren: [(String, Any?)] { [("hosts", hostNames)] }
 }

@@ -1,7 +1,7 @@
 import Logging
 
 extension URLSession {
-    /// How a request is sent: a plain value, to be kept as a preset and changed for each call.
+    /// How a request is sent: a value to keep as a preset and to change for each call.
     ///
     /// ```swift
     /// extension URLSession.Config {
@@ -13,7 +13,7 @@ extension URLSession {
     /// let response = try await URLSession.shared.response(for: request, config: .api) { $0.authorize = false }
     /// ```
     public struct Config: Sendable {
-        /// Whether this request is sent with the ``authenticator``'s credentials, and a refusal is an error.
+        /// Whether the ``authenticator`` authorizes the request and a refusal is an error.
         ///
         /// `false` is for sign-in and public endpoints.
         public var authorize = true
@@ -26,34 +26,38 @@ extension URLSession {
             didSet { hasOwnIsUnauthorized = true }
         }
         private var hasOwnIsUnauthorized = false
-        /// Called once when the credentials are refused for good, such as to sign the user out, before
-        /// ``RequestError/Code/unauthorized`` is thrown.
+        /// Called once when the credentials are refused for good, before ``RequestError/Code/unauthorized`` is thrown.
         ///
-        /// A ``TokenAuthenticator`` calls it only for its own token or the lack of one: not if the request went to
-        /// another host, or had an `Authorization` of its own.
+        /// Use it to sign the user out. For a ``TokenAuthenticator`` it is called only if its own token was refused or
+        /// it had none, not for another host or for a request with an `Authorization` of its own.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
-        /// Checks of the response, in order.
+        /// The checks of the response, in order.
         public var validators: [ResponseValidator] = []
-        /// Whether and when a request that failed is sent again.
+        /// Decodes responses; if it is not set, ``DataResponse/Config/defaultDecoder``.
+        public var decoder: any ResponseDecoder {
+            get { customDecoder ?? DataResponse.Config.defaultDecoder }
+            set { customDecoder = newValue }
+        }
+        private(set) var customDecoder: (any ResponseDecoder)?
+        /// Whether and when a failed request is sent again.
         public var retry = RetryPolicy.none
         /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
         ///
-        /// When it has passed, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a
-        /// validator does not return. With zero or less, nothing is sent.
+        /// Then ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator does not
+        /// return. With zero or less, nothing is sent.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
         /// The most bytes of a body, decompressed; `nil`, the default, for no limit.
         ///
-        /// Beyond it, ``RequestError/Code/responseTooLarge`` is thrown, with what came until then.
+        /// A longer body throws ``RequestError/Code/responseTooLarge`` with what was received.
         public var responseLimit: Int?
-        /// The last resort: a response, such as a stored one, in place of an error.
+        /// Returns a response, such as a stored one, in place of an error.
         ///
-        /// It receives what the call would throw, unless the task is cancelled or the request cannot be sent. What it
-        /// throws is thrown instead. No validator sees its response. It has the time that is left of the ``deadline``,
-        /// and at least one second.
+        /// It is not called if the task is cancelled or the request cannot be sent. What it throws is thrown instead.
+        /// No validator checks its response. It has the rest of the ``deadline``, and at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
-        /// Where traffic and failures are written; `nil` for nowhere.
+        /// Receives traffic and failures; `nil` for no log.
         public var logger: Logger? {
             get { customLogger ?? Self.standardLogger }
             set { customLogger = .some(newValue) }
@@ -61,20 +65,20 @@ extension URLSession {
         fileprivate var customLogger: Logger??
         // Made when it is first needed, and not with the defaults: what makes a LogHandler may make a Config(), too.
         private static let standardLogger = Logger.networking
-        /// The most bytes of a body that are logged; zero for none.
-        public var logBody = 4096
+        /// How much of a body is logged: `true`, the default, for 4,096 bytes, `false` or a number of bytes.
+        public var logBody: LogBody = true
         /// What is hidden in logs and errors.
         public var redaction = Redaction.standard
-        /// The caller's own delegate of the task, asked before that of the session.
+        /// The delegate of the task, asked before that of the session.
         ///
-        /// On every platform it is asked about challenges, redirects and body streams that are needed again, and told
-        /// of bytes that were sent; on Apple platforms of all but the response, the data and the completion.
+        /// It is asked about challenges, redirects and new body streams, and receives the progress of uploads. On Apple
+        /// platforms it receives everything but the response, the data and the completion.
         public var taskDelegate: (any URLSessionTaskDelegate)?
-        /// What carries requests to servers: by default the session itself.
+        /// Carries requests to servers: by default the session.
         ///
-        /// Another one, such as a stub in a test, has no use for the ``taskDelegate`` and the session's delegate.
+        /// Another transport, such as a stub in a test, does not use the ``taskDelegate`` and the session's delegate.
         public var transport = Transport.urlSession
-        /// What measures ``deadline``, the request's time limit and waits; another one is for tests.
+        /// Measures the ``deadline``, the request's time limit and delays; tests set another one.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// A copy of ``default`` as it is now.
@@ -86,34 +90,45 @@ extension URLSession {
 
         private init(standard: Void) {}
 
-        private static let defaults = Locked(Self(standard: ()))
+        static let defaults = Locked(Defaults(config: Self(standard: ())))
 
-        /// What each call starts from that names no preset, and what `Config()` copies.
+        /// The preset of each call that names none and has none for its host, and what `Config()` copies.
         ///
-        /// May be replaced at any time, from any thread; calls under way keep what they began with.
+        /// May be set at any time, from any thread; calls under way keep what they began with.
         public static var `default`: Self {
-            get { defaults.withLock { $0 } }
-            set { defaults.set(\.self, newValue) }
+            get { defaults.withLock { $0.config } }
+            set { defaults.set(\.config, newValue) }
         }
     }
 }
 
 extension URLSession.Config {
+    /// How much of a body is logged: `true`, `false` or a number of bytes.
+    public struct LogBody: Sendable, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
+        let bytes: Int
+
+        /// The first 4,096 bytes, or nothing.
+        public init(booleanLiteral value: Bool) { bytes = value ? 4096 : 0 }
+
+        /// The most bytes that are logged.
+        public init(integerLiteral value: Int) { bytes = value }
+    }
+
     /// Whether a refusal of the credentials is an error of this call.
     var throwsUnauthorized: Bool {
         authorize && (authenticator != nil || onUnauthorized != nil || hasOwnIsUnauthorized)
     }
 
-    /// The ``logger`` of ``default``: `nil` silences every call that names none.
+    /// The ``logger`` of ``default``; `nil` silences every call that names none.
     public static var defaultLogger: Logger? {
         get { Self.default.logger }
-        set { defaults.set(\.customLogger, .some(newValue)) }
+        set { defaults.set(\.config.customLogger, .some(newValue)) }
     }
 
     /// The ``taskDelegate`` of ``default``.
     public static var defaultTaskDelegate: (any URLSessionTaskDelegate)? {
-        get { defaults.withLock { $0.taskDelegate } }
-        set { defaults.set(\.taskDelegate, newValue) }
+        get { Self.default.taskDelegate }
+        set { defaults.set(\.config.taskDelegate, newValue) }
     }
 
     /// A copy with changes.
@@ -132,7 +147,7 @@ extension URLSession.Config: RedactedReflectable {
         [
             ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),
             ("validators", validators.count), ("retry", retry), ("deadline", deadline), ("redirects", redirects),
-            ("responseLimit", responseLimit), ("logBody", logBody),
+            ("responseLimit", responseLimit), ("logBody", logBody.bytes),
         ]
     }
 }

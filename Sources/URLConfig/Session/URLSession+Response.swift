@@ -11,30 +11,31 @@ extension URLSession {
     /// 2. The request is logged and sent, once.
     /// 3. A redirect is followed as ``Config/redirects`` says: back to step 1, or to step 2 if it left the origin.
     /// 4. If the credentials were refused (``Config/isUnauthorized``), the authenticator is asked for new ones, and the
-    ///    request goes back to step 1, once. Without new ones ``Config/onUnauthorized`` is called and
-    ///    ``RequestError/Code/unauthorized`` thrown. What another origin refuses is a response like any other.
-    /// 5. A failure that is transient by ``Config/retry`` leads back to step 1 after a wait.
+    ///    request goes back to step 1, once. Without new ones, ``Config/onUnauthorized`` is called and
+    ///    ``RequestError/Code/unauthorized`` is thrown. A refusal by another origin is a response like any other.
+    /// 5. A failure that ``Config/retry`` considers transient leads back to step 1 after a delay.
     /// 6. The ``Config/validators`` check the response. It is logged and returned.
     ///
-    /// If any step fails, or the ``Config/deadline`` passes, the failure is logged and ``Config/fallback`` is called.
-    /// ``DataResponse/attempts`` and ``RequestError/attempts`` tell what was sent.
+    /// If a step fails or the ``Config/deadline`` passes, the failure is logged and ``Config/fallback`` is called.
+    /// ``DataResponse/attempts`` and ``RequestError/attempts`` list what was sent.
     ///
     /// - Parameters:
     ///   - request: The request, made with `URLRequest.with` or by hand.
-    ///   - config: The preset, by default ``Config/default``.
-    ///   - isolation: The actor that the call is made from.
+    ///   - config: The preset; by default that of the request's host (``Config/subscript(host:)``), or else
+    ///     ``Config/default``.
+    ///   - isolation: The actor of the caller.
     ///   - fileID: The file that the log names.
     ///   - line: The line that the log names.
     ///   - configure: Makes changes for this call.
     /// - Throws: ``RequestError`` if the request cannot be sent, credentials or a redirect are refused, the deadline
     ///   has passed, or the response is too long or not HTTP; `URLError` if the transport fails; `CancellationError` if
-    ///   the task was cancelled; what an authenticator, a validator or a fallback throws. A status is no error.
+    ///   the task was cancelled; what an authenticator, a validator or a fallback throws. A status is not an error.
     @discardableResult
     public func response(
         for request: URLRequest, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        var config = config ?? .default
+        var config = config ?? .preset(for: request)
         configure(&config)
         return try await SendLoop(session: self, config: config, fileID: fileID, line: line).response(for: request)
     }

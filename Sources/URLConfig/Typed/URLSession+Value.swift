@@ -25,7 +25,9 @@ extension URLSession {
         try await valueAndResponse(for: request, config: config, fileID: fileID, line: line, configure).value
     }
 
-    /// Sends a typed request and returns the value and its response; parameters and errors are those of `value(for:)`.
+    /// Sends a typed request, as `value(for:)` does, and returns the value and the response.
+    ///
+    /// Parameters and errors are those of `value(for:)`.
     public func valueAndResponse<Output>(
         for request: TypedRequest<Output>, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }

@@ -105,7 +105,7 @@ import Testing
             let task = Task {
                 try await server.get {
                     $0.retry = .standard
-                    $0.retry.budget = nil
+                    $0.retry.isBudgeted = false
                     $0.clock = clock
                 }
             }

@@ -145,11 +145,11 @@ import Testing
             }
             #expect(try await refusal(server, stale).reason == "the server refused the credentials")
             for (authenticator, reason) in [
-                (authenticator(nil), "no credentials were sent: the authenticator's 'load' gave no token"),
+                (authenticator(nil), "no credentials were sent: the authenticator's 'load' returned no token"),
                 (signedOut, "no credentials were sent: setToken(nil) has signed the user out"),
                 (
                     stale,
-                    "no credentials were sent: the authenticator's 'refresh' gave no new token, and 'load' no other one"
+                    "no credentials were sent: the authenticator's 'refresh' returned no new token, nor did 'load'"
                 ),
             ] {
                 let error = try await refusal(server, authenticator)
@@ -163,7 +163,7 @@ import Testing
         try await refusing { server in
             #expect(
                 try await refusal(server, nil).reason
-                    == "the server refused the request: it has no Authorization, and the call has no authenticator")
+                    == "the request has no Authorization, and the call has no authenticator")
             let error = try await refusal(server, nil) { $0.authorization = .bearer("abc") }
             #expect(error.reason == "the server refused the credentials")
         }
@@ -209,25 +209,6 @@ import Testing
             }
         }
         #expect(sent.withLock { $0 } == [["own", nil], ["t0k3n", "own"]])
-    }
-
-    @Test func `a field that only a real token tells is the authenticator's from then on`() async throws {
-        struct NotAToken: Error {}
-        let name = HTTPField.Name("X-Api-Key")!
-        let authenticator = authenticator { key in
-            Authorization { fields in
-                guard key == "t0k3n" else { throw NotAToken() }
-                fields[name] = key
-            }
-        }
-        for _ in 0..<2 {
-            var request = URLRequest.with(.init(host: "http://127.0.0.1")) { $0.headers[name] = "own" }
-            try await authenticator.authorize(&request)
-            #expect(request.field("X-Api-Key") == "own")
-        }
-        var request = URLRequest.with(.init(host: "http://127.0.0.1")) { _ in }
-        try await authenticator.authorize(&request)
-        #expect(request.field("X-Api-Key") == "t0k3n")
     }
 
     @Test func `what an authenticator has put on a request is not its own after a redirect or a retry`() async throws {

@@ -102,7 +102,7 @@ import Testing
             #expect(error.code == .authenticationTimedOut)
             #expect(
                 error.reason
-                    == "the authenticator of api.example.com, b.example.com got no token: its '\(function)' did not "
+                    == "the authenticator of api.example.com, b.example.com has no token: its '\(function)' did not "
                     + "return within 5.0 s. If it waits for a call with this authenticator in another task, set "
                     + "'authorize = false' for that call")
         }

@@ -263,7 +263,7 @@ import Testing
             ("@h", "https://h", false), ("evil:@h", "https://h", false), ("h/", "https://h", false),
             ("/h", "https://h", false), ("//h", "https://h", false), ("h?evil", "https://h", false),
             ("https://h/?evil", "https://h", false), ("h#evil", "https://h", false), ("h\\evil", "https://h", false),
-            ("h:", "https://h", false), ("https://h:", "https://h", false), ("https://h:/v2", "https://h", false),
+            ("h:", "https://h", true), ("https://h:", "https://h", true), ("https://h:/v2", "https://h", true),
             (" h", "https://h", false), ("h\n", "https://h", false), ("h\t", "https://h", false),
             ("h%2Fevil", "https://h", false), ("h:80:90", "http://h", false), ("h://", "http://h", false),
         ] as [(String, String, Bool)])
@@ -273,7 +273,9 @@ import Testing
         } refresh: { _ in
             nil
         }
-        #expect(try await authenticator.sent(host: host) == (isServed ? "Bearer t" : nil))
+        // Foundation on Linux requests no IPv6 address.
+        let isRefused = entry.hasPrefix("[") && URL.invalidReasonOfIPv6 != nil
+        #expect(try await authenticator.sent(host: host) == (isServed && !isRefused ? "Bearer t" : nil))
     }
 
     @Test func `a token shows no more than its expiry`() {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import URLConfig
@@ -30,4 +31,9 @@ extension TokenAuthenticator {
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         return DataResponse(request: request, status: .unauthorized)
     }
+}
+
+extension TokenAuthenticator.Token: Equatable {
+    /// Tokens with the same value and expiry are equal.
+    public static func == (one: Self, other: Self) -> Bool { one.value == other.value && one.expiry == other.expiry }
 }

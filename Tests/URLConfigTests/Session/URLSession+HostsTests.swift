@@ -1,0 +1,194 @@
+import FlyingFox
+import InMemoryLogging
+import Logging
+import Testing
+
+@testable import URLConfig
+
+/// Presets that belong to a host.
+@Suite(.timeLimit(.minutes(10))) struct URLSessionHostsTests {
+    private typealias Config = URLSession.Config
+
+    /// A preset whose name the requests carry.
+    private static func named(_ name: String) -> Config {
+        .silent.with { $0.authenticator = Named(name: name) }
+    }
+
+    /// A server whose response is the name that a request carries.
+    private func serving(_ body: (Loopback) async throws -> Void) async throws {
+        try await Loopback.serving({ .status(.ok, $0.headers[.init("X-Preset")] ?? "none") }, body)
+    }
+
+    private func name(_ url: String) -> String? {
+        (Config.preset(for: URLRequest(url: URL(string: url)!)).authenticator as? Named)?.name
+    }
+
+    @Test func `each host has its own preset`() async throws {
+        try await serving { server in
+            let port = try #require(server.host.split(separator: ":").last)
+            try await Config.withHosts(["127.0.0.1": Self.named("one"), "localhost:\(port)": Self.named("two")]) {
+                for (host, name) in [("127.0.0.1", "one"), ("LOCALHOST", "two")] {
+                    let request = URLRequest(url: try #require(URL(string: "http://\(host):\(port)/")))
+                    #expect(try await server.session.response(for: request) { $0.logger = nil }.text() == name)
+                    let (value, response) = try await server.session.valueAndResponse(
+                        for: TypedRequest(request, reader: .text)
+                    ) { $0.logger = nil }
+                    #expect(value == name && response.isSuccess)
+                }
+            }
+        }
+    }
+
+    @Test func `an explicit preset wins, and changes apply on top`() async throws {
+        try await serving { server in
+            try await Config.withHosts(["127.0.0.1": Self.named("host")]) {
+                let (request, session) = (server.request(), server.session)
+                let response = try await session.response(for: request, config: .explicit)
+                #expect(try response.text() == "explicit")
+                #expect(try await session.response(for: request, config: .silent).text() == "none")
+                #expect(try await session.response(for: request) { $0.authorize = false }.text() == "none")
+                let typed = TypedRequest(request, reader: .text)
+                #expect(try await session.value(for: typed) == "host")
+                #expect(try await session.value(for: typed, config: .explicit) == "explicit")
+                #expect(try await session.value(for: typed) { $0.authorize = false } == "none")
+            }
+        }
+    }
+
+    @Test func `a redirect to another host keeps the preset of the call`() async throws {
+        let hosts = Locked<[String]>([])
+        try await Loopback.serving { request in
+            hosts.withLock { $0.append(request.headers[.host]?.split(separator: ":").first.map(String.init) ?? "") }
+            guard request.path == "/" else { return .status(.serviceUnavailable) }
+            return .redirect(to: "http://localhost:\(request.headers[.host]?.split(separator: ":").last ?? "")/end")
+        } _: { server in
+            let presets = ["127.0.0.1": Config.silent, "localhost": .silent.with { $0.validators = [.success] }]
+            try await Config.withHosts(presets) {
+                let response = try await server.session.response(for: server.request())
+                #expect(response.status == .serviceUnavailable)
+            }
+        }
+        #expect(hosts.withLock { $0 } == ["127.0.0.1", "localhost"])
+    }
+
+    @Test(arguments: [
+        ("http://localhost/", "localhost"), ("http://LOCALHOST:80/", "localhost"),
+        ("http://localhost:8080/", "localhost:8080"), ("https://localhost:8080/", "https://localhost:8080"),
+        ("https://localhost/", "https://localhost"), ("http://api.example.com/", "API.example.com"),
+        ("https://api.example.com:443/v2", "api.example.com:443"), ("https://www.example.com/", nil),
+        ("https://example.com/", nil), ("https://api.example.com.evil.com/", nil),
+        ("mailto:ada@localhost", nil), ("/relative", nil),
+    ])
+    func `the most specific host wins, whatever its case`(url: String, name: String?) async {
+        let hosts = [
+            "localhost", "localhost:8080", "https://localhost", "https://localhost:8080", "API.example.com",
+            "api.example.com:443",
+        ]
+        let presets = Dictionary(uniqueKeysWithValues: hosts.map { ($0, Self.named($0)) })
+        await Config.withHosts(presets) { #expect(self.name(url) == name) }
+        #expect(self.name(url) == nil)
+    }
+
+    @Test func `a scope is seen by the tasks within it, and by no other`() async {
+        let url = "https://scope.example.com/"
+        await withTaskGroup { group in
+            for index in 0..<50 {
+                group.addTask {
+                    await Config.withHosts(["scope.example.com": Self.named("\(index)")]) {
+                        await withTaskGroup { inner in
+                            for _ in 0..<5 { inner.addTask { #expect(self.name(url) == "\(index)") } }
+                        }
+                        await Config.withHosts(["other.example.com": Self.named("other")]) {
+                            #expect(self.name(url) == "\(index)")
+                            #expect(self.name("https://other.example.com") == "other")
+                        }
+                        await Config.withHosts(["SCOPE.example.com": Self.named("inner")]) {
+                            #expect(self.name(url) == "inner")
+                        }
+                        await Task.yield()
+                        #expect(self.name(url) == "\(index)")
+                    }
+                }
+            }
+        }
+        #expect(name(url) == nil)
+    }
+
+    @Test func `a scope may return what is not sendable, on the actor of its caller`() async {
+        final class Plain {
+            var count = 1
+        }
+        let plain = Plain()
+        let other = await Config.withHosts([:]) { () -> Plain in
+            plain.count += 1
+            return plain
+        }
+        #expect(other.count == 2)
+    }
+
+    /// Hosts that no other test uses: what is registered is seen by all.
+    @Test func `of a thousand registrations at once, none is lost`() async {
+        await withTaskGroup { group in
+            for index in 0..<1000 {
+                group.addTask { Config[host: "h\(index).register.example.com"] = Self.named("\(index)") }
+            }
+        }
+        for index in 0..<1000 { #expect(name("https://h\(index).register.example.com") == "\(index)") }
+        await withTaskGroup { group in
+            for index in 0..<1000 where index != 7 {
+                group.addTask { Config[host: "H\(index).register.example.com"] = nil }
+            }
+        }
+        for index in 0..<1000 where index != 7 { #expect(name("https://h\(index).register.example.com") == nil) }
+        #expect(Config[host: "h7.register.example.com"] != nil)
+        #expect(Config[host: "h8.register.example.com"] == nil)
+        #expect(Config[host: "h7.register.example.com:443"] == nil)
+        await Config.withHosts(["h7.register.example.com": Self.named("scope")]) {
+            #expect(name("https://h7.register.example.com") == "scope")
+            #expect((Config[host: "h7.register.example.com"]?.authenticator as? Named)?.name == "scope")
+        }
+        #expect(name("https://h7.register.example.com") == "7")
+        Config[host: "h7.register.example.com"] = nil
+    }
+
+    @Test(.silentByDefault) func `what is not a host is ignored`() async {
+        for host in ["*.example.com", "a.example.com/v2", "", "ada@a.example.com"] {
+            Config[host: host] = Self.named("ignored")
+            #expect(Config[host: host] == nil)
+            await Config.withHosts([host: Self.named("ignored")]) { #expect(name("https://a.example.com") == nil) }
+        }
+    }
+
+    @Test func `a call that an authenticator makes within a host's preset does not wait for itself`() async throws {
+        try await Loopback.serving { request in
+            switch (request.path, request.headers[.authorization]) {
+            case ("/token", nil): .json(#"{"token":"new"}"#)
+            case ("/me", "Bearer new"): .json("{}")
+            default: .status(.unauthorized)
+            }
+        } _: { server in
+            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
+                .init("old")
+            } refresh: { _ in
+                let answer: [String: String] = try await server.session.response(for: server.request("/token")).decode()
+                return .init(answer["token"] ?? "")
+            }
+            try await Config.withHosts(["127.0.0.1": .silent.with { $0.authenticator = authenticator }]) {
+                let response = try await server.session.response(for: server.request("/me"))
+                #expect(response.isSuccess)
+            }
+        }
+    }
+}
+
+extension URLSession.Config {
+    fileprivate static let explicit = Self.silent.with { $0.authenticator = Named(name: "explicit") }
+}
+
+private struct Named: Authenticator {
+    let name: String
+
+    func authorize(_ request: inout URLRequest) async throws {
+        request.setValue(name, forHTTPHeaderField: "X-Preset")
+    }
+}
