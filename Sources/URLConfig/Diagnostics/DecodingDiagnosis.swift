@@ -1,9 +1,9 @@
-/// Why a content could not be decoded, in words, and the lines of it that show the place.
+/// Explains why the content could not be decoded, and shows the lines around the place.
 ///
-/// It is made when an error is shown, so that a caller who tries several models does not pay for it. It takes a few
-/// milliseconds: at most ``limit`` bytes are read, each a few times.
+/// It is made only when an error is shown, so trying several models costs nothing. It takes a few milliseconds: at most
+/// ``limit`` bytes are read, each a few times.
 struct DecodingDiagnosis {
-    /// It follows `cannot read User`.
+    /// The explanation, which follows `cannot read User`.
     private(set) var sentence: String
     private(set) var lines: [String] = []
 
@@ -44,7 +44,7 @@ struct DecodingDiagnosis {
         }
     }
 
-    /// Says what is not JSON, or which number may not fit, and shows the innermost object or array there.
+    /// Explains the first fault, or which number may not fit, and shows the innermost object or array there.
     private mutating func explainSyntax(_ response: DataResponse, _ redaction: Redaction) {
         var json = JSONTokenizer(response.data.prefix(Self.limit))
         json.check()
@@ -79,7 +79,7 @@ extension Redaction {
     /// The beginning of a text of unknown kind, masked as a form or as JSON.
     func text(_ text: String) -> String { body(Data(String(text.unicodeScalars.prefix(1000)).utf8), nil) }
 
-    /// The beginning of a text, up to what may be JSON: if that is broken, names cannot be told from values.
+    /// The beginning of a text, up to what may be JSON: in broken JSON, names look like values.
     func opening(of text: String) -> String {
         let plain = text.utf8.prefix { !"{[\"".utf8.contains($0) }
         return self.text(String(plain) ?? "").shortened(to: 120) + (plain.count < text.utf8.count ? "…" : "")

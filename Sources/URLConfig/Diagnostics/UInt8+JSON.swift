@@ -3,7 +3,7 @@ extension UInt8 {
 
     var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
-    /// A word for the byte, which may be part of a secret.
+    /// A name for the byte. The byte itself is not shown if it may be part of a secret.
     var jsonName: String {
         switch self {
         case UInt8(ascii: "\""): "a quote"
@@ -15,7 +15,7 @@ extension UInt8 {
         }
     }
 
-    /// The byte in lower case, as names are compared; `nil` for what joins words.
+    /// The byte in lower case, as names are compared; `nil` for underscores and hyphens.
     var foldedInName: UInt8? {
         switch self {
         case UInt8(ascii: "_"), UInt8(ascii: "-"): nil

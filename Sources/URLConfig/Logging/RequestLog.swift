@@ -1,9 +1,9 @@
 import Logging
 
-/// What one call of `response(for:)` writes to its logger: traffic at the level debug, a failure at error.
+/// Logs one call of `response(for:)`: traffic at the level debug, a failure at error.
 ///
-/// The metadata describes the event, and the message does not repeat it. If the logger's level is trace, the message
-/// contains the header fields. A message is built only when its level is on.
+/// The message does not repeat the metadata. At the level trace, it contains the header fields. It is built only if its
+/// level is on.
 struct RequestLog {
     let logger: Logger?
     let redaction: Redaction
@@ -19,7 +19,7 @@ struct RequestLog {
         }
     }
 
-    /// The request is sent again, or another one in its place; or a retry was refused.
+    /// Logs that the request, or another one in its place, is sent again, or that a retry was refused.
     func again(_ request: URLRequest, _ attempt: Attempt) {
         log(.debug, request) { metadata in
             metadata["status"] = attempt.status.map { "\($0.code)" }
@@ -39,7 +39,7 @@ struct RequestLog {
         }
     }
 
-    /// The end of a cancelled task is not a failure: it is logged as traffic.
+    /// Logs a failure; the end of a cancelled task is logged as traffic.
     func failed(_ request: URLRequest, _ error: any Error, after duration: Duration) {
         let isCancelled = Task.isCancelled
         log(isCancelled ? .debug : .error, request) { metadata in

@@ -23,7 +23,7 @@ extension URLRequest {
         return redaction.body(httpBody ?? Data(), contentType, limit: limit)
     }
 
-    private var contentType: MediaType? { value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) } }
+    var contentType: MediaType? { value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) } }
 }
 
 extension URLRequest {

@@ -1,4 +1,4 @@
-/// Reads a model from bytes, as Foundation's decoders do.
+/// Decodes models, as Foundation's decoders do.
 ///
 /// ```swift
 /// struct XMLResponseDecoder: ResponseDecoder {
@@ -8,11 +8,11 @@
 /// }
 /// ```
 public protocol ResponseDecoder: Sendable {
-    /// A model from bytes.
+    /// Decodes a model.
     ///
     /// - Parameters:
     ///   - type: The type of the model.
-    ///   - data: The bytes.
+    ///   - data: The content.
     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
 }
 
