@@ -136,7 +136,7 @@ struct SecretFinder {
         return isHidden
     }
 
-    /// The value after `=` or `:`.
+    /// Searches at `=` or `:`.
     private mutating func assignment() {
         let mark = position
         position += 1
