@@ -34,11 +34,8 @@ extension [any CodingKey] {
 }
 
 extension Redaction {
-    /// The most bytes of a name that diagnoses compare.
-    static let longestName = 256
-
-    /// Whether the values under a name are hidden; too long names are not compared, and hidden.
+    /// Whether the values under a name are hidden; very long names are always hidden, since comparing them takes long.
     func hides(_ key: any CodingKey) -> Bool {
-        isActive && key.stringValue.utf8.count > Self.longestName || hides(key.stringValue)
+        isActive && key.stringValue.utf8.count > 256 || hides(key.stringValue)
     }
 }

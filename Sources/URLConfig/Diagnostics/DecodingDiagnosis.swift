@@ -50,7 +50,7 @@ struct DecodingDiagnosis {
         json.check()
         let isCut = json.fault?.offset == json.end
         if isCut, json.end < response.data.count {
-            sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
+            sentence += "it is not valid JSON; the first \(json.end.shownAsBytes) are valid, the rest was not searched"
             return
         }
         let isValid = json.fault == nil
@@ -65,7 +65,7 @@ struct DecodingDiagnosis {
         case (_, true): sentence += "the JSON breaks off\(place), after \(offset) bytes"
         default: sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
         }
-        let charset = response.contentType?.parameters["charset"] ?? "utf-8"
+        let charset = response.contentType?.charset ?? "utf-8"
         if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
             sentence += "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
         }

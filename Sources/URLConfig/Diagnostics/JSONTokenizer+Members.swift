@@ -26,8 +26,7 @@ extension JSONTokenizer {
         return bytes[start..<tokens.position]
     }
 
-    /// Finds the element or the first member for a key, and the first member with a similar name; `end` is where reading
-    /// stopped.
+    /// Finds the first member or element for a key, and the first with a similar name, reading up to `end`.
     ///
     /// A similar name differs in case, underscores and hyphens: `view_count` for `viewCount`.
     func member(_ key: any CodingKey, of container: Int) -> (exact: Frame?, similar: Frame?, end: Int) {
@@ -53,8 +52,7 @@ extension JSONTokenizer {
         var budget = 3 * end + 1000
         for key in path {
             guard let container = frames.isEmpty ? root : frames.last?.value, opens(at: container) else { break }
-            let isSearched = !isObject(at: container) || key.stringValue.utf8.count <= Redaction.longestName
-            let (exact, similar, position) = isSearched ? member(key, of: container) : (nil, nil, container)
+            let (exact, similar, position) = member(key, of: container)
             budget -= position - container
             guard budget > 0 else { return nil }
             frames.append(exact ?? similar ?? Frame(start: container))

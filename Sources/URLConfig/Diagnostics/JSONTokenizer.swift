@@ -51,7 +51,7 @@ struct JSONTokenizer {
     private(set) var fault: Finding?
     /// The first number that is not an integer of 64 bits.
     private(set) var oddNumber: Finding?
-    /// The first comma before a closing bracket. Some decoders allow it, so it is a fault only if there is no other.
+    /// The first comma before a closing bracket; some decoders allow it, so it is a fault only if there is no other.
     private var trailingComma: Finding?
     private var expectation = Expectation.value
 

@@ -28,8 +28,8 @@ extension DataResponse {
         case .html(let title): return "is " + redaction.page(title)
         case .json: return ErrorEnvelope.message(in: self, redaction).map { "says “\($0)”" }
         case .text where data.count <= 1024:
-            let text = data.text(charset: contentType?.parameters["charset"])
-            return "says “\(redaction.opening(of: text ?? String(decoding: data, as: UTF8.self)))”"
+            let text = data.text(charset: contentType?.charset) ?? String(decoding: data, as: UTF8.self)
+            return "says “\(redaction.opening(of: text))”"
         default: return nil
         }
     }

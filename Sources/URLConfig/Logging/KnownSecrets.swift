@@ -52,7 +52,7 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             }
             collect(Array(url.absoluteString.utf8), .text, redaction)
             guard let body = request.httpBody, body.count <= 1 << 20 else { return }
-            let text = request.contentType?.parameters["charset"].flatMap { body.text(charset: $0) }
+            let text = request.contentType?.charset.flatMap { body.text(charset: $0) }
             collect(text.map { Array($0.utf8) } ?? Array(body), request.contentType, redaction)
         }
 

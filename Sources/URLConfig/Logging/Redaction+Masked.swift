@@ -76,8 +76,10 @@ extension Redaction {
         return String(shown[..<end]).escapingControls + "… (\(data.count) bytes in all)"
     }
 
+    /// The masked text of a body, whose last character may be cut; `nil` for binary data.
     private func shownText(_ data: Data, _ contentType: MediaType?) -> String? {
-        guard let text = data.shownText(contentType) else { return nil }
+        let texts = (0...3).lazy.compactMap { data.dropLast($0).text(charset: contentType?.charset) }
+        guard let text = texts.first(where: { !$0.isEmpty }), !text.utf8.contains(0) else { return nil }
         var shown = masked(Array(text.utf8), contentType)
         if shown.isStructure, contentType?.isJSON ?? true { shown = JSONText(shown).output }
         return String(decoding: shown, as: UTF8.self)
@@ -87,7 +89,7 @@ extension Redaction {
     func sentBody(_ data: Data, _ contentType: MediaType?) -> Data {
         guard isActive else { return data }
         // The charset is tried before UTF-8: UTF-16 may be valid UTF-8, with a NUL after each letter.
-        if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
+        if let text = contentType?.charset.flatMap({ data.text(charset: $0) }) {
             let masked = masked(Array(text.utf8), contentType)
             // If nothing is masked, the charset may be wrong.
             if !masked.elementsEqual(text.utf8) { return Data(masked) }
@@ -100,16 +102,4 @@ extension Redaction {
 extension [UInt8] {
     /// Whether it begins with an object or an array of JSON.
     var isStructure: Bool { first { !$0.isJSONSpace }.map("{[".utf8.contains) ?? false }
-}
-
-extension Data {
-    /// The text of a body, whose last character may be cut; `nil` for binary data.
-    fileprivate func shownText(_ contentType: MediaType?) -> String? {
-        let charset = contentType?.parameters["charset"]
-        for length in stride(from: count, through: Swift.max(count - 3, 0), by: -1) {
-            guard let text = prefix(length).text(charset: charset), !text.isEmpty else { continue }
-            return text.utf8.contains(0) ? nil : text
-        }
-        return nil
-    }
 }

@@ -15,7 +15,7 @@ struct RequestLog {
     func sent(_ request: URLRequest) {
         log(.debug, request) { _ in
             let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
-            return content("🛫 request", fields, request.shownBody(redaction, limit: bodyLimit))
+            return content("🛫 request", redaction.masked(fields), request.shownBody(redaction, limit: bodyLimit))
         }
     }
 
@@ -34,8 +34,8 @@ struct RequestLog {
             metadata["status"] = "\(response.status.code)"
             metadata["duration"] = seconds(response.duration)
             metadata["bytes"] = "\(response.data.count)"
-            let fields = response.headerFields.map { ($0.name.rawName, $0.value) }
-            return content("🛬 response", fields, redaction.body(response.data, response.contentType, limit: bodyLimit))
+            let body = redaction.body(response.data, response.contentType, limit: bodyLimit)
+            return content("🛬 response", redaction.masked(response.headerFields), body)
         }
     }
 
@@ -50,8 +50,8 @@ struct RequestLog {
         }
     }
 
-    private func content(_ title: String, _ fields: [(String, String)], _ body: String) -> String {
-        let head = logger.map { $0.logLevel <= .trace } ?? false ? redaction.masked(fields) : []
+    private func content(_ title: String, _ fields: @autoclosure () -> [String], _ body: String) -> String {
+        let head = logger?.logLevel == .trace ? fields() : []
         return ([title] + head + (body.isEmpty ? [] : head.isEmpty ? [body] : ["", body])).joined(separator: "\n")
     }
 

@@ -269,8 +269,6 @@ extension Substring {
 }
 
 extension UInt8 {
-    fileprivate var isAlphanumeric: Bool { isDigit || 0x61...0x7A ~= self | 0x20 }
-
     fileprivate var isNameByte: Bool { isAlphanumeric || self >= 0x80 || "_-.[]$+".utf8.contains(self) }
 
     /// Whether it can be part of a token or of base64.

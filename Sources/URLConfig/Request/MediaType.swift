@@ -6,6 +6,7 @@ public struct MediaType: Sendable, Hashable {
     private var values: [String: [UInt8]] = [:]
     /// The parameters: names in lower case, values without quotes.
     public var parameters: [String: String] { values.mapValues { String(decoding: $0, as: UTF8.self) } }
+    var charset: String? { values["charset"].map { String(decoding: $0, as: UTF8.self) } }
     /// The unchanged text of the media type.
     public var description: String { text }
     @Uncompared private var text: String
@@ -66,6 +67,8 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
     public static let json: Self = "application/json"
     static let form: Self = "application/x-www-form-urlencoded"
     static let octetStream: Self = "application/octet-stream"
+    /// RFC 9457 §6.1.
+    static let problem: Self = "application/problem+json"
     /// `text/plain; charset=utf-8`.
     public static let text: Self = "text/plain; charset=utf-8"
     /// `text/html`.

@@ -39,20 +39,12 @@ extension DataResponse {
         return try decoded(type, config.decoder)
     }
 
-    /// A model from the content, with a JSON decoder; throws as ``decode(_:_:)``.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model; by default what the context expects.
-    ///   - decoder: The decoder, such as a static member of `JSONDecoder`.
+    /// A model from the content, with a JSON decoder, such as a static member; errors are those of ``decode(_:_:)``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, decoder: JSONDecoder) throws -> Model {
         try decoded(type, decoder)
     }
 
-    /// A model from the content, with any decoder; throws as ``decode(_:_:)``.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model; by default what the context expects.
-    ///   - decoder: The decoder.
+    /// A model from the content, with any decoder; errors are those of ``decode(_:_:)``.
     @_disfavoredOverload
     public func decode<Model: Decodable>(
         _ type: Model.Type = Model.self, decoder: some ResponseDecoder

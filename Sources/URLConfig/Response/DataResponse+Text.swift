@@ -7,11 +7,9 @@ extension DataResponse {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
     ///   set, or the character set is not supported. Empty content is not an error.
     public func text() throws -> String {
-        let charset = contentType?.parameters["charset"]
-        if let text = data.text(charset: charset) { return text }
-        let name = charset?.shortened(to: 40) ?? "utf-8"
-        throw RequestError(
-            .decoding, reason: "the content is not text in the character set \(name)", response: self)
+        if let text = data.text(charset: contentType?.charset) { return text }
+        let name = contentType?.charset?.shortened(to: 40) ?? "utf-8"
+        throw RequestError(.decoding, reason: "the content is not text in the character set \(name)", response: self)
     }
 }
 

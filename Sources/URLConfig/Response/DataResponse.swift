@@ -29,15 +29,9 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     /// The request without the authenticator's changes; set only if the server refused it.
     var requestAsMade: URLRequest?
 
-    /// Creates a response, such as in a test, a validator or a fallback.
+    /// Creates a response, such as in a test or a fallback; the parameters are the properties of the same names.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - url: The URL of the response; by default that of the request.
-    ///   - status: The status.
-    ///   - headerFields: The header fields.
-    ///   - data: The content.
-    ///   - duration: The duration of the call.
+    /// By default, the URL is that of the request.
     public init(
         request: URLRequest, url: URL? = nil, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:],
         data: Data = Data(), duration: Duration = .zero

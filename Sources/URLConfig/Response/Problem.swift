@@ -83,11 +83,11 @@ extension Problem: Decodable {
 
     /// Decodes the content of a response; `nil` if it is not a problem, or longer than any problem.
     ///
-    /// - Parameter decoder: The decoder of members.
-    init?(_ response: DataResponse, _ decoder: any ResponseDecoder) {
+    /// - Parameter decoder: The decoder of members; `nil` for that of the response.
+    init?(_ response: DataResponse, _ decoder: (any ResponseDecoder)? = nil) {
         guard response.data.count <= DecodingDiagnosis.limit, let key = Self.response else { return nil }
         var response = response
-        response.decoder = decoder
+        response.decoder = decoder ?? response.decoder
         let json = JSONDecoder()
         json.userInfo[key] = response
         guard let problem = try? json.decode(Self.self, from: response.data) else { return nil }
@@ -100,12 +100,7 @@ extension DataResponse {
     ///
     /// It is `nil` if the content is not a JSON object, or longer than 500 kB. `decode(Problem.self)` reads problems of
     /// other content types.
-    public var problem: Problem? { hasContentType(.problem) ? Problem(self, ownDecoder) : nil }
-}
-
-extension MediaType {
-    /// `application/problem+json` (RFC 9457 §6.1).
-    static let problem: Self = "application/problem+json"
+    public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
 extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable {

@@ -8,11 +8,7 @@
 /// }
 /// ```
 public protocol ResponseDecoder: Sendable {
-    /// Decodes a model.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model.
-    ///   - data: The content.
+    /// Decodes a model from the content of a response.
     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
 }
 

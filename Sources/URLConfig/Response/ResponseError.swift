@@ -14,7 +14,5 @@ public protocol ResponseError: Error {
     /// Takes what the error needs from the response.
     ///
     /// This is called once, after the error is decoded and before it is thrown.
-    ///
-    /// - Parameter response: The response, with its content.
     mutating func take(from response: DataResponse)
 }

@@ -31,9 +31,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
         self.read = read
     }
 
-    /// A reader that transforms the value of this one.
-    ///
-    /// - Parameter transform: Makes the value. Its errors are rethrown.
+    /// A reader that transforms the value of this one; errors of `transform` are rethrown.
     public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> ResponseReader<Value> {
         .init(anyStatus: { try transform(read($0)) })
     }
@@ -41,10 +39,6 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     /// This reader, with a fixed value for some statuses, such as `.json.or(nil, for: .notFound)`.
     ///
     /// Validators run first: ``ResponseValidator/success`` refuses a 404.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - status: The statuses.
     public func or(_ value: Output, for status: HTTPResponse.Status...) -> Self {
         Self(anyStatus: { status.contains($0.status) ? value : try read($0) })
     }

@@ -25,9 +25,7 @@ public struct TypedRequest<Output: Sendable>: Sendable {
         self.reader = reader
     }
 
-    /// The same request with a transformed value, such as `.map(\.data)` for an envelope.
-    ///
-    /// - Parameter transform: Makes the value. Its errors are rethrown by `value(for:)`.
+    /// The same request with a transformed value, such as `.map(\.data)`; `value(for:)` rethrows errors of `transform`.
     public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> TypedRequest<Value> {
         .init(request, reader: reader.map(transform))
     }

@@ -1,7 +1,7 @@
 import Testing
 import URLConfig
 
-/// What an error says about a content that is not what was asked for.
+/// Errors explain why the content could not be decoded.
 @Suite struct DecodingDiagnosisTests {
     struct User: Decodable {
         enum Role: String, Decodable { case admin }

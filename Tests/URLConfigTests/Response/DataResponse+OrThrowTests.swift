@@ -73,7 +73,7 @@ import Testing
         let user = response(#"{"Name":"Ann"}"#, 200)
         let failure = response(#"{"Code":"a"}"#, 409)
         for var response in [user, failure] {
-            // One that the call names wins.
+            // The decoder of the call wins.
             response.decoder = Upside()
             let decode = { try response.decode(User.self, orThrow: APIError.self, decoder: .lowercase) }
             if response.isSuccess {
