@@ -21,11 +21,7 @@ struct FieldScanner {
     }
 
     /// Spaces and tabs, which the line breaks of a folded field have become.
-    mutating func skipSpace() { skip(while: " \t") }
-
-    mutating func skip(while delimiters: String) {
-        rest = rest.drop(while: delimiters.utf8.contains)
-    }
+    mutating func skipSpace() { rest = rest.drop(while: " \t".utf8.contains) }
 
     mutating func skip(to delimiters: String) {
         rest = rest.drop { !delimiters.utf8.contains($0) }

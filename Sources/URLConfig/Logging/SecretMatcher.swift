@@ -1,7 +1,7 @@
 /// Finds known values in a text, also in base64.
 ///
-/// It takes linear time: values are looked up by their first four bytes. A match needs the whole value, or 64 equal
-/// bytes, or a text that is cut there.
+/// It takes linear time: values are looked up by their first four bytes. A match is the whole value, or all equal bytes
+/// if there are at least 64 or the text is cut after them.
 struct SecretMatcher: Sendable {
     /// Shorter values are ignored: they occur in ordinary words.
     static let shortest = 4

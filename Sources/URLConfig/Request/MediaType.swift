@@ -41,7 +41,7 @@ public struct MediaType: Sendable, Hashable {
     /// `type/subtype`, without the parameters.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// Whether another media type has this type and subtype, where `*` matches all, and these parameters.
+    /// Whether another media type has this type and subtype, where `*` matches all, and these parameters; ignores case.
     func matches(_ other: MediaType) -> Bool {
         let found = other.parameters
         return (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)

@@ -94,7 +94,7 @@ extension RequestBody {
         return body
     }
 
-    /// A form as `application/x-www-form-urlencoded` (WHATWG URL); a space becomes `+`.
+    /// A form as `application/x-www-form-urlencoded` (WHATWG URL), with the items in order; a space becomes `+`.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, encoder in
             let form = try items.resolved(encoder).formEncoded

@@ -83,7 +83,7 @@ extension DataResponse {
 
     func decoded<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
         do {
-            // A decoder does not give the response to the problem.
+            // The decoder would not pass the response on to the problem.
             if Model.self == Problem.self, decoder is JSONDecoder || hasContentType(.problem),
                 let problem = Problem(self, decoder)
             {

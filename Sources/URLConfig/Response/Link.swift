@@ -49,7 +49,7 @@ extension DataResponse {
 }
 
 extension [DataResponse.Link] {
-    /// The first link with a relation, such as `links["next"]`, in any case; links with an anchor are ignored.
+    /// The first link with a relation, such as `links["next"]`; case and links with an anchor are ignored.
     public subscript(relation: String) -> DataResponse.Link? {
         // Bytes are compared: comparing strings may take quadratic time.
         let relation = relation.lowercased().utf8

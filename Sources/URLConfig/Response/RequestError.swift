@@ -35,7 +35,7 @@ public struct RequestError: Error, Sendable {
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
         /// `load` or `refresh` of a ``TokenAuthenticator`` did not return in time.
         public static let authenticationTimedOut = Self(rawValue: "authenticationTimedOut")
-        /// The server refused the credentials finally, or the request had none.
+        /// The server refused the credentials, and there are no others; or the request had none.
         public static let unauthorized = Self(rawValue: "unauthorized")
         /// The status is not accepted.
         public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
