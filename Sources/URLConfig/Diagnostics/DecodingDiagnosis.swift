@@ -55,14 +55,14 @@ struct DecodingDiagnosis {
         }
         let isValid = json.fault == nil
         if isValid {
-            sentence += "it is valid JSON, but a number in it does not fit its type, and the decoder does not say which"
+            sentence += "it is valid JSON, but a number does not fit its type, and the decoder does not say which"
         }
         guard let (offset, words, frames) = json.fault ?? json.oddNumber else { return }
         let path = json.path(frames)
         let place = path.isEmpty ? "" : " in \(path.text(redaction))"
         switch (isValid, isCut) {
         case (true, _): sentence += "; the first that is not an integer is \(path.text(redaction))"
-        case (_, true): sentence += "the JSON breaks off\(place), after \(offset) bytes"
+        case (_, true): sentence += "the JSON is cut off\(place), after \(offset) bytes"
         default: sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
         }
         let charset = response.contentType?.charset ?? "utf-8"
@@ -71,7 +71,7 @@ struct DecodingDiagnosis {
         }
         json.end = offset
         let excerpt = JSONExcerpt(json: json, redaction: redaction)
-        lines = excerpt.lines(excerpt.visible(frames), path, isCut ? "it breaks off here" : words, isEnd: true)
+        lines = excerpt.lines(excerpt.visible(frames), path, isCut ? "cut off here" : words, isEnd: true)
     }
 }
 

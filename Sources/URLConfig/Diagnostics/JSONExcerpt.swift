@@ -13,7 +13,7 @@ struct JSONExcerpt {
         let isFound = frames.count == path.count
         if isFound, case .keyNotFound(let key, _) = error {
             let name = "\"\(key.stringValue.shortened(to: 60))\""
-            return lines(frames, path, value == nil ? "no \(name) in here" : "not \(name)")
+            return lines(frames, path, value == nil ? "no \(name) here" : "not \(name)")
         }
         guard value.map({ $0 < json.end }) ?? (json.end == count) else { return [tooFar] }
         if isFound, let value, json.opens(at: value), !(frames.last.map { json.hides($0, redaction) } ?? false) {
