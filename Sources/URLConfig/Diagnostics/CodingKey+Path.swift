@@ -1,4 +1,4 @@
-/// The name of a member or the index of an element, as it stands in a document.
+/// The name of a member or the index of an element, as the document has it.
 struct JSONKey: CodingKey, ExpressibleByStringLiteral {
     let stringValue: String
     private(set) var intValue: Int?
@@ -9,9 +9,9 @@ struct JSONKey: CodingKey, ExpressibleByStringLiteral {
 }
 
 extension [any CodingKey] {
-    /// The path as Swift writes it, such as `users[3].email`; the end of a long one.
+    /// The path as Swift writes it, such as `users[3].email`; a long path is cut at its start.
     ///
-    /// A name from the document belongs to the value above it, and is masked under a hidden name.
+    /// Names that come from the document may be secret: they are masked under a hidden name.
     func text(_ redaction: Redaction) -> String {
         guard !isEmpty else { return "the top level" }
         var (text, isHidden) = ("", false)
@@ -34,11 +34,8 @@ extension [any CodingKey] {
 }
 
 extension Redaction {
-    /// The most bytes of a name that is compared.
-    static let longestName = 256
-
-    /// Whether a name is hidden; one that is too long to be compared is.
+    /// Whether the values under a name are hidden; very long names are always hidden, since comparing them takes long.
     func hides(_ key: any CodingKey) -> Bool {
-        isActive && key.stringValue.utf8.count > Self.longestName || hides(key.stringValue)
+        isActive && key.stringValue.utf8.count > 256 || hides(key.stringValue)
     }
 }

@@ -1,4 +1,4 @@
-/// What a content looks like by its first bytes, whatever its content type says.
+/// The kind of content as its first bytes show it; the content type may be wrong.
 enum ContentKind: Equatable {
     case empty
     case json
@@ -31,7 +31,7 @@ enum ContentKind: Equatable {
         }
     }
 
-    /// Such as `502 Bad Gateway`.
+    /// The title of a page, such as `502 Bad Gateway`.
     private static func title(in page: String) -> String? {
         guard let tag = page.firstRange(of: /(?i)<title/),
             let start = page.unicodeScalars[tag.upperBound...].firstIndex(of: ">")

@@ -1,9 +1,9 @@
-/// Why a content could not be decoded, in words, and the lines of it that show the place.
+/// Explains why the content could not be decoded, and shows the lines around the place.
 ///
-/// It is made when an error is shown, so that a caller who tries several models does not pay for it. It takes a few
-/// milliseconds: at most ``limit`` bytes are read, each a few times.
+/// It is made only when an error is shown, so trying several models costs nothing. It takes a few milliseconds: at most
+/// ``limit`` bytes are read, each a few times.
 struct DecodingDiagnosis {
-    /// It follows `cannot read User`.
+    /// The explanation, which follows `cannot read User`.
     private(set) var sentence: String
     private(set) var lines: [String] = []
 
@@ -44,34 +44,34 @@ struct DecodingDiagnosis {
         }
     }
 
-    /// Says what is not JSON, or which number may not fit, and shows the innermost object or array there.
+    /// Explains the first fault, or which number may not fit, and shows the innermost object or array there.
     private mutating func explainSyntax(_ response: DataResponse, _ redaction: Redaction) {
         var json = JSONTokenizer(response.data.prefix(Self.limit))
         json.check()
         let isCut = json.fault?.offset == json.end
         if isCut, json.end < response.data.count {
-            sentence += "it is not valid JSON, but the first \(json.end.shownAsBytes) are"
+            sentence += "it is not valid JSON; the first \(json.end.shownAsBytes) are valid, the rest was not searched"
             return
         }
         let isValid = json.fault == nil
         if isValid {
-            sentence += "it is valid JSON, but a number in it does not fit its type, and the decoder does not say which"
+            sentence += "it is valid JSON, but a number does not fit its type, and the decoder does not say which"
         }
         guard let (offset, words, frames) = json.fault ?? json.oddNumber else { return }
         let path = json.path(frames)
         let place = path.isEmpty ? "" : " in \(path.text(redaction))"
         switch (isValid, isCut) {
         case (true, _): sentence += "; the first that is not an integer is \(path.text(redaction))"
-        case (_, true): sentence += "the JSON breaks off\(place), after \(offset) bytes"
+        case (_, true): sentence += "the JSON is cut off\(place), after \(offset) bytes"
         default: sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
         }
-        let charset = response.contentType?.parameters["charset"] ?? "utf-8"
+        let charset = response.contentType?.charset ?? "utf-8"
         if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
             sentence += "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
         }
         json.end = offset
         let excerpt = JSONExcerpt(json: json, redaction: redaction)
-        lines = excerpt.lines(excerpt.visible(frames), path, isCut ? "it breaks off here" : words, isEnd: true)
+        lines = excerpt.lines(excerpt.visible(frames), path, isCut ? "cut off here" : words, isEnd: true)
     }
 }
 
@@ -79,7 +79,7 @@ extension Redaction {
     /// The beginning of a text of unknown kind, masked as a form or as JSON.
     func text(_ text: String) -> String { body(Data(String(text.unicodeScalars.prefix(1000)).utf8), nil) }
 
-    /// The beginning of a text, up to what may be JSON: if that is broken, names cannot be told from values.
+    /// The beginning of a text, up to what may be JSON: in broken JSON, names look like values.
     func opening(of text: String) -> String {
         let plain = text.utf8.prefix { !"{[\"".utf8.contains($0) }
         return self.text(String(plain) ?? "").shortened(to: 120) + (plain.count < text.utf8.count ? "…" : "")

@@ -8,15 +8,15 @@ extension DecodingError {
         }
     }
 
-    /// The coding path of the place, a missing key included.
+    /// The coding path, including a missing key.
     var path: [any CodingKey] {
         if case .keyNotFound(let key, let context) = self { return context.codingPath + [key] }
         return context.codingPath
     }
 
-    /// Place, expected and found, such as `users[3].email is null, expected String`.
+    /// The place, what was found and what was expected, such as `users[3].email is null, expected String`.
     ///
-    /// A decoder may quote the value: its words are left out under a hidden name.
+    /// The decoder's description may quote the value: it is left out under a hidden name.
     func summary(_ redaction: Redaction) -> String {
         let path = path.text(redaction)
         let isHidden = context.codingPath.contains(where: redaction.hides)

@@ -1,4 +1,4 @@
-/// The message of an error that a service sends instead of the model, such as `{"error": {"message": …}}`.
+/// Finds the message of an error that a service sends instead of the model, such as `{"error": {"message": …}}`.
 enum ErrorEnvelope {
     private static let first = JSONKey(intValue: 0)
     private static let errors: [[JSONKey]] = [
@@ -6,7 +6,7 @@ enum ErrorEnvelope {
         ["errors", first, "message"], ["errors", first, "detail"], ["errors", first, "title"], ["errors", first],
         ["fault", "faultstring"],
     ]
-    /// Members that a model may have, too: with a 2xx status, another sign of an error is needed.
+    /// Members that a model may also have: if the status is 2xx, another sign of an error is needed.
     private static let weak: [[JSONKey]] = [["detail"], ["title"], ["message"]]
     private static let signs: [JSONKey] = ["success", "ok", "code", "error_code", "errorCode", "errcode"]
 
@@ -16,7 +16,7 @@ enum ErrorEnvelope {
     static func message(
         in response: DataResponse, but known: (any CodingKey)? = nil, _ redaction: Redaction
     ) -> String? {
-        // Errors are small: a large document is not searched for one.
+        // Errors are small: a large document is not searched.
         guard response.data.count <= 65_536 else { return nil }
         let json = JSONTokenizer(response.data)
         guard json[json.root] == UInt8(ascii: "{") else { return nil }

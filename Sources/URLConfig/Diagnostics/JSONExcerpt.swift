@@ -1,6 +1,6 @@
-/// A few lines of JSON around a place: the object or array there, one member on each line, and an arrow.
+/// Shows a few lines of JSON around a place: the object or array there, one member on each line, and an arrow.
 ///
-/// Objects and arrays inside it stay closed, so that no value is shown without the names above it.
+/// Objects and arrays inside it are shown as `{…}` and `[…]`, so no value is shown without the names above it.
 struct JSONExcerpt {
     let json: JSONTokenizer
     let redaction: Redaction
@@ -13,7 +13,7 @@ struct JSONExcerpt {
         let isFound = frames.count == path.count
         if isFound, case .keyNotFound(let key, _) = error {
             let name = "\"\(key.stringValue.shortened(to: 60))\""
-            return lines(frames, path, value == nil ? "no \(name) in here" : "not \(name)")
+            return lines(frames, path, value == nil ? "no \(name) here" : "not \(name)")
         }
         guard value.map({ $0 < json.end }) ?? (json.end == count) else { return [tooFar] }
         if isFound, let value, json.opens(at: value), !(frames.last.map { json.hides($0, redaction) } ?? false) {
@@ -25,14 +25,14 @@ struct JSONExcerpt {
         return lines(frames, path, isPastEnd ? "it ends here" : "here", isEnd: isPastEnd)
     }
 
-    /// The lines of the innermost frame, with an arrow to its member, or to the last one if `isEnd`.
+    /// The lines of the innermost frame, with an arrow to its member, or to the last member if `isEnd`.
     func lines(
         _ frames: [JSONTokenizer.Frame], _ path: [any CodingKey], _ note: String, isEnd: Bool = false
     ) -> [String] {
         guard let frame = frames.last else { return [] }
         var tokens = json.reading(from: frame.start)
         var shown: [JSONTokenizer.Frame] = []
-        // How many more are shown; `nil` until the place is reached, while the last four are kept.
+        // The number of members still to be shown; until the place is reached, it is `nil` and the last four are kept.
         var rest = frame.value == nil && !isEnd ? 6 : nil
         while let member = tokens.nextMember(), rest != 0 {
             if member.value == frame.value, !isEnd { rest = 3 }
@@ -55,7 +55,7 @@ struct JSONExcerpt {
         return isEnd ? lines : lines + ["  …", close]
     }
 
-    /// The frames outside of hidden values.
+    /// The frames down to the first hidden value.
     func visible(_ frames: [JSONTokenizer.Frame]) -> [JSONTokenizer.Frame] {
         let hidden = frames.firstIndex { json.hides($0, redaction) }
         return hidden.map { Array(frames[...$0]) } ?? frames
@@ -69,7 +69,7 @@ struct JSONExcerpt {
         return name.map { $0 + " : " + value } ?? value
     }
 
-    /// A value on one line; the beginning of a long one, which may contain the name of a secret.
+    /// A value on one line; a long value is cut.
     private func value(at start: Int) -> String {
         if json.opens(at: start) {
             let (open, close) = brackets(at: start)
@@ -78,7 +78,7 @@ struct JSONExcerpt {
         let source = json.value(at: start).prefix(1000)
         let text = String(decoding: source, as: UTF8.self)
         guard json[start] == UInt8(ascii: "\"") else { return text.shortened(to: 60) }
-        // A string may be a URL with a token, or JSON again.
+        // A string may contain secrets, such as a URL with a token, or JSON.
         let content = String(decoding: source.dropFirst(), as: UTF8.self)
         let masked = redaction.quote(content)
         let isClosed = masked == content || masked.utf8.last == UInt8(ascii: "\"")

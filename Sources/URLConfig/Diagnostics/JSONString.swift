@@ -1,9 +1,9 @@
-/// A string without its quotes and escapes; half a surrogate pair is left out.
+/// A string without its quotes and escapes; unpaired surrogates are left out.
 struct JSONString {
     static let notUTF8 = "a byte that is not UTF-8"
 
     private(set) var bytes: [UInt8] = []
-    /// The first place in it that is not JSON.
+    /// The first place that is not valid JSON.
     private(set) var fault: (offset: Int, words: String)?
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -18,7 +18,7 @@ struct JSONString {
                 let escape = Self.escape(quoted[index...])
                 if escape == nil { words = "an invalid escape" }
                 if let scalar = escape?.scalar { bytes += String(scalar).utf8 }
-                // Of a malformed one only the backslash goes, or all of a code unit.
+                // Of an invalid escape, only the backslash is skipped, or six bytes after `\u`.
                 index += escape?.length ?? (quoted[index...].dropFirst().first == UInt8(ascii: "u") ? 6 : 1)
             } else {
                 let length = byte < 0x80 ? 1 : Self.character(quoted[index...])
@@ -31,7 +31,7 @@ struct JSONString {
         }
     }
 
-    /// The number of bytes of the first character, even if the text ends within it; `nil` if it is malformed.
+    /// The number of bytes of the first character, also if the text ends within it; `nil` if it is malformed.
     private static func character(_ text: ArraySlice<UInt8>) -> Int? {
         var parser = UTF8.ForwardParser()
         var rest = text.makeIterator()
@@ -42,8 +42,7 @@ struct JSONString {
         }
     }
 
-    /// The number of bytes of an escape or of a surrogate pair (RFC 8259 §7), and what it stands for; `nil` if it is
-    /// malformed.
+    /// The length of an escape or of a surrogate pair (RFC 8259 §7) and its scalar; `nil` if it is malformed.
     static func escape(_ text: ArraySlice<UInt8>) -> (length: Int, scalar: Unicode.Scalar?)? {
         guard let letter = text.dropFirst().first else { return (1, nil) }
         guard letter == UInt8(ascii: "u") else {
@@ -60,7 +59,7 @@ struct JSONString {
         return text.count < length && !text.contains(UInt8(ascii: "\"")) ? (text.count, nil) : nil
     }
 
-    /// Of `\uXXXX`.
+    /// The code unit of `\uXXXX`.
     private static func codeUnit(_ text: ArraySlice<UInt8>) -> UInt16? {
         let digits = String(decoding: text.dropFirst(2).prefix(4), as: UTF8.self)
         guard text.starts(with: "\\u".utf8), digits.utf8.count == 4, digits.allSatisfy(\.isHexDigit) else { return nil }

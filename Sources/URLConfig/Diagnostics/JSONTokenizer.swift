@@ -1,10 +1,10 @@
-/// Reads JSON (RFC 8259) token by token: in one pass, in linear time and without recursion, whatever the bytes are.
+/// Reads JSON (RFC 8259) token by token: in one pass, in linear time and without recursion, for any bytes.
 ///
-/// It remembers the first place that is not JSON, and reads on after it. Errors, excerpts and masking are built on it.
+/// It records the first fault and continues after it. Errors, excerpts and masking use it.
 struct JSONTokenizer {
     struct Token {
         enum Kind {
-            /// A word is a number, `true`, or anything else up to the next space or delimiter.
+            /// A `word` is a number, `true`, or any other bytes up to the next space or delimiter.
             case open, close, comma, colon, string, word
         }
 
@@ -13,17 +13,17 @@ struct JSONTokenizer {
         let isExpected: Bool
     }
 
-    /// An object or array that is open, and the member or element of it that was reached last.
+    /// An open object or array, and its last member or element that was read.
     struct Frame {
         let start: Int
         fileprivate(set) var index = 0
         /// The name with its quotes; `nil` for an element.
         fileprivate(set) var name: Range<Int>?
-        /// The start of the value; the end of the name if there is no value yet, `nil` if there is no member.
+        /// The start of the value; the end of the name before the value is read, `nil` if there is no member.
         fileprivate(set) var value: Int?
     }
 
-    /// A place, what is there, such as `expected ":", found a letter`, and what is open there.
+    /// A place, its description, such as `expected ":", found a letter`, and the open objects and arrays.
     typealias Finding = (offset: Int, words: String, frames: [Frame])
 
     private enum Expectation: String {
@@ -34,24 +34,24 @@ struct JSONTokenizer {
         case separator
     }
 
-    /// The most levels that `JSONDecoder` reads.
+    /// The most levels that `JSONDecoder` accepts.
     private static let deepest = 512
 
     let bytes: [UInt8]
     /// Where reading stops.
     var end: Int
-    /// Whether a string ends at a line break, so that an odd quote does not swallow what follows.
+    /// Whether a string ends at a line break, so that an odd quote does not hide the rest of the text.
     var endsStringsAtLineBreaks = false
     private var isStrict = false
     /// The end of the last token.
     private(set) var position = 0
     private(set) var depth = 0
-    /// The objects and arrays that are open, outermost first, down to the deepest level.
+    /// The open objects and arrays, outermost first, at most ``deepest``.
     private var frames: [Frame] = []
     private(set) var fault: Finding?
     /// The first number that is not an integer of 64 bits.
     private(set) var oddNumber: Finding?
-    /// The first comma before a closing bracket, a fault only if there is no other: some decoders allow it.
+    /// The first comma before a closing bracket; some decoders allow it, so it is a fault only if there is no other.
     private var trailingComma: Finding?
     private var expectation = Expectation.value
 
@@ -60,7 +60,7 @@ struct JSONTokenizer {
         end = self.bytes.count
     }
 
-    /// The byte at a place; NUL, which JSON does not contain, outside the text.
+    /// The byte at a place; after the end NUL, which JSON does not contain.
     @inline(__always)
     subscript(index: Int) -> UInt8 { index < end ? bytes[index] : 0 }
 
@@ -83,7 +83,7 @@ struct JSONTokenizer {
         return tokens
     }
 
-    /// Reads up to the first fault, and checks strings, numbers and words, too.
+    /// Reads up to the first fault; strings, numbers and words are checked, too.
     mutating func check() {
         (position, isStrict) = (root, true)
         while fault == nil, next() != nil {}
@@ -123,7 +123,7 @@ struct JSONTokenizer {
         return kind.map { Token(kind: $0, start: start, isExpected: isExpected) }
     }
 
-    /// The next member of the object or array whose bracket was read first; `nil` at its end or at a fault.
+    /// The next member of the outermost object or array; `nil` at its end or at a fault.
     mutating func nextMember() -> Frame? {
         while true {
             let isInside = depth == 1
@@ -222,7 +222,7 @@ struct JSONTokenizer {
         if Int64(text) == nil, UInt64(text) == nil { oddNumber = oddNumber ?? finding("not an integer", at: position) }
     }
 
-    /// Skips one byte of a set, or all digits; `false` if there is none, unless the text ends here.
+    /// Skips one byte of a set, or all digits; `false` if nothing was skipped, except at the end of the text.
     private mutating func skip(_ set: String? = nil) -> Bool {
         let start = position
         if let set, set.utf8.contains(self[start]) { position += 1 }

@@ -3,19 +3,21 @@ extension UInt8 {
 
     var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
-    /// A word for the byte, which may be part of a secret.
+    var isAlphanumeric: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
+
+    /// A name for the byte; it does not show a byte that may be part of a secret.
     var jsonName: String {
         switch self {
         case UInt8(ascii: "\""): "a quote"
         case UInt8(ascii: "'"): "a single quote"
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): "a letter"
         case _ where isDigit: "a digit"
+        case _ where isAlphanumeric: "a letter"
         case _ where ",:[]{}<".utf8.contains(self): "\"\(Character(Unicode.Scalar(self)))\""
         default: "something else"
         }
     }
 
-    /// The byte in lower case, as names are compared; `nil` for what joins words.
+    /// The byte in lower case, as names are compared; `nil` for underscores and hyphens.
     var foldedInName: UInt8? {
         switch self {
         case UInt8(ascii: "_"), UInt8(ascii: "-"): nil

@@ -21,11 +21,7 @@ struct FieldScanner {
     }
 
     /// Spaces and tabs, which the line breaks of a folded field have become.
-    mutating func skipSpace() { skip(while: " \t") }
-
-    mutating func skip(while delimiters: String) {
-        rest = rest.drop(while: delimiters.utf8.contains)
-    }
+    mutating func skipSpace() { rest = rest.drop(while: " \t".utf8.contains) }
 
     mutating func skip(to delimiters: String) {
         rest = rest.drop { !delimiters.utf8.contains($0) }
@@ -59,12 +55,5 @@ struct FieldScanner {
 
 extension UInt8 {
     /// RFC 9110 §5.6.2: `tchar`.
-    fileprivate var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
-    }
+    fileprivate var isTokenByte: Bool { isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }

@@ -1,10 +1,10 @@
 extension ArraySlice<UInt8> {
-    /// The bytes without one layer of escapes (URL, JSON, HTML), and the index of each before; last the end index.
+    /// Removes one layer of escapes (URL, JSON, HTML); `nil` if there are none.
     ///
-    /// `nil` if there are no escapes.
+    /// `starts` contains the old index of each byte, and then the end index.
     func unescaped(_ marks: String = "%\\&") -> (bytes: [UInt8], starts: [Int])? {
         let isMark = { (byte: UInt8) in
-            // The constants first: most bytes are none of them.
+            // The constants are compared first, which is fast: most bytes are no marks.
             (byte == 0x25 || byte == 0x26 || byte == 0x5C) && marks.utf8.contains(byte)
         }
         guard var index = firstIndex(where: isMark) else { return nil }

@@ -1,5 +1,5 @@
 extension Error {
-    /// The same error, which shows no secrets.
+    /// The same error; its secrets are hidden where it is shown.
     func hiding(_ redaction: Redaction) -> any Error {
         switch self {
         case var error as RequestError:
@@ -13,13 +13,13 @@ extension Error {
 }
 
 extension Redaction {
-    /// The summary of an error; a ``RequestError`` has masked what stands under hidden names itself.
+    /// The masked summary of an error; a ``RequestError`` masks the values under hidden names itself.
     func masked(_ error: any Error) -> String {
         let summary = error.summary(self)
         return (error is RequestError ? maskedByValue(summary) : masked(summary)).escapingControls
     }
 
-    /// `print` shows the whole user info, with the errors that caused this one.
+    /// `print` shows the whole user info, including the underlying errors.
     fileprivate func masked(_ error: URLError) -> URLError {
         URLError(error.code, userInfo: masked(error.errorUserInfo))
     }

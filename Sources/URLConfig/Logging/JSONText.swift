@@ -1,7 +1,6 @@
-/// JSON with one member or element on each line.
+/// Formats JSON with one member or element on each line, in linear time.
 ///
-/// It accepts invalid JSON, too, and takes linear time. `JSONSerialization` would throw, or change numbers and the
-/// order of members.
+/// Invalid JSON is accepted. `JSONSerialization` would throw, or change numbers and the order of members.
 struct JSONText {
     private var json: JSONTokenizer
     private(set) var output: [UInt8] = []
@@ -14,7 +13,7 @@ struct JSONText {
     }
 
     private mutating func appendNext() -> Bool {
-        // Two documents, as in JSON lines, have only space between them.
+        // In JSON lines, only space separates two documents.
         if !json.skipSpace().isEmpty, json.depth == 0, json.position < json.end, !output.isEmpty, output.last != 0x0A {
             output.append(UInt8(ascii: "\n"))
         }
@@ -38,7 +37,7 @@ struct JSONText {
 
     private mutating func breakLine() {
         output.append(UInt8(ascii: "\n"))
-        // Bounded, so that deeply nested text grows by a constant factor.
+        // The indentation is limited, so that deeply nested text grows by a constant factor.
         output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * min(json.depth, 16)))
     }
 }

@@ -1,7 +1,7 @@
 /// The secrets of a call: the values under hidden names in the requests that it has sent.
 ///
-/// They are collected when something is shown. At most 128 values are collected from URLs and bodies, 1,024 in all, and
-/// none from a body of more than 1 MiB.
+/// They are collected when something is shown: at most 128 values from URLs and bodies, at most 1,024 in all, and none
+/// from a body of more than 1 MiB.
 final class KnownSecrets: Sendable, RedactedReflectable {
     private let state: Locked<State>
 
@@ -17,9 +17,9 @@ final class KnownSecrets: Sendable, RedactedReflectable {
         state.withLock { $0.requests.append(request) }
     }
 
-    /// Finds the secrets of all requests until now.
+    /// Finds the secrets of all requests that were added.
     func matcher(_ redaction: Redaction) -> SecretMatcher {
-        // Without the lock: an app's own class may store the cookies.
+        // The lock is not held: the cookie storage may be a class of the app.
         var state = state.withLock { $0 }
         guard state.searched < state.requests.count else { return state.matcher }
         let redaction = redaction.knowing(KnownSecrets())
@@ -47,14 +47,13 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             }
             guard let url = request.url else { return }
             for cookie in configuration?.httpCookieStorage?.cookies(for: url) ?? [] { add(cookie.value.utf8) }
-            for part in [url.user(percentEncoded: false), url.password(percentEncoded: false)] {
-                add((part ?? "").utf8)
+            for case let part? in [url.user(percentEncoded: false), url.password(percentEncoded: false)] {
+                add(part.utf8)
             }
             collect(Array(url.absoluteString.utf8), .text, redaction)
             guard let body = request.httpBody, body.count <= 1 << 20 else { return }
-            let type = request.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) }
-            let text = type?.parameters["charset"].flatMap { body.text(charset: $0) }
-            collect(text.map { Array($0.utf8) } ?? Array(body), type, redaction)
+            let text = request.contentType?.charset.flatMap { body.text(charset: $0) }
+            collect(text.map { Array($0.utf8) } ?? Array(body), request.contentType, redaction)
         }
 
         private mutating func collect(_ text: [UInt8], _ type: MediaType?, _ redaction: Redaction) {
@@ -64,8 +63,8 @@ final class KnownSecrets: Sendable, RedactedReflectable {
         private mutating func collect(field name: String, _ value: String, _ redaction: Redaction) {
             guard redaction.hides(name) else { return collect(Array(value.utf8), .text, redaction) }
             add(value.utf8, most: 1024)
-            // Credentials after their scheme, parameters, cookies. Words are not collected: they would be masked
-            // wherever they are shown.
+            // Credentials after their scheme, parameters and cookies. Ordinary words are not collected: they would be
+            // masked everywhere.
             let parts = value.split(whereSeparator: { " ,;".contains($0) })
             for (index, part) in parts.enumerated() where !Self.schemes.contains(part.lowercased()) {
                 let mark = part.dropLast(2).firstIndex(of: "=")
@@ -74,7 +73,7 @@ final class KnownSecrets: Sendable, RedactedReflectable {
                 guard isCredential || value.count >= 16 || value.count >= 6 && value.contains(where: \.isNumber)
                 else { continue }
                 add(value.utf8, most: 1024)
-                // Basic: the password, and a user name that may be a key.
+                // Basic credentials: the password, and a user name that may be a key.
                 let pair = Data(base64Encoded: String(value))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
                 for (index, part) in pair.enumerated()
                 where index == 1 || part.count >= 16 || part.contains(where: \.isDigit) {

@@ -5,10 +5,10 @@ import os
 #endif
 
 extension Logging.Logger {
-    /// The logger of every call that names none, with the label `networking`.
+    /// The default logger, with the label `networking`.
     ///
-    /// On Apple platforms it writes to the unified log, elsewhere to the handler of `LoggingSystem`. Its level is info:
-    /// only failures are logged.
+    /// On Apple platforms it writes to the unified log, elsewhere to the handler of `LoggingSystem`. Its level is info,
+    /// so only failures are logged.
     static var networking: Logging.Logger {
         #if canImport(os)
         Logging.Logger(label: "networking") { UnifiedLogHandler(label: $0) }
@@ -51,7 +51,9 @@ extension LogEvent {
 }
 
 extension String {
-    /// Pieces of at most so many bytes, none of which cuts a scalar: the unified log keeps 1,024 bytes of a message.
+    /// Splits the text, between scalars, into pieces of a maximal size in bytes.
+    ///
+    /// The unified log keeps 1,024 bytes of a message.
     func pieces(of size: Int) -> [Substring] {
         var (pieces, rest) = ([Substring](), self[...])
         while !rest.isEmpty {

@@ -4,7 +4,7 @@ protocol RedactedReflectable: CustomReflectable {
 }
 
 extension RedactedReflectable {
-    // It must be public for public types. As the protocol is internal, it is not a public symbol of theirs.
+    // Public types need it to be public. The protocol is internal, so the types get no public symbol.
     /// The value without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: shownChildren.map { (label: $0, value: $1 as Any) }, displayStyle: .struct)

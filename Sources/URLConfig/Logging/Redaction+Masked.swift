@@ -1,12 +1,12 @@
-/// Masking by value (the secrets that the call knows), by name and by shape.
+/// Masks secrets by value (the secrets that the call knows), by name and by shape.
 extension Redaction {
     /// Text of any format.
     func masked(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .text), as: UTF8.self) }
 
-    /// The beginning of a server's text, cut by scalars: one character may be as long as the whole text.
+    /// The beginning of a server's text, at most 1,000 scalars: one character may be as long as the whole text.
     func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
 
-    /// Text of this library, in which only the values that the call knows are masked.
+    /// Text of this library; only the secrets that the call knows are masked.
     func maskedByValue(_ text: String) -> String {
         String(decoding: masked(Array(text.utf8), .text, hasNames: false), as: UTF8.self)
     }
@@ -50,7 +50,7 @@ extension Redaction {
         return masked(text).onOneLine
     }
 
-    /// A base URL that was refused: everything before the last `@` is masked, since a password may contain delimiters.
+    /// An invalid base URL; everything before the last `@` is masked, since a password may contain delimiters.
     func host(_ text: String) -> String {
         guard isActive, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return url(text) }
         let start = text.utf8.firstRange(of: "://".utf8)?.upperBound
@@ -69,25 +69,27 @@ extension Redaction {
             return summary
         }
         guard data.count > limit else { return shown.escapingControls }
-        // A secret that is cut may not be found. The text ends where it would differ with more of the body.
+        // A cut secret may not be found. The text ends where it would differ if more of the body were read.
         let more = shownText(data.prefix(data.prefix(limit).count + 4096), contentType) ?? ""
         let count = zip(shown.utf8, more.utf8).prefix { $0 == $1 }.count
         let end = shown.utf8.index(shown.startIndex, offsetBy: count)
         return String(shown[..<end]).escapingControls + "… (\(data.count) bytes in all)"
     }
 
+    /// The masked text of a body, whose last character may be cut; `nil` for binary data.
     private func shownText(_ data: Data, _ contentType: MediaType?) -> String? {
-        guard let text = data.shownText(contentType) else { return nil }
+        let texts = (0...3).lazy.compactMap { data.dropLast($0).text(charset: contentType?.charset) }
+        guard let text = texts.first(where: { !$0.isEmpty }), !text.utf8.contains(0) else { return nil }
         var shown = masked(Array(text.utf8), contentType)
         if shown.isStructure, contentType?.isJSON ?? true { shown = JSONText(shown).output }
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// A body as it is sent, with its secrets masked.
+    /// A body for a curl command, with its secrets masked.
     func sentBody(_ data: Data, _ contentType: MediaType?) -> Data {
         guard isActive else { return data }
-        // Before UTF-8: UTF-16 may be valid UTF-8, with a NUL after each letter.
-        if let text = contentType?.parameters["charset"].flatMap({ data.text(charset: $0) }) {
+        // The charset is tried before UTF-8: UTF-16 may be valid UTF-8, with a NUL after each letter.
+        if let text = contentType?.charset.flatMap({ data.text(charset: $0) }) {
             let masked = masked(Array(text.utf8), contentType)
             // If nothing is masked, the charset may be wrong.
             if !masked.elementsEqual(text.utf8) { return Data(masked) }
@@ -100,16 +102,4 @@ extension Redaction {
 extension [UInt8] {
     /// Whether it begins with an object or an array of JSON.
     var isStructure: Bool { first { !$0.isJSONSpace }.map("{[".utf8.contains) ?? false }
-}
-
-extension Data {
-    /// The text of a body that may be cut within a character; `nil` for binary data.
-    fileprivate func shownText(_ contentType: MediaType?) -> String? {
-        let charset = contentType?.parameters["charset"]
-        for length in stride(from: count, through: Swift.max(count - 3, 0), by: -1) {
-            guard let text = prefix(length).text(charset: charset), !text.isEmpty else { continue }
-            return text.utf8.contains(0) ? nil : text
-        }
-        return nil
-    }
 }

@@ -1,11 +1,12 @@
 /// Which values are hidden wherever a request or a response is shown, such as in logs, errors and curl commands.
 ///
-/// The same names hide header fields, query and form items, JSON members, XML elements and `key=value` in text. Case
-/// and punctuation are ignored. A name is also hidden if it ends in one of these names: `token` hides `access_token`,
-/// `tokens` and `user[token]`. A name of fewer than five letters must be a word: `pin` hides `user_pin`, not `spin`.
+/// A redaction is a set of names. They hide the values of header fields, query and form items, JSON members, XML
+/// elements and `key=value` in text. Case and punctuation are ignored. Names that end in one of the names are hidden,
+/// too: `token` hides `access_token`, `tokens` and `user[token]`. A name of fewer than five letters must be a word:
+/// `pin` hides `user_pin`, not `spin`.
 ///
-/// The values that a request has under such names are hidden wherever its call is shown. The user name and the password
-/// of a URL are always hidden, except by ``none``.
+/// If a request has a value under such a name, the value is hidden wherever the call is shown. The user name and the
+/// password of a URL are always hidden, except by ``none``.
 ///
 /// ```swift
 /// URLSession.Config.default.redaction = .standard.adding("birthday", "X-Tenant-Key")
@@ -15,7 +16,7 @@ public struct Redaction: Sendable, Hashable {
     static let mask = "***"
 
     private var names: Set<Substring> = []
-    /// The most Unicode scalars of a name, with its accents decomposed.
+    /// The length of the longest name in Unicode scalars, with accents decomposed.
     private var longest = 0
     private(set) var isActive = true
     /// The secrets of the call that is shown.
@@ -97,7 +98,7 @@ public struct Redaction: Sendable, Hashable {
         }
     }
 
-    /// The words of a name in lower case, without digits at its end if there are letters.
+    /// The words of a name in lower case; digits at its end are ignored if there are letters.
     private static func words(of name: String) -> [String] {
         let scalars = name.unicodeScalars
         var (words, isNew, wasLower) = ([String](), true, false)

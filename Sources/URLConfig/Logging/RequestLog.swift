@@ -1,9 +1,9 @@
 import Logging
 
-/// What one call of `response(for:)` writes to its logger: traffic at the level debug, a failure at error.
+/// Logs one call of `response(for:)`: traffic at the level debug, a failure at error.
 ///
-/// The metadata describes the event, and the message does not repeat it. If the logger's level is trace, the message
-/// contains the header fields. A message is built only when its level is on.
+/// The message does not repeat the metadata. At the level trace, it contains the header fields. It is built only if its
+/// level is on.
 struct RequestLog {
     let logger: Logger?
     let redaction: Redaction
@@ -15,11 +15,11 @@ struct RequestLog {
     func sent(_ request: URLRequest) {
         log(.debug, request) { _ in
             let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
-            return content("🛫 request", fields, request.shownBody(redaction, limit: bodyLimit))
+            return content("🛫 request", redaction.masked(fields), request.shownBody(redaction, limit: bodyLimit))
         }
     }
 
-    /// The request is sent again, or another one in its place; or a retry was refused.
+    /// Logs that the request, or another one in its place, is sent again, or that a retry was refused.
     func again(_ request: URLRequest, _ attempt: Attempt) {
         log(.debug, request) { metadata in
             metadata["status"] = attempt.status.map { "\($0.code)" }
@@ -34,12 +34,12 @@ struct RequestLog {
             metadata["status"] = "\(response.status.code)"
             metadata["duration"] = seconds(response.duration)
             metadata["bytes"] = "\(response.data.count)"
-            let fields = response.headerFields.map { ($0.name.rawName, $0.value) }
-            return content("🛬 response", fields, redaction.body(response.data, response.contentType, limit: bodyLimit))
+            let body = redaction.body(response.data, response.contentType, limit: bodyLimit)
+            return content("🛬 response", redaction.masked(response.headerFields), body)
         }
     }
 
-    /// The end of a cancelled task is not a failure: it is logged as traffic.
+    /// Logs a failure; the end of a cancelled task is logged as traffic.
     func failed(_ request: URLRequest, _ error: any Error, after duration: Duration) {
         let isCancelled = Task.isCancelled
         log(isCancelled ? .debug : .error, request) { metadata in
@@ -50,8 +50,8 @@ struct RequestLog {
         }
     }
 
-    private func content(_ title: String, _ fields: [(String, String)], _ body: String) -> String {
-        let head = logger.map { $0.logLevel <= .trace } ?? false ? redaction.masked(fields) : []
+    private func content(_ title: String, _ fields: @autoclosure () -> [String], _ body: String) -> String {
+        let head = logger?.logLevel == .trace ? fields() : []
         return ([title] + head + (body.isEmpty ? [] : head.isEmpty ? [body] : ["", body])).joined(separator: "\n")
     }
 

@@ -1,32 +1,32 @@
-/// Finds the secrets in a text of any format, also behind up to three layers of escapes.
+/// Finds the secrets in a text of any format, under up to three layers of escapes.
 ///
-/// They are the values that the call knows, the values under hidden names (`key=value`, `key: value`, JSON in any
-/// dialect, XML, parts of a multipart body), and tokens that are known by their shape. The time is linear: at most 64
-/// bytes before a mark are read, and 256 bytes after it unless they are secret.
+/// Secrets are the values that the call knows, the values under hidden names (`key=value`, `key: value`, JSON in any
+/// dialect, XML, parts of a multipart body), and tokens with a known shape. The time is linear: around a mark, at most
+/// 64 bytes before it are read, and 256 bytes after it unless they are secret.
 struct SecretFinder {
-    /// The places of the secrets, and the secrets without escapes.
+    /// The places of the secrets, and their values without escapes.
     private(set) var secrets: [(range: Range<Int>, value: ArraySlice<UInt8>)] = []
-    /// The places of hidden JSON values without quotes.
+    /// The starts of hidden JSON values without quotes.
     private(set) var unquoted: Set<Int> = []
 
     private let redaction: Redaction
     private let matcher: SecretMatcher
     private let isForm: Bool
     private let boundary: String?
-    /// Whether names are hidden: a cache.
+    /// A cache: whether names are hidden.
     private var hidden: [ArraySlice<UInt8>: Bool] = [:]
-    /// The layer that is searched, and the part of it.
+    /// The layer of escapes that is searched, and the searched part of it.
     private var layer: [UInt8] = []
     private var text: ArraySlice<UInt8> = []
-    /// The places of the layer's bytes in the whole text; `nil` for the first layer.
+    /// The index of each byte of the layer in the whole text; `nil` for the first layer.
     private var starts: [Int]?
     private var position = 0
     /// The end of the last secret of this layer.
     private var covered = 0
 
     /// - Parameters:
-    ///   - type: The type of the text. Foundation sends a body without a content type as a form.
-    ///   - hasNames: Whether more than the known values is searched.
+    ///   - type: The type of the text; `nil` for a form, since Foundation sends such a body as a form.
+    ///   - hasNames: Whether names and shapes are searched, or only the known values.
     init(_ bytes: [UInt8], _ type: MediaType?, _ redaction: Redaction, hasNames: Bool) {
         self.redaction = redaction
         matcher = redaction.known.matcher(redaction)
@@ -36,11 +36,11 @@ struct SecretFinder {
         if isJSON { searchJSON(bytes) } else { search(bytes, bytes.indices, byValue: true, byName: hasNames) }
     }
 
-    /// Each string is searched as a text of its own, and any value under a hidden name is a secret.
+    /// Searches each string as a separate text; every value under a hidden name is a secret.
     private mutating func searchJSON(_ bytes: [UInt8]) {
         var json = JSONTokenizer(bytes)
         json.check()
-        // JSON that was cut has its fault at the end.
+        // The fault of cut JSON is at its end.
         let isBroken = json.fault.map { $0.offset < json.end } ?? false
         search(bytes, bytes.indices, byValue: true, byName: isBroken)
         json = JSONTokenizer(bytes)
@@ -129,14 +129,14 @@ struct SecretFinder {
 
     private mutating func hides(_ name: ArraySlice<UInt8>) -> Bool {
         if let known = hidden[name] { return known }
-        // A name may have percent-encoded bytes of Latin-1.
+        // A name may be percent-encoded Latin-1.
         let text = String(validating: name, as: UTF8.self) ?? String(name.map { Character(Unicode.Scalar($0)) })
         let isHidden = redaction.hides(text)
         if hidden.count < 1000 { hidden[name] = isHidden }
         return isHidden
     }
 
-    /// The value after `=` or `:`.
+    /// Searches at `=` or `:`.
     private mutating func assignment() {
         let mark = position
         position += 1
@@ -149,7 +149,7 @@ struct SecretFinder {
         if let boundary { part(String(decoding: phrase, as: UTF8.self).lowercased(), boundary) }
         let isEqual = text[mark] == UInt8(ascii: "=")
         let isItem = isEqual && start.map { isAt($0 - 1, oneOf: "?&;#") } ?? isForm
-        // In a query, a code buys a token (RFC 6749 §4.1.3).
+        // A code in a query is exchanged for a token (RFC 6749 §4.1.3).
         guard hides(phrase) || isItem && phrase.elementsEqual("code".utf8) else { return }
         if isItem || isEqual && isForm { return found(position, end(from: position, to: isForm ? "&" : "&#")) }
         var value = end(from: end(from: position, 2) { "=>:".utf8.contains($0) }) { " \t".utf8.contains($0) }
@@ -169,7 +169,7 @@ struct SecretFinder {
         }
     }
 
-    /// A value between quotes: the closing one has at most as many backslashes as the first one.
+    /// Adds a value in quotes; its closing quote has at most as many backslashes as the opening quote.
     private mutating func quoted(_ start: Int) {
         let first = end(from: start) { $0 == UInt8(ascii: "\\") }
         if isAt("\"\"\"", first) { return found(first + 3, end(from: first + 3, before: "\"\"\"")) }
@@ -182,7 +182,7 @@ struct SecretFinder {
         position = min(index + 1, text.endIndex)
     }
 
-    /// Whether the text after a colon is a secret: in `Invalid token: expired` it is not.
+    /// Whether the text after a colon is a secret; in `Invalid token: expired`, it is not.
     private func isSecret(_ start: Int, _ isAlone: Bool) -> Bool {
         let line = text[start..<end(from: start, 256) { !"\n<".utf8.contains($0) }]
         let words = String(decoding: line, as: UTF8.self).split(maxSplits: 3, whereSeparator: \.isWhitespace)
@@ -197,7 +197,7 @@ struct SecretFinder {
         "too", "unknown", "was",
     ]
 
-    /// The content of a multipart body's part, if its name is hidden or its character set cannot be searched.
+    /// Adds the content of a part of a multipart body, if its name is hidden or its character set cannot be searched.
     private mutating func part(_ parameter: String, _ boundary: String) {
         let start = end(from: position) { $0 == UInt8(ascii: "\"") }
         let value = text[start..<end(from: start, 256, to: "\";\r\n")]
@@ -207,7 +207,8 @@ struct SecretFinder {
         found(text[value.endIndex..<end].firstRange(of: "\r\n\r\n".utf8)?.upperBound ?? value.endIndex, end)
     }
 
-    /// `<token>…</token>`, `<token value="…"/>`, `<input name="token" value="…">`, `<key>token</key><string>…`.
+    /// Searches `<token>…</token>`, `<token value="…"/>`, `<input name="token" value="…">` and
+    /// `<key>token</key><string>…`.
     private mutating func element() {
         let start = position + 1
         position = start
@@ -231,14 +232,14 @@ struct SecretFinder {
         }
     }
 
-    /// `https://user:password@host`.
+    /// Searches `https://user:password@host`.
     private mutating func userinfo() {
         position += 3
         let authority = text[position..<end(from: position, to: " \t\r\n/?#\\\"<>")]
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { found(position, at) }
     }
 
-    /// `Bearer …` and `Basic …`, unless a parameter or an ordinary word follows.
+    /// Searches `Bearer …` and `Basic …`, unless a parameter or an ordinary word follows.
     private mutating func credentials() {
         let start = position
         let word = end(from: start, 7) { $0.isNameByte }
@@ -252,7 +253,7 @@ struct SecretFinder {
         if first > word, !isAt("=\"", last - 1), credentials.isOpaque { found(first, last) }
     }
 
-    /// A JWT: a JSON object in base64, a dot, and another part.
+    /// Searches a JWT: a JSON object in base64, a dot, and another part.
     private mutating func webToken() {
         let start = position
         position = end(from: start) { $0.isAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
@@ -263,15 +264,13 @@ struct SecretFinder {
 }
 
 extension Substring {
-    /// Whether a word is more likely a secret than a word of a sentence.
+    /// Whether this is more likely a secret than a word of a sentence.
     fileprivate var isOpaque: Bool { unicodeScalars.count >= 16 || contains { $0.isNumber || $0 == "=" } }
 }
 
 extension UInt8 {
-    fileprivate var isAlphanumeric: Bool { isDigit || 0x61...0x7A ~= self | 0x20 }
-
     fileprivate var isNameByte: Bool { isAlphanumeric || self >= 0x80 || "_-.[]$+".utf8.contains(self) }
 
-    /// Whether it can be a part of a token or of base64.
+    /// Whether it can be part of a token or of base64.
     var isCredentialByte: Bool { isAlphanumeric || "+/=-_.~".utf8.contains(self) }
 }

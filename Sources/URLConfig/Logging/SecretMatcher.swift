@@ -1,13 +1,13 @@
 /// Finds known values in a text, also in base64.
 ///
-/// It takes linear time: a value is looked up by its first four bytes. If 64 bytes are equal, or the text is cut, all
-/// equal bytes are found.
+/// It takes linear time: values are looked up by their first four bytes. A match is the whole value, or all equal bytes
+/// if there are at least 64 or the text is cut after them.
 struct SecretMatcher: Sendable {
     /// Shorter values are ignored: they occur in ordinary words.
     static let shortest = 4
     private static let longest = 64
 
-    /// Spellings of the values, by a hash of their first four bytes.
+    /// The spellings of the values, by a hash of their first four bytes.
     private var table: [[(bytes: [UInt8], isBase64: Bool)]] = []
 
     var isEmpty: Bool { table.isEmpty }
@@ -22,7 +22,7 @@ struct SecretMatcher: Sendable {
             }
             for bytes in spellings {
                 add(bytes, isBase64: false)
-                // The spelling depends on the position of the value in a group of three bytes.
+                // The spelling in base64 depends on the position of the value in a group of three bytes.
                 for shift in 0..<3 {
                     let part = [UInt8](repeating: 0, count: shift) + bytes.prefix(Self.longest)
                     let text = Data(part).base64EncodedString().utf8.prefix(part.count * 4 / 3)
@@ -49,7 +49,7 @@ struct SecretMatcher: Sendable {
             let start = index - 3
             guard start >= text.startIndex else { continue }
             for (bytes, isBase64) in table[Self.index(key)] {
-                // Fewer bytes are compared within what was found, so that the time stays linear.
+                // Inside the last match, at most 64 bytes are compared, so that the time stays linear.
                 let limit = min(bytes.count, start < covered ? Self.longest : .max, text.endIndex - start)
                 var end = start
                 while end - start < limit, bytes[end - start] == text[end].folded { end += 1 }
@@ -72,7 +72,7 @@ struct SecretMatcher: Sendable {
 }
 
 extension UInt8 {
-    /// The byte as it is compared: a form writes a space as `+`, and base64 has two alphabets.
+    /// The byte for comparisons: a form writes a space as `+`, and base64 has two alphabets.
     fileprivate var folded: UInt8 {
         switch self {
         case UInt8(ascii: "+"), UInt8(ascii: "-"): UInt8(ascii: " ")

@@ -1,10 +1,10 @@
 extension String {
-    /// The text with its control and text-direction characters escaped, except line feeds and tabs.
+    /// The text with control and text-direction characters escaped, except line feeds and tabs.
     ///
-    /// These characters can rewrite the output of a terminal.
+    /// These characters can change the output of a terminal.
     var escapingControls: String { escaping(\.isHarmful) }
 
-    /// The same on one line: line feeds and tabs are escaped, too.
+    /// The same text on one line: line feeds and tabs are escaped, too.
     var onOneLine: String { escaping { $0.isHarmful || $0 == "\n" || $0 == "\t" } }
 
     private func escaping(_ isHarmful: (Unicode.Scalar) -> Bool) -> String {
@@ -15,7 +15,7 @@ extension String {
         }.joined()
     }
 
-    /// On one line, with at most so many Unicode scalars.
+    /// The text on one line, with at most `limit` Unicode scalars.
     func shortened(to limit: Int) -> String {
         let cut = unicodeScalars.prefix(limit)
         let text = String(cut).onOneLine

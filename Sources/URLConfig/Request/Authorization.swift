@@ -13,29 +13,28 @@ public struct Authorization: Sendable {
 
     /// Credentials that a function adds to the header fields when the request is built.
     ///
-    /// - Parameter apply: Sets the fields. An error that it throws is the underlying error of ``RequestError``.
+    /// - Parameter apply: Sets the fields. Its errors become the underlying error of ``RequestError``.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
         self.apply = apply
     }
 
     /// A bearer token (RFC 6750 §2.1).
     ///
-    /// - Parameter token: The token. It is refused if it is empty or contains white space, such as a final newline.
+    /// - Parameter token: The token. It must be ASCII, not empty, and without white space, such as a final newline.
     public static func bearer(_ token: String) -> Self {
         Self { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-                throw Reason(
-                    "the bearer token is empty, or contains white space or a character that is not ASCII; trim it")
+                throw Reason("the bearer token is empty, contains white space or is not ASCII; trim it or use another")
             }
             fields[.authorization] = "Bearer \(token)"
         }
     }
 
-    /// A user name and a password (RFC 7617 §2), in UTF-8; a colon in the user name is refused.
+    /// A user name, which must not contain a colon, and a password (RFC 7617 §2), in UTF-8.
     public static func basic(username: String, password: String) -> Self {
         Self { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
-                throw Reason("the user name contains a colon, which basic authentication does not allow")
+                throw Reason("the user name contains a colon, which basic authentication does not allow; remove it")
             }
             fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
         }

@@ -1,4 +1,4 @@
-/// Marks a request as one operation, so that ``RetryPolicy`` may repeat it whatever its method.
+/// Marks a request as one operation, so that ``RetryPolicy`` may repeat it with any method.
 ///
 /// The key is sent as `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), without quotes.
 ///
@@ -14,7 +14,7 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
     /// A new random key for each request; all attempts to send the request have the same key.
     public static let automatic = Self()
 
-    /// A key of the caller, such as the number of an order; an empty one is refused.
+    /// A fixed key, such as the number of an order; an empty key is an error.
     public init(stringLiteral value: String) {
         text = value
     }

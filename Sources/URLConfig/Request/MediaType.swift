@@ -2,18 +2,19 @@
 public struct MediaType: Sendable, Hashable {
     let type: String
     let subtype: String
-    /// What `==` compares: comparing strings with thousands of combining marks takes very long.
+    /// The parameters as bytes: comparing strings with thousands of combining marks takes very long.
     private var values: [String: [UInt8]] = [:]
     /// The parameters: names in lower case, values without quotes.
     public var parameters: [String: String] { values.mapValues { String(decoding: $0, as: UTF8.self) } }
-    /// The media type as it was written.
+    var charset: String? { values["charset"].map { String(decoding: $0, as: UTF8.self) } }
+    /// The unchanged text of the media type.
     public var description: String { text }
     @Uncompared private var text: String
 
     /// Parses a media type; `nil` if the text is not one.
     ///
-    /// Malformed parameters are ignored, as in browsers. With a literal, `MediaType("bogus")` calls
-    /// ``init(stringLiteral:)`` (SE-0213), which does not fail.
+    /// Malformed parameters are ignored, as in browsers. For a literal, such as `MediaType("bogus")`, Swift calls
+    /// ``init(stringLiteral:)`` instead (SE-0213), which does not fail.
     ///
     /// - Parameter text: The value of a `Content-Type` field.
     public init?(_ text: String) {
@@ -40,7 +41,7 @@ public struct MediaType: Sendable, Hashable {
     /// `type/subtype`, without the parameters.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// Whether another media type has this type and subtype, where `*` is any, and these parameters in any case.
+    /// Whether another media type has this type and subtype, where `*` matches all, and these parameters; ignores case.
     func matches(_ other: MediaType) -> Bool {
         let found = other.parameters
         return (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
@@ -66,6 +67,8 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
     public static let json: Self = "application/json"
     static let form: Self = "application/x-www-form-urlencoded"
     static let octetStream: Self = "application/octet-stream"
+    /// RFC 9457 §6.1.
+    static let problem: Self = "application/problem+json"
     /// `text/plain; charset=utf-8`.
     public static let text: Self = "text/plain; charset=utf-8"
     /// `text/html`.

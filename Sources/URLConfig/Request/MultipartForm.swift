@@ -10,7 +10,7 @@
 ///
 /// In names, a quote becomes `%22`, CR `%0D` and LF `%0A` (WHATWG HTML §4.10.21.8).
 public struct MultipartForm: Sendable {
-    /// Separates the parts; its 128 random bits are in no content.
+    /// Separates the parts; with 128 random bits, it does not occur in their contents.
     let boundary: String
     private var parts: [(header: String, content: @Sendable (JSONEncoder) throws -> Data)] = []
 
@@ -22,9 +22,7 @@ public struct MultipartForm: Sendable {
 
     /// Adds a text field in UTF-8; an array becomes several fields with one name.
     public mutating func append(_ name: String, _ value: some QueryValue) {
-        for text in value.formTexts {
-            append(name, "") { _ in Data(text.utf8) }
-        }
+        for text in value.queryText.values { append(name, "") { _ in Data(text.utf8) } }
     }
 
     /// Adds a field with a JSON value, encoded with the encoder of the configuration when the request is built.
@@ -66,12 +64,9 @@ public struct MultipartForm: Sendable {
     }
 }
 
-extension QueryValue {
-    fileprivate var formTexts: [String] { queryText.values }
-}
-
 extension String {
-    /// The text between the quotes of a header field; literally, because a quote with an accent is one character.
+    /// The text for a quoted value in a header field.
+    // The comparison is literal, because a quote with an accent is one character.
     fileprivate var escapedForHeader: String {
         ["\"": "%22", "\r": "%0D", "\n": "%0A"].reduce(self) { text, escape in
             text.replacingOccurrences(of: escape.key, with: escape.value, options: .literal)

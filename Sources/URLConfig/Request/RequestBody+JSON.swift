@@ -13,9 +13,9 @@ extension RequestBody {
             self.value = (value as? Self)?.value ?? value
         }
 
-        /// A variable inside a literal.
+        /// A value in a literal, such as a variable.
         public static func value(_ value: some Encodable & Sendable) -> Self {
-            // Not a public initializer: in `["price": .init(price), "qty": 2]`, Swift takes that for `Int(price)`.
+            // This is no public initializer: in `["price": .init(price), "qty": 2]`, Swift would call `Int(price)`.
             Self(value)
         }
 
@@ -36,7 +36,7 @@ extension RequestBody {
 
         /// Encodes the value with the strategies of the encoder.
         public func encode(to encoder: any Encoder) throws {
-            // The strategies for dates and data do not apply to `value.encode(to:)`.
+            // `value.encode(to:)` would ignore the strategies for dates and data.
             var container = encoder.singleValueContainer()
             try container.encode(encodable)
         }
@@ -70,7 +70,7 @@ extension RequestBody.JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLit
 }
 
 extension Optional where Wrapped == any Encodable & Sendable {
-    /// JSON null, in contrast to `nil`, which leaves a member out.
+    /// JSON null; `nil` leaves the member out instead.
     public static var null: Self { RequestBody.JSON.null }
 }
 

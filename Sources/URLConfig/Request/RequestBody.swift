@@ -10,7 +10,7 @@
 /// $0.body = .form(["grant_type": "password", "username": name])
 /// ```
 ///
-/// A `Content-Type` that the caller sets is never overwritten.
+/// A `Content-Type` of the caller is never overwritten.
 public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     private enum Content {
         case members([String: JSON])
@@ -26,7 +26,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// A whole body from a function that is called when the request is built.
     ///
     /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It receives
-    ///   the encoder of the configuration. An error that it throws is the underlying error of ``RequestError``.
+    ///   the encoder of the configuration. Its errors become the underlying error of ``RequestError``.
     public init(_ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data) {
         content = .encoded(encode)
     }
@@ -43,7 +43,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
             }
             return
         }
-        // This releases the second reference to the members: the next line does not copy them.
+        // This releases the second reference, so that the next line does not copy the members.
         content = nil
         members[member] = JSON(present: value)
         if !members.isEmpty { content = .members(members) }
@@ -53,28 +53,28 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 extension RequestBody {
     /// A member of the JSON object; `nil` removes the member, `.null` is JSON null.
     ///
-    /// The encoder's key strategy does not change the name. Setting a member of a whole body is refused
+    /// The key strategy of the encoder does not change the name. Setting a member of a whole body is an error
     /// (``RequestError/Code/invalidRequest``).
     public subscript(member: String) -> (any Encodable & Sendable)? {
         get { if case .members(let members) = content { members[member]?.value } else { nil } }
         set { set(member, newValue) }
     }
 
-    /// A member from a literal with values of several types, at every depth.
+    /// A member from a literal that contains values of several types, at any depth.
     @_disfavoredOverload
     public subscript(member: String) -> JSON? {
         get { self[member].map(JSON.init) }
         set { set(member, newValue) }
     }
 
-    /// A member from an object of variables of several types.
+    /// A member from an object that contains variables of several types.
     @_disfavoredOverload
     public subscript(member: String) -> [String: (any Encodable & Sendable)?]? {
         get { self[member] as? [String: JSON] }
         set { set(member, newValue.map { JSON.members($0.map { ($0, $1) }) }) }
     }
 
-    /// A member from a list of objects of variables of several types.
+    /// A member from an array of objects that contain variables of several types.
     @_disfavoredOverload
     public subscript(member: String) -> [[String: (any Encodable & Sendable)?]]? {
         get { self[member] as? [[String: JSON]] }
@@ -94,7 +94,7 @@ extension RequestBody {
         return body
     }
 
-    /// Items as `application/x-www-form-urlencoded` (WHATWG URL), in order; a space becomes `+`.
+    /// A form as `application/x-www-form-urlencoded` (WHATWG URL), with the items in order; a space becomes `+`.
     public static func form(_ items: URLRequest.Query) -> Self {
         Self { fields, encoder in
             let form = try items.resolved(encoder).formEncoded
@@ -105,7 +105,7 @@ extension RequestBody {
 
     /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// A `Content-Type` of the caller is refused (``RequestError/Code/invalidRequest``): it cannot name the boundary.
+    /// A `Content-Type` of the caller is an error (``RequestError/Code/invalidRequest``): the boundary would be missing.
     public static func multipart(_ form: MultipartForm) -> Self {
         Self { fields, encoder in
             if let type = fields[.contentType] {

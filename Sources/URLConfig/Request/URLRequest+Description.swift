@@ -1,8 +1,8 @@
 extension URLRequest {
-    /// Method and URL, such as `GET https://api.example.com/users`; secrets are hidden.
+    /// The method and the URL, such as `GET https://api.example.com/users`; secrets are hidden.
     public var urlString: String { summary(shownRedaction) }
 
-    /// The body as logs show it: indented JSON, text, or `<n bytes image/png>`; secrets are hidden.
+    /// The body for logs: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
     public var bodyString: String { shownBody(shownRedaction) }
 
     private var shownRedaction: Redaction { URLSession.Config.default.redaction.knowing(self) }
@@ -23,7 +23,7 @@ extension URLRequest {
         return redaction.body(httpBody ?? Data(), contentType, limit: limit)
     }
 
-    private var contentType: MediaType? { value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) } }
+    var contentType: MediaType? { value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) } }
 }
 
 extension URLRequest {
@@ -34,9 +34,9 @@ extension URLRequest {
     /// // curl -X POST -H 'Content-Type: application/json' --data-raw '{"title":"it'\''s"}' 'https://api.example.com/a'
     /// ```
     ///
-    /// A binary body is written with `printf` and piped in. A body stream is left out.
+    /// A binary body is piped from `printf`. A body stream is left out.
     ///
-    /// - Parameter redaction: What is hidden. With ``Redaction/none``, the command sends what the request sends.
+    /// - Parameter redaction: What is hidden. With ``Redaction/none``, the command sends the same as the request.
     public func cURL(redaction: Redaction = URLSession.Config.default.redaction) -> String {
         if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
         let redaction = redaction.knowing(self)
@@ -50,13 +50,13 @@ extension URLRequest {
             words += ["-X", method.shellQuoted]
         }
         for (name, value) in (allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            // For curl, "name:" means no such field, and "name;" an empty field.
+            // curl removes a field for "name:", and sends an empty field for "name;".
             let field = value.isEmpty ? "\(name);" : "\(name): \(redaction.masked(field: name, value))"
             words += ["-H", field.shellQuoted]
         }
         var source = ""
         if let body = httpBody {
-            // Otherwise curl sends a content type of its own.
+            // Without this, curl adds a content type.
             if value(forHTTPHeaderField: "Content-Type") == nil { words += ["-H", "'Content-Type:'"] }
             let sent = redaction.sentBody(body, contentType)
             if let text = String(data: sent, encoding: .utf8), !text.utf8.contains(0) {
@@ -84,9 +84,9 @@ extension URLRequest.Config: RedactedReflectable {
 }
 
 extension String {
-    /// One word for a POSIX shell: between single quotes, only a single quote is special.
+    /// The text as one word for a POSIX shell: between single quotes, only a single quote is special.
     ///
-    /// By scalars, because a quote with a combining accent is one character, but still ends the word.
+    /// Scalars are compared, because a quote with a combining accent is one character, but still ends the word.
     fileprivate var shellQuoted: String {
         // A tilde at the start means the home directory.
         if !isEmpty, utf8.first != UInt8(ascii: "~"), needsNoEncoding(.unreserved) { return self }

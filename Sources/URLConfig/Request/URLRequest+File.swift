@@ -1,16 +1,16 @@
 extension URLRequest {
-    /// A file in a multipart form, or any other part made of bytes.
+    /// A file, or another part made of bytes, in a multipart form.
     public struct File: Sendable, Hashable {
-        /// The name of the form's field.
+        /// The name of the form field.
         public var key: String
-        /// The name of the file; `nil` for a part without one.
+        /// The file name; `nil` for a part without a file name.
         public var name: String?
         /// The content.
         public var data: Data
         /// The media type of the content.
         public var mimeType: MediaType
 
-        /// A file for the field `key`, by default without a file name.
+        /// Creates a file for the field `key`, by default without a file name.
         public init(key: String, name: String? = nil, data: Data, mimeType: MediaType = "application/octet-stream") {
             self.key = key
             self.name = name

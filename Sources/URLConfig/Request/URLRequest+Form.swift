@@ -1,9 +1,9 @@
 extension URLRequest {
-    /// Sets the body to a multipart form and `Content-Type` to match; the method does not change.
+    /// Sets the body to a multipart form and sets `Content-Type`; the method does not change.
     ///
     /// - Parameters:
-    ///   - parameters: Text fields, sent in the order of their names.
-    ///   - files: Files, sent after the text fields.
+    ///   - parameters: The text fields; they are sent in the order of their names.
+    ///   - files: The files; they are sent after the text fields.
     public mutating func setMultipartFormData(parameters: [String: String] = [:], files: [File] = []) {
         var form = MultipartForm()
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }

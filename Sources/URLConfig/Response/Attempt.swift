@@ -1,4 +1,4 @@
-/// A request that was sent within a call; a call that is redirected, retried or authorized again has several.
+/// A request that a call has sent; a call that is redirected, retried or authorized again has several attempts.
 ///
 /// ```swift
 /// print(response.attempts.map(\.description))
@@ -7,16 +7,16 @@
 public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
     /// The status of the response; `nil` if there was none.
     public internal(set) var status: HTTPResponse.Status?
-    /// What went wrong instead, such as a `URLError`.
+    /// The error if there was no response, such as a `URLError`.
     public internal(set) var error: (any Error)?
-    /// The time until the end of the response, or until now.
+    /// The time until the response was complete, or until now.
     public internal(set) var duration = Duration.zero
-    /// Why another one followed, such as `waiting 3.0 s: Retry-After`, or why not; without secrets.
+    /// Why another attempt followed or not, such as `waiting 3.0 s: Retry-After`; secrets are hidden.
     public internal(set) var reason: String?
     /// What the description hides.
     var redaction: Redaction?
 
-    /// Outcome, duration and the reason, without secrets.
+    /// The outcome, the duration and the reason; secrets are hidden.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
         let outcome = status.map { "\($0.code)" } ?? error.map(redaction.masked) ?? "unfinished"
@@ -27,7 +27,7 @@ public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
 extension URLError {
     private static let attemptsKey = "URLConfigAttempts"
 
-    /// The attempts of the call of `response(for:)` that threw this error; empty if no call threw it.
+    /// The attempts of the call of `response(for:)` that threw this error; otherwise empty.
     public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
 
     func with(_ attempts: [Attempt]) -> URLError {

@@ -6,8 +6,8 @@ extension DataResponse {
     /// response.cookies.first { $0.name == "sid" }?.value     // 31d4
     /// ```
     ///
-    /// Cookies are left out if they are malformed, for another host than that of ``url``, `Secure` but not from `https`,
-    /// or do not do what `__Secure-` or `__Host-` in their name promises (RFC 6265bis §4.1.3, §5.7).
+    /// A cookie is ignored if it is malformed, belongs to another host than that of ``url``, is `Secure` but was not
+    /// received over `https`, or violates the rules of its prefix `__Secure-` or `__Host-` (RFC 6265bis §4.1.3, §5.7).
     public var cookies: [HTTPCookie] {
         guard let url, let field = headerFields[.setCookie] else { return [] }
         return HTTPCookie.cookies(in: field, from: url, now: Date())
@@ -15,21 +15,21 @@ extension DataResponse {
 }
 
 extension HTTPCookie {
-    /// The cookies in `Set-Cookie` fields that Foundation has combined, with commas between them.
+    /// The cookies in `Set-Cookie` fields that Foundation has joined with commas.
     ///
     /// Foundation's own function crashes on Linux if a name contains an emoji, and ignores `Max-Age` there.
     static func cookies(in field: String, from url: URL, now: Date) -> [HTTPCookie] {
         field.separateCookies.compactMap { HTTPCookie($0, from: url, now: now) }
     }
 
-    /// RFC 6265 §5.2; `nil` for a cookie that is malformed, or that this host may not set.
+    /// Parses a cookie (RFC 6265 §5.2); `nil` if it is malformed, or if this host may not set it.
     private convenience init?(_ text: Substring, from url: URL, now: Date) {
         var scanner = FieldScanner(text)
         let name = scanner.text(to: "=;")
         guard let host = url.host()?.lowercased(), scanner.skip("="), !name.isEmpty else { return nil }
         let value = scanner.text(to: ";")
         guard !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
-        // As Foundation has it; the RFC would take the folder of the request.
+        // Foundation's default path; the default of the RFC is the directory of the request.
         var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
         var age: Date?
         var path = ""
@@ -57,7 +57,7 @@ extension HTTPCookie {
         }
         properties[.expires] = age ?? properties[.expires]
         if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
-        // RFC 6265bis §4.1.3, in any case, since some servers ignore the case.
+        // RFC 6265bis §4.1.3. Some servers ignore the case of a prefix.
         let prefix = name.lowercased().utf8
         let isMarked = properties[.secure] != nil
         let isForWholeHost = isMarked && isHostOnly && path.utf8.elementsEqual("/".utf8)
@@ -85,12 +85,12 @@ extension String {
         return cookies + [self[start...]]
     }
 
-    /// No top-level domain ends with a digit.
+    /// Whether a host is an IP address: no top-level domain ends with a digit.
     fileprivate var isAddress: Bool { contains(":") || last?.isNumber == true }
 
     /// Whether a host may set a cookie for this domain (RFC 6265 §5.3): not for `com` or `co.uk`.
     ///
-    /// This covers the suffixes of most countries; there is no complete list of public suffixes here.
+    /// The suffixes of most countries are known, but not every public suffix.
     fileprivate func isDomain(of host: String) -> Bool {
         let isSuffix = !contains(".") || wholeMatch(of: /(ac|co|com|edu|go|gob|gov|mil|ne|net|or|org)\.[a-z]{2}/) != nil
         return self == host || (!isSuffix && !host.isAddress && host.hasSuffix("." + self))

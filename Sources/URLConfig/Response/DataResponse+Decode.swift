@@ -1,22 +1,24 @@
 extension DataResponse {
-    /// How a content is decoded.
+    /// How the content is decoded.
     public struct Config: Sendable {
         /// The decoder.
         public var decoder: any ResponseDecoder
 
         private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
-        /// The decoder of responses whose call has none, by default a `JSONDecoder`; any thread may replace it.
+        /// The decoder of calls whose configuration has none; by default a `JSONDecoder`.
+        ///
+        /// Any thread may set it.
         public static var defaultDecoder: any ResponseDecoder {
             get { defaults.withLock { $0 } }
             set { defaults.set(\.self, newValue) }
         }
     }
 
-    /// The decoder of the call, or else the default.
+    /// The decoder of the call's configuration, or else the default.
     var ownDecoder: any ResponseDecoder { decoder ?? Config.defaultDecoder }
 
-    /// A model from the content, whatever the status: check that first.
+    /// A model from the content, whatever the status; validate the status first.
     ///
     /// ```swift
     /// let article: Article = try response.validated().decode()
@@ -26,9 +28,9 @@ extension DataResponse {
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
-    ///   - configure: Changes the decoder: that of the call, or else ``Config/defaultDecoder``.
+    ///   - configure: Changes the decoder; by default it is that of the call, or else ``Config/defaultDecoder``.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the whole response. It describes the
-    ///   place in the content; the decoder's own error is its ``RequestError/underlyingError``.
+    ///   place in the content; the error of the decoder is its ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(
         _ type: Model.Type = Model.self, _ configure: (inout Config) -> Void = { _ in }
     ) throws -> Model {
@@ -37,20 +39,12 @@ extension DataResponse {
         return try decoded(type, config.decoder)
     }
 
-    /// A model from the content, with a JSON decoder; throws as ``decode(_:_:)``.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model; by default what the context expects.
-    ///   - decoder: The decoder, such as a static member of `JSONDecoder`.
+    /// A model from the content, with a JSON decoder, such as a static member; errors are those of ``decode(_:_:)``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, decoder: JSONDecoder) throws -> Model {
         try decoded(type, decoder)
     }
 
-    /// A model from the content, with any decoder; throws as ``decode(_:_:)``.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model; by default what the context expects.
-    ///   - decoder: The decoder.
+    /// A model from the content, with any decoder; errors are those of ``decode(_:_:)``.
     @_disfavoredOverload
     public func decode<Model: Decodable>(
         _ type: Model.Type = Model.self, decoder: some ResponseDecoder
@@ -70,7 +64,7 @@ extension DataResponse {
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
     ///   - failure: The type of the API's own error.
-    ///   - decoder: The decoder of both; `nil` for the one that ``decode(_:_:)`` uses.
+    ///   - decoder: The decoder of both types; `nil` for the one that ``decode(_:_:)`` uses.
     /// - Throws: As ``validated(orThrow:decoder:)`` and ``decode(_:_:)``.
     public func decode<Model: Decodable, Failure: Decodable & Error>(
         _ type: Model.Type = Model.self, orThrow failure: Failure.Type, decoder: JSONDecoder? = nil
@@ -78,32 +72,31 @@ extension DataResponse {
         try validated(orThrow: failure, decoder: decoder).decoded(type, decoder ?? ownDecoder)
     }
 
-    /// Unavailable: says that the type of the model is missing.
+    /// Unavailable: the message says that the type of the model is missing.
     @available(*, unavailable, message: "say which type: `let user: User = try …decode(…)` or `decode(User.self, …)`")
     @_disfavoredOverload
     public func decode(orThrow failure: Any.Type? = nil, decoder: JSONDecoder? = nil) throws -> Never {
-        // Without this, the compiler fails to produce a diagnostic. Its messages for other wrong calls are good, such as
+        // Without this function, the compiler produces no message. Its messages for other wrong calls are good, such as
         // for an error or a model that is not `Decodable`.
         throw Reason("no type")
     }
 
     func decoded<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
         do {
-            return try Model.self == Problem.self ? problem(type, decoder) : decoder.decode(type, from: data)
+            // The decoder would not pass the response on to the problem.
+            if Model.self == Problem.self, decoder is JSONDecoder || hasContentType(.problem),
+                let problem = Problem(self, decoder)
+            {
+                return problem as! Model
+            }
+            return try decoder.decode(type, from: data)
         } catch {
             return try absence(of: type, after: error)
         }
     }
 
-    /// A problem, to which a decoder could not give the response.
-    // Not inlined, like `absence`: an optional of a generic type costs 700 instructions.
-    @inline(never)
-    private func problem<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {
-        let problem = decoder is JSONDecoder ? Problem(self, decoder) : nil
-        return try problem as? Model ?? decoder.decode(type, from: data)
-    }
-
     /// `nil` for an optional model, if the status says that there is no content (RFC 9110 §15.3.5, §15.3.6).
+    // Not inlined: an optional of a generic type costs 700 instructions.
     @inline(never)
     private func absence<Model: Decodable>(of type: Model.Type, after error: any Error) throws -> Model {
         guard data.isEmpty, [.noContent, .resetContent].contains(status),

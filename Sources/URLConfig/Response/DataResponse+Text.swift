@@ -1,22 +1,20 @@
 extension DataResponse {
     /// The content as text, in the character set that `Content-Type` names, by default UTF-8.
     ///
-    /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252, Shift_JIS and EUC-JP are known. A byte order mark is
-    /// dropped, and overrides the named character set (WHATWG Encoding §6).
+    /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252, Shift_JIS and EUC-JP are supported. A byte order mark
+    /// is removed; it overrides the named character set (WHATWG Encoding §6).
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
-    ///   set, or the character set is unknown. An empty content is not an error.
+    ///   set, or the character set is not supported. Empty content is not an error.
     public func text() throws -> String {
-        let charset = contentType?.parameters["charset"]
-        if let text = data.text(charset: charset) { return text }
-        let name = charset?.shortened(to: 40) ?? "utf-8"
-        throw RequestError(
-            .decoding, reason: "the content is not text in the character set \(name)", response: self)
+        if let text = data.text(charset: contentType?.charset) { return text }
+        let name = contentType?.charset?.shortened(to: 40) ?? "utf-8"
+        throw RequestError(.decoding, reason: "the content is not text in the character set \(name)", response: self)
     }
 }
 
 extension Data {
-    /// The text; `nil` if the bytes are not text in that character set, or it is unknown.
+    /// The text; `nil` if the bytes are not text in that character set, or it is not supported.
     func text(charset: String?) -> String? {
         let marks: KeyValuePairs<[UInt8], String.Encoding> = [
             [0xEF, 0xBB, 0xBF]: .utf8, [0, 0, 0xFE, 0xFF]: .utf32BigEndian, [0xFF, 0xFE, 0, 0]: .utf32LittleEndian,
@@ -25,7 +23,7 @@ extension Data {
         if let (mark, encoding) = marks.first(where: { starts(with: $0.key) }) {
             return String(data: dropFirst(mark.count), encoding: encoding)
         }
-        // The longest that is known has 12 letters.
+        // The longest supported name has 12 bytes.
         let name = charset ?? "utf-8"
         let encoding: String.Encoding
         switch name.utf8.count <= 12 ? name.lowercased() : "" {
@@ -40,7 +38,7 @@ extension Data {
         case "euc-jp": encoding = .japaneseEUC
         default: return nil
         }
-        // Five bytes have no character in windows-1252.
+        // windows-1252 has no character for five of the bytes.
         return String(data: self, encoding: encoding)
             ?? (encoding == .windowsCP1252 ? String(data: self, encoding: .isoLatin1) : nil)
     }

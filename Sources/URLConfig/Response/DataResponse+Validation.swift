@@ -8,9 +8,9 @@ extension DataResponse {
         throw RequestError(unacceptable: self)
     }
 
-    /// This response, if its status is one of those given.
+    /// This response, if its status is accepted.
     ///
-    /// - Parameter status: The statuses, such as `[.ok, .notFound]` or `[200, 404]`.
+    /// - Parameter accepted: The accepted statuses, such as `[.ok, .notFound]` or `[200, 404]`.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
     public func validated(status accepted: Set<HTTPResponse.Status>) throws -> Self {
@@ -18,9 +18,9 @@ extension DataResponse {
         throw RequestError(unacceptable: self)
     }
 
-    /// This response, if its content type is of a kind.
+    /// This response, if its content type matches.
     ///
-    /// - Parameter type: The kind, as for ``hasContentType(_:)``.
+    /// - Parameter type: The expected media type, as for ``hasContentType(_:)``.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableContentType`` and the whole response.
     @discardableResult
     public func validated(contentType type: MediaType) throws -> Self {
@@ -33,21 +33,18 @@ extension DataResponse {
 
     /// This response, if its status is 2xx; otherwise the API's own error from the content is thrown.
     ///
-    /// ``Problem`` is such an error, too. One that needs more than the content is a ``ResponseError``.
+    /// ``Problem`` is such an error. An error that needs more than the content conforms to ``ResponseError``.
     ///
     /// - Parameters:
     ///   - failure: The type of the API's own error.
     ///   - decoder: The decoder; `nil` for the one that ``decode(_:_:)`` uses.
     /// - Throws: The API's own error. If it cannot be decoded, ``RequestError`` with code
-    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and why as ``RequestError/underlyingError``.
+    ///   ``RequestError/Code/unacceptableStatus``, the whole response and the cause as ``RequestError/underlyingError``.
     @discardableResult
     public func validated<Failure: Decodable & Error>(
         orThrow failure: Failure.Type, decoder: JSONDecoder? = nil
     ) throws -> Self {
         if isSuccess { return self }
-        if Failure.self == Problem.self, hasContentType(.problem), let problem = Problem(self, decoder) {
-            throw problem
-        }
         let decoded: any Error
         do {
             decoded = try self.decoded(failure, decoder ?? ownDecoder)
@@ -61,9 +58,10 @@ extension DataResponse {
         throw error
     }
 
-    /// Whether the content type is of a kind.
+    /// Whether the content type matches.
     ///
-    /// - Parameter type: The kind: `.json`, `"image/*"`, or with required parameters, `"text/html; charset=utf-8"`.
+    /// - Parameter type: The expected media type, such as `.json`, `"image/*"`, or `"text/html; charset=utf-8"` with a
+    ///   required parameter.
     public func hasContentType(_ type: MediaType) -> Bool {
         contentType.map(type.matches) ?? false
     }

@@ -1,4 +1,4 @@
-/// A whole response: check it first, then decode it.
+/// A response with its content: validate it, then decode it.
 ///
 /// ```swift
 /// let article: Article = try response.validated().decode()
@@ -6,7 +6,7 @@
 public struct DataResponse: Sendable, CustomStringConvertible {
     /// The request as it was sent, credentials included.
     public var request: URLRequest
-    /// Where the response came from, after redirects.
+    /// The URL of the response, after redirects.
     public var url: URL?
     /// The status (RFC 9110 §15).
     public var status: HTTPResponse.Status
@@ -14,30 +14,24 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var headerFields: HTTPFields
     /// The content.
     public var data: Data
-    /// From the call of `response(for:)` until the response was complete, authorization and retries included.
+    /// The time from the call of `response(for:)` until the response was complete, authorization and retries included.
     public var duration: Duration
-    /// What was sent, redirects and retries included; the last one received this response.
+    /// The attempts of the call, redirects and retries included; the last one received this response.
     public var attempts: [Attempt] = []
     /// Whether Foundation took the response from its local cache; always `false` on Linux, where no cache is used.
     public var fromCache = false
     /// The decoder of the call's configuration.
     var decoder: (any ResponseDecoder)?
-    /// What ``bodyString`` hides; `nil` if no call received the response.
+    /// What is hidden where the response is shown; `nil` if no call received it.
     var redaction: Redaction?
-    /// The same, or the default with what the request knows.
+    /// The redaction of the call, or the default one with the secrets of the request.
     var shownRedaction: Redaction { redaction ?? URLSession.Config.default.redaction.knowing(request) }
-    /// The request without what an authenticator put on it; only if the server refused it.
+    /// The request without the authenticator's changes; set only if the server refused it.
     var requestAsMade: URLRequest?
 
-    /// A response, such as a test, a validator or a fallback makes.
+    /// Creates a response, such as in a test or a fallback; the parameters are the properties of the same names.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - url: Where it comes from; by default the URL of the request.
-    ///   - status: The status.
-    ///   - headerFields: The header fields.
-    ///   - data: The content.
-    ///   - duration: How long it took.
+    /// By default, the URL is that of the request.
     public init(
         request: URLRequest, url: URL? = nil, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:],
         data: Data = Data(), duration: Duration = .zero
@@ -50,8 +44,9 @@ public struct DataResponse: Sendable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// Status, request and size, such as `200 GET https://api.example.com/users, 1.2 kB of application/json`; secrets
-    /// are hidden.
+    /// The status, the request and the size; secrets are hidden.
+    ///
+    /// For example `200 GET https://api.example.com/users, 1.2 kB of application/json`.
     public var description: String {
         let content = data.count.shownAsBytes + (contentType.map { " of \($0.essence)" } ?? "")
         return "\(status.code) \(request.summary(shownRedaction)), \(content)"
@@ -63,9 +58,9 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     /// The media type that `Content-Type` names; `nil` if it is missing or malformed.
     public var contentType: MediaType? { headerFields[.contentType].flatMap { MediaType($0) } }
 
-    /// The content for people: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
+    /// The content for logs: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
     ///
-    /// ``text()`` is the content as it is.
+    /// ``text()`` returns the unchanged content.
     public var bodyString: String { shownRedaction.body(data, contentType) }
 }
 

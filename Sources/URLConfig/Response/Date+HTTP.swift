@@ -1,4 +1,4 @@
-/// Dates in header fields: written by RFC 9110 §5.6.7, read by the algorithm for cookies (RFC 6265 §5.1.1).
+/// Dates are written as RFC 9110 §5.6.7 says, and read by the algorithm for cookies (RFC 6265 §5.1.1).
 extension Date {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -15,24 +15,24 @@ extension Date {
             """,
         locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: calendar)
 
-    /// A date in any of HTTP's three formats, or nearly so.
+    /// Parses a date in one of HTTP's three formats; small deviations are accepted.
     init?(httpDate text: String) {
         // Dates are shorter than 64 bytes.
         guard text.utf8.count <= 64, let (date, rest) = Self.parse(text) else { return nil }
-        // Another time zone would make it another date. Only the format of asctime, which has no comma, names none.
+        // Only GMT is accepted. The format of asctime, which has no comma, names no time zone.
         let zones = rest.filter { word in !Self.days.contains { word.starts(with: $0.utf8) } }
         guard zones.allSatisfy({ $0.elementsEqual("GMT".utf8) }), !zones.isEmpty || !text.contains(",")
         else { return nil }
         self = date
     }
 
-    /// A date of a cookie, in nearly any format (RFC 6265 §5.1.1).
+    /// Parses the date of a cookie, in nearly any format (RFC 6265 §5.1.1).
     init?(cookieDate text: String) {
         guard let date = Self.parse(text)?.date, Self.calendar.component(.year, from: date) > 1600 else { return nil }
         self = date
     }
 
-    /// The date whose parts stand in any order, and the words that do not belong to it.
+    /// Parses a date with its parts in any order; `rest` is the words that are not part of the date.
     private static func parse(_ text: String) -> (date: Date, rest: [Substring.UTF8View])? {
         var parts = DateComponents(calendar: calendar)
         var time: [Int]?
@@ -42,7 +42,7 @@ extension Date {
                 time = found
             } else if parts.day == nil, let day = word.number(of: 1...2) {
                 parts.day = day
-            } else if parts.month == nil, let month = months.firstIndex(of: word.opening) {
+            } else if parts.month == nil, let month = months.firstIndex(of: Substring(word.prefix(3)).lowercased()) {
                 parts.month = month + 1
             } else if parts.year == nil, let year = word.number(of: 4...4), year > 0 {
                 parts.year = year
@@ -52,14 +52,14 @@ extension Date {
                 rest.append(word)
             }
         }
-        // A leap second is in no calendar.
+        // `Calendar` does not support leap seconds: the time is added to the day.
         guard let time, time[0] < 24, time[1] < 60, time[2] <= 60, parts.day != nil, parts.month != nil,
             parts.year != nil, parts.isValidDate, let day = parts.date
         else { return nil }
         return (day + TimeInterval(time[0] * 3600 + time[1] * 60 + time[2]), rest)
     }
 
-    /// As `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
+    /// Such as `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
         return formatted(Self.httpFormat)
@@ -67,19 +67,16 @@ extension Date {
 }
 
 extension Substring.UTF8View {
-    /// The number at the beginning, if it has so many digits.
+    /// The number at the start, if it has that many digits.
     fileprivate func number(of count: ClosedRange<Int>) -> Int? {
         let digits = prefix(while: \.isDigit)
         return count.contains(digits.count) ? Int(Substring(digits)) : nil
     }
 
-    /// Hour, minute and second, whatever follows.
+    /// The hour, minute and second at the start.
     fileprivate var time: [Int]? {
         let parts = split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         let numbers = parts.compactMap { $0.number(of: 1...2) }
         return numbers.count == 3 && parts[..<2].allSatisfy { $0.allSatisfy(\.isDigit) } ? numbers : nil
     }
-
-    /// The part that names a month.
-    fileprivate var opening: String { String(decoding: prefix(3), as: UTF8.self).lowercased() }
 }

@@ -1,15 +1,15 @@
 extension DataResponse {
     /// A link in the `Link` fields of a response (RFC 8288), such as the next page of a list.
     ///
-    /// The server chooses the target: it may lead to another host.
+    /// The server chooses the target, which may be on another host.
     public struct Link: Sendable {
-        /// An absolute URL, resolved against that of the response (RFC 3986 §5).
+        /// The absolute URL, resolved against that of the response (RFC 3986 §5).
         public let target: URL
-        /// One relation type or more, in lower case, such as `next`.
+        /// The relation types in lower case, such as `next`; at least one.
         public let relations: [String]
         /// The resource that the link belongs to, if it is not the response (RFC 8288 §3.2).
         public let anchor: URL?
-        /// All parameters: names in lower case, quotes removed, of two with one name the first.
+        /// All parameters: names in lower case, values without quotes; the first of several with one name wins.
         public let parameters: [String: String]
         /// What the description hides.
         fileprivate let redaction: Redaction
@@ -22,7 +22,7 @@ extension DataResponse {
             self.target = target
             var anchor: URL?
             if let written = parameters["anchor"] {
-                // A link of an unknown resource says nothing.
+                // The resource of the link is unknown if its anchor cannot be resolved.
                 guard let url = URL(reference: written, relativeTo: base) else { return nil }
                 anchor = url == URL(reference: "", relativeTo: base) ? nil : url
             }
@@ -32,7 +32,7 @@ extension DataResponse {
         }
     }
 
-    /// The links in the `Link` fields (RFC 8288), in order, without malformed ones and those without `rel`.
+    /// The links in the `Link` fields (RFC 8288), in order; malformed links and links without `rel` are ignored.
     ///
     /// ```swift
     /// // Link: </articles?page=3>; rel=next, </articles?page=9>; rel=last
@@ -49,18 +49,16 @@ extension DataResponse {
 }
 
 extension [DataResponse.Link] {
-    /// The first link with a relation, such as `links["next"]`, that belongs to the response: one without an anchor.
-    ///
-    /// - Parameter relation: The relation type, in any case.
+    /// The first link with a relation, such as `links["next"]`; case and links with an anchor are ignored.
     public subscript(relation: String) -> DataResponse.Link? {
-        // By bytes: comparing texts may take quadratic time.
+        // Bytes are compared: comparing strings may take quadratic time.
         let relation = relation.lowercased().utf8
         return first { $0.anchor == nil && $0.relations.contains { $0.utf8.elementsEqual(relation) } }
     }
 }
 
 extension DataResponse.Link: CustomStringConvertible, RedactedReflectable {
-    /// Target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
+    /// The target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
     public var description: String {
         let rel = relations.joined(separator: " ").escapingControls
         return "<\(redaction.url(target.absoluteString))>; rel=\"\(redaction.masked(rel))\""
@@ -68,7 +66,7 @@ extension DataResponse.Link: CustomStringConvertible, RedactedReflectable {
 }
 
 extension FieldScanner {
-    /// RFC 8288 §B.2, but what does not begin with `<` is skipped up to the next comma.
+    /// RFC 8288 §B.2; text that does not begin with `<` is skipped up to the next comma.
     fileprivate mutating func links(relativeTo base: URL?, _ redaction: Redaction) -> [DataResponse.Link] {
         var links: [DataResponse.Link] = []
         while !isAtEnd {
@@ -97,7 +95,7 @@ extension FieldScanner {
                 skipSpace()
                 value = quotedString() ?? text(to: ";,")
             }
-            // A name is a token (RFC 8288 §3), and so ASCII.
+            // A name is a token (RFC 8288 §3), so it is ASCII.
             if !name.isEmpty, name.utf8.allSatisfy({ $0 < 0x80 }) { parameters[name] = parameters[name] ?? value }
             skip(to: ";,")
         }

@@ -1,4 +1,4 @@
-/// What went wrong, as an API says it in a machine-readable way: problem details (RFC 9457).
+/// The machine-readable error of an API: problem details (RFC 9457).
 ///
 /// ```swift
 /// if let problem = response.problem {
@@ -7,25 +7,23 @@
 /// }
 /// ```
 ///
-/// For every call: `$0.validators = [.orThrow(Problem.self)]`. A member of another type than the RFC says is ignored
+/// `$0.validators = [.orThrow(Problem.self)]` throws the problems of every call. A member of a wrong type is ignored
 /// (§3.1).
 public struct Problem: Error, Sendable {
     /// The URL that identifies the kind of problem, absolute if the response has a URL; by default `about:blank`.
     public var type: String
-    /// The kind of problem in words.
+    /// A short description of the kind of problem.
     public var title: String?
-    /// The status that the server gave it; if it names none, the status of the response.
+    /// The status in the content, or else the status of the response.
     public var status: HTTPResponse.Status?
-    /// What is wrong this time, in words.
+    /// A description of this occurrence of the problem.
     public var detail: String?
-    /// What identifies this occurrence: an absolute URL.
+    /// The absolute URL that identifies this occurrence.
     public var instance: URL?
-    /// The response whose content it is, in which members are looked up when asked for: there may be millions.
+    /// The response with the members, which are decoded only when they are read: there may be millions.
     private var response: DataResponse?
-    /// The decoder of members.
-    private var decoder: (any ResponseDecoder)?
 
-    /// A problem, such as a test makes, from members that have the names of its properties.
+    /// Creates a problem, such as in a test; the parameters are the properties of the same names.
     public init(
         type: String = "about:blank", title: String? = nil, status: HTTPResponse.Status? = nil, detail: String? = nil,
         instance: URL? = nil
@@ -37,13 +35,13 @@ public struct Problem: Error, Sendable {
         self.instance = instance
     }
 
-    /// A member as the server sent it: an extension (RFC 9457 §3.2) or one of the five.
+    /// A member as the server sent it: an extension (RFC 9457 §3.2) or one of the five standard members.
     ///
     /// ```swift
     /// let accounts: [String]? = problem["accounts"]
     /// ```
     ///
-    /// The decoder that read the problem reads it. `nil` if it is missing or of another type.
+    /// It is `nil` if the member is missing or has another type. The decoder of the problem decodes it.
     ///
     /// - Parameters:
     ///   - name: The name of the member.
@@ -52,7 +50,7 @@ public struct Problem: Error, Sendable {
         guard let response else { return nil }
         let json = JSONTokenizer(response.data)
         guard let start = json.member(JSONKey(stringValue: name), of: json.root).exact?.value else { return nil }
-        return try? (decoder ?? response.ownDecoder).decode(type, from: Data(json.value(at: start)))
+        return try? response.ownDecoder.decode(type, from: Data(json.value(at: start)))
     }
 }
 
@@ -60,10 +58,10 @@ extension Problem: Decodable {
     /// The response whose whole content is a problem.
     private static let response = CodingUserInfoKey(rawValue: "URLConfig.Problem.response")
 
-    /// Decodes an object that has at least one of the five members.
+    /// Decodes an object that has at least one of the five standard members.
     ///
     /// ``DataResponse/problem`` and `response.decode(Problem.self)` also read extensions, resolve type and instance
-    /// against the URL of the response, and know its status.
+    /// against the URL of the response, and use its status.
     public init(from decoder: any Decoder) throws {
         let response = Self.response.flatMap { decoder.userInfo[$0] } as? DataResponse
         let members = try decoder.container(keyedBy: JSONKey.self)
@@ -83,34 +81,30 @@ extension Problem: Decodable {
         self.response = response
     }
 
-    /// The content of a response; `nil` if it is not a problem, or longer than any problem.
+    /// Decodes the content of a response; `nil` if it is not a problem, or longer than any problem.
     ///
     /// - Parameter decoder: The decoder of members; `nil` for that of the response.
     init?(_ response: DataResponse, _ decoder: (any ResponseDecoder)? = nil) {
         guard response.data.count <= DecodingDiagnosis.limit, let key = Self.response else { return nil }
+        var response = response
+        response.decoder = decoder ?? response.decoder
         let json = JSONDecoder()
         json.userInfo[key] = response
         guard let problem = try? json.decode(Self.self, from: response.data) else { return nil }
         self = problem
-        self.decoder = decoder
     }
 }
 
 extension DataResponse {
     /// The problem in the content, if the content type is `application/problem+json`, whatever the status (RFC 9457).
     ///
-    /// `nil` if the content is not a JSON object, or longer than 500 kB. `decode(Problem.self)` reads problems of other
-    /// content types.
+    /// It is `nil` if the content is not a JSON object, or longer than 500 kB. `decode(Problem.self)` reads problems of
+    /// other content types.
     public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
-extension MediaType {
-    /// `application/problem+json` (RFC 9457 §6.1).
-    static let problem: Self = "application/problem+json"
-}
-
 extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable {
-    /// One line: status, title, detail, type and instance; secrets are hidden, and extensions left out.
+    /// The status, title, detail, type and instance on one line; secrets are hidden.
     public var description: String {
         let redaction = response?.shownRedaction ?? URLSession.Config.default.redaction
         let words = [title ?? status?.reasonPhrase, detail].compactMap { $0 }.filter { !$0.isEmpty }
@@ -121,7 +115,7 @@ extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable 
         let names = [type == "about:blank" ? nil : type, instance?.absoluteString].compactMap { $0.map(redaction.url) }
         let parts = [status.map { "\($0.code)" }, text.isEmpty ? "problem" : text]
         let line = parts.compactMap { $0 }.joined(separator: " ")
-        // A server's words must not pass for lines of ours.
+        // The server's text must not look like further lines of a log.
         return redaction.maskedByValue(line + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")).onOneLine
     }
 

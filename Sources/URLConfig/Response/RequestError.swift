@@ -1,4 +1,4 @@
-/// What is wrong with a request or its response.
+/// An error of a request or its response.
 ///
 /// ```swift
 /// do {
@@ -8,20 +8,20 @@
 /// }
 /// ```
 ///
-/// Transport failures are `URLError`, and a cancelled task throws `CancellationError`. What an app's own closures throw
-/// is rethrown.
+/// Transport failures are `URLError`, and a cancelled task throws `CancellationError`. Errors that the app's closures
+/// throw are rethrown.
 public struct RequestError: Error, Sendable {
-    /// The kind of failure; an app adds its own as static members.
+    /// The kind of failure; an app adds codes as static members.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
         public let rawValue: String
 
-        /// A code of an app's own, with a name.
+        /// Creates a code with a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Host, path and query do not make a URL that may be requested.
+        /// The host, path and query do not form a URL that may be requested.
         public static let invalidURL = Self(rawValue: "invalidURL")
         /// The method, a header field, the credentials, the body, the time limit or the session cannot be used.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
@@ -29,13 +29,13 @@ public struct RequestError: Error, Sendable {
         public static let invalidResponse = Self(rawValue: "invalidResponse")
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit``.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
-        /// A redirect leads to a URL that may not be requested, or is the twenty-first of a call.
+        /// A redirect leads to a URL that may not be requested, or it is the 21st redirect of a call.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
-        /// The time for the whole call, ``Foundation/URLSession/Config/deadline``, has passed.
+        /// The call took longer than ``Foundation/URLSession/Config/deadline``.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
         /// `load` or `refresh` of a ``TokenAuthenticator`` did not return in time.
         public static let authenticationTimedOut = Self(rawValue: "authenticationTimedOut")
-        /// The server refused the credentials for good, or the request had none.
+        /// The server refused the credentials, and there are no others; or the request had none.
         public static let unauthorized = Self(rawValue: "unauthorized")
         /// The status is not accepted.
         public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
@@ -47,32 +47,32 @@ public struct RequestError: Error, Sendable {
 
     /// The kind of failure.
     public var code: Code
-    /// What is wrong and what to do about it, without secrets.
+    /// What is wrong and what to do; secrets are hidden.
     public var reason: String {
         get { shownRedaction.maskedByValue(text) + (diagnosis?.sentence ?? "") }
         set { (text, isDiagnosed) = (newValue, false) }
     }
     private var text: String
-    /// Whether the content explains more when the error is shown.
+    /// Whether the content is read to explain the error when it is shown.
     var isDiagnosed = false
-    /// The request, if there is one yet.
+    /// The request; `nil` if it could not be built.
     public var request: URLRequest?
     /// The response with its content, if there was one.
     public var response: DataResponse?
-    /// What was sent until then.
+    /// The attempts of the call before the error.
     public var attempts: [Attempt] = []
     /// The error that caused this one.
     public var underlyingError: (any Error)?
-    /// What the description hides.
+    /// What is hidden where the error is shown.
     var redaction: Redaction?
-    /// The same, or the default with what the request knows.
+    /// The redaction of the call, or the default one with the secrets of the request.
     var shownRedaction: Redaction {
         redaction ?? response?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
     }
 
-    /// An error, such as a validator of an app's own throws, from members that have the names of its properties.
+    /// Creates an error, such as in a custom validator; the parameters are the properties of the same names.
     ///
-    /// The reason is shown and logged: it must not contain a secret. The request is by default that of the response.
+    /// The reason is shown and logged, so it must not contain a secret. By default, the request is that of the response.
     public init(
         _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
         underlyingError: (any Error)? = nil
@@ -86,7 +86,7 @@ public struct RequestError: Error, Sendable {
         redaction = response?.redaction
     }
 
-    /// Whether the request itself cannot be sent.
+    /// Whether the request cannot be sent.
     var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
 
     static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
@@ -95,7 +95,7 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflectable {
-    /// Request, status, what is wrong and what to do, in one sentence; secrets are hidden.
+    /// The request, the status and the ``reason`` in one sentence; secrets are hidden.
     ///
     /// Lines of the content follow if it could not be decoded, and a line for each attempt if there were several.
     public var description: String {
@@ -112,6 +112,6 @@ extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflect
         return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
     }
 
-    /// The ``reason``, without the request and without lines of the content.
+    /// The ``reason``, without the request and the lines of the content.
     public var errorDescription: String? { reason.escapingControls }
 }

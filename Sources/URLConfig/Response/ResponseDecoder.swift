@@ -1,4 +1,4 @@
-/// Reads a model from bytes, as Foundation's decoders do.
+/// Decodes models, as Foundation's decoders do.
 ///
 /// ```swift
 /// struct XMLResponseDecoder: ResponseDecoder {
@@ -8,11 +8,7 @@
 /// }
 /// ```
 public protocol ResponseDecoder: Sendable {
-    /// A model from bytes.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the model.
-    ///   - data: The bytes.
+    /// Decodes a model from the content of a response.
     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
 }
 

@@ -1,4 +1,4 @@
-/// An API's own error that keeps something of its response, such as the status or `Retry-After`.
+/// An API's own error that needs more of its response than the content, such as the status or `Retry-After`.
 ///
 /// ```swift
 /// struct APIError: Decodable, ResponseError {
@@ -11,8 +11,8 @@
 /// }
 /// ```
 public protocol ResponseError: Error {
-    /// Takes what the error needs; called once, after the error is decoded and before it is thrown.
+    /// Takes what the error needs from the response.
     ///
-    /// - Parameter response: The response, with its content.
+    /// This is called once, after the error is decoded and before it is thrown.
     mutating func take(from response: DataResponse)
 }

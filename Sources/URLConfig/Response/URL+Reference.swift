@@ -1,16 +1,16 @@
 extension URL {
-    /// The absolute URL that a reference leads to from a base (RFC 3986 §5).
+    /// Resolves a reference against a base URL; the result is absolute (RFC 3986 §5).
     ///
-    /// Characters that a URL may not contain are encoded here: Foundation would encode the escapes beside them again.
+    /// Characters that a URL may not contain are encoded here: Foundation would also encode the `%` of valid escapes.
     init?(reference: String, relativeTo base: URL?) {
         let url: URL?
         if reference.isEmpty, let base {
-            // The base itself, for which Foundation gives no URL.
+            // Foundation returns no URL for an empty reference, which means the base.
             var components = URLComponents(url: base, resolvingAgainstBaseURL: true)
             components?.fragment = nil
             url = components?.url
         } else {
-            // A host is left to Foundation: it knows how to write one that is not ASCII.
+            // Foundation encodes a host that is not ASCII.
             let rest = reference.endOfAuthority
             let text = reference[..<rest] + String(reference[rest...]).percentEncoded(.reference)
             url = URL(string: String(text), relativeTo: base)?.absoluteURL

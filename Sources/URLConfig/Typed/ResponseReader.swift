@@ -1,4 +1,6 @@
-/// Makes a value of a response: checks the status, then reads the content. An app adds its own as a static member:
+/// Makes a value of a response: it checks the status, then reads the content.
+///
+/// An app adds its own readers as static members:
 ///
 /// ```swift
 /// extension ResponseReader where Output == Bool {
@@ -16,60 +18,53 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - status: The statuses; `nil`, the default, for 2xx.
-    ///   - read: Makes the value. What it throws is rethrown.
+    ///   - read: Makes the value. Its errors are rethrown.
     public init(
         status: Set<HTTPResponse.Status>? = nil, _ read: @escaping @Sendable (DataResponse) throws -> Output
     ) {
         self.read = { try read(status.map($0.validated(status:)) ?? $0.validated()) }
     }
 
-    // An init without the first parameter would be called by `Self { … }`.
-    private init(_ status: AnyStatus, _ read: @escaping @Sendable (DataResponse) throws -> Output) {
+    // Disfavoured, so that `Self { … }` calls the other init.
+    @_disfavoredOverload
+    private init(anyStatus read: @escaping @Sendable (DataResponse) throws -> Output) {
         self.read = read
     }
 
-    /// A reader of a value that is made of this one's.
-    ///
-    /// - Parameter transform: Makes the value. What it throws is rethrown.
+    /// A reader that transforms the value of this one; errors of `transform` are rethrown.
     public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> ResponseReader<Value> {
-        .init(.any) { try transform(read($0)) }
+        .init(anyStatus: { try transform(read($0)) })
     }
 
     /// This reader, with a fixed value for some statuses, such as `.json.or(nil, for: .notFound)`.
     ///
-    /// Validators come first: ``ResponseValidator/success`` refuses a 404.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - status: The statuses.
+    /// Validators run first: ``ResponseValidator/success`` refuses a 404.
     public func or(_ value: Output, for status: HTTPResponse.Status...) -> Self {
-        Self(.any) { status.contains($0.status) ? value : try read($0) }
+        Self(anyStatus: { status.contains($0.status) ? value : try read($0) })
     }
 
     /// This reader, with the API's own error in place of ``RequestError/Code/unacceptableStatus``.
     ///
     /// For all requests of an API, ``ResponseValidator/orThrow(_:)`` does the same.
     ///
-    /// - Parameter failure: The error's type; it is thrown as by ``DataResponse/validated(orThrow:decoder:)``.
+    /// - Parameter failure: The type of the error, which is thrown as ``DataResponse/validated(orThrow:decoder:)`` does.
     public func orThrow<Failure: Decodable & Error>(_ failure: Failure.Type) -> Self {
-        Self(.any) { response in
+        Self(anyStatus: { response in
             do {
                 return try read(response)
             } catch let error as RequestError where error.code == .unacceptableStatus {
                 try response.validated(orThrow: failure)
                 throw error
             }
-        }
+        })
     }
 }
-
-private enum AnyStatus { case any }
 
 extension ResponseReader where Output: Decodable {
     /// A model from the content of a 2xx response, with the decoder that ``DataResponse/decode(_:_:)`` uses.
     public static var json: Self { Self { try $0.decode() } }
 
-    /// ``text`` for a `String`, ``data`` for `Data`, optional ones included, and ``json`` for other types.
+    /// ``text`` for `String` and `String?`, ``data`` for `Data` and `Data?`, ``json`` for other types.
     static var automatic: Self {
         let (text, data) = (ResponseReader<String>.text, ResponseReader<Data>.data)
         return text as? Self ?? data as? Self ?? text.map(Optional.some) as? Self ?? data.map(Optional.some) as? Self
@@ -83,11 +78,11 @@ extension ResponseReader where Output == String {
 }
 
 extension ResponseReader where Output == Data {
-    /// The content of a 2xx response as it is.
+    /// The unchanged content of a 2xx response.
     public static var data: Self { Self(\.data) }
 }
 
 extension ResponseReader where Output == Void {
-    /// A 2xx status; the content is ignored.
+    /// Requires a 2xx status; the content is ignored.
     public static var none: Self { Self { _ in } }
 }

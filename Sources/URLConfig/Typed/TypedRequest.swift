@@ -1,4 +1,4 @@
-/// A request and how its response is read, for an app that declares its API in one place.
+/// A request with the reader of its response, for an app that declares its API in one place.
 ///
 /// ```swift
 /// extension TypedRequest where Output == User? {
@@ -14,7 +14,7 @@
 /// let user = try await URLSession.shared.value(for: .user(1))
 /// ```
 public struct TypedRequest<Output: Sendable>: Sendable {
-    /// A plain request, which can also be sent by other means or looked at in a test.
+    /// The request; it can also be sent by other means, or checked in a test.
     public var request: URLRequest
     /// Makes the value of the response.
     public var reader: ResponseReader<Output>
@@ -25,22 +25,20 @@ public struct TypedRequest<Output: Sendable>: Sendable {
         self.reader = reader
     }
 
-    /// The same request, for a value that is made of this one's, such as an envelope's `.map(\.data)`.
-    ///
-    /// - Parameter transform: Makes the value. What it throws is rethrown by `value(for:)`.
+    /// The same request with a transformed value, such as `.map(\.data)`; `value(for:)` rethrows errors of `transform`.
     public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> TypedRequest<Value> {
         .init(request, reader: reader.map(transform))
     }
 }
 
 extension TypedRequest where Output: Decodable {
-    /// A request from a preset and changes, as `URLRequest.with` makes it, and a reader.
+    /// Builds a request from a preset and changes, as `URLRequest.with` does.
     ///
     /// - Parameters:
     ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
     ///   - reader: Makes the value of the response; by default ``ResponseReader/text`` for a `String`,
     ///     ``ResponseReader/data`` for `Data`, and ``ResponseReader/json`` for other types.
-    ///   - configure: Makes the changes. What it throws is rethrown; one that does not throw needs no `try`.
+    ///   - configure: Makes the changes. Its errors are rethrown; if it does not throw, no `try` is needed.
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), reader: ResponseReader<Output>? = nil,
         _ configure: (inout URLRequest.Config) throws(Failure) -> Void
@@ -50,7 +48,7 @@ extension TypedRequest where Output: Decodable {
 }
 
 extension TypedRequest where Output == Void {
-    /// Unavailable: says what to write instead, which the compiler does not.
+    /// Unavailable: the message says what to write instead.
     @available(*, unavailable, message: "write `TypedRequest(.with(.api) { … }, reader: .none)`")
     public static func with(
         _ config: URLRequest.Config = .init(), reader: ResponseReader<Void>? = nil,

@@ -6,18 +6,18 @@ extension URLSession {
     /// let me: User = try await URLSession.shared.value(for: .with(.api) { $0.path = "/me" })
     /// ```
     ///
-    /// The validators come before the reader, which is never called on the caller's actor: a large response does not
-    /// block the main thread. ``Config/fallback`` is not called for what a reader throws.
+    /// The validators run before the reader. The reader never runs on the caller's actor, so a large response does not
+    /// block the main thread. ``Config/fallback`` is not called for errors of the reader.
     ///
     /// - Parameters:
-    ///   - request: The request and how to read its response.
+    ///   - request: The request with its reader.
     ///   - config: The preset; by default that of the request's host (``Config/subscript(host:)``), or else
     ///     ``Config/default``.
     ///   - isolation: The actor of the caller.
-    ///   - fileID: The file that the log names.
-    ///   - line: The line that the log names.
+    ///   - fileID: The source file in the log.
+    ///   - line: The line in the log.
     ///   - configure: Makes changes for this call.
-    /// - Throws: What `response(for:)` and the reader throw.
+    /// - Throws: The errors of `response(for:)` and of the reader.
     public func value<Output>(
         for request: TypedRequest<Output>, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Coding paths, as they are shown.
+/// The text of coding paths.
 @Suite struct CodingKeyPathTests {
     private enum Key: String, CodingKey { case password, a }
 

@@ -18,7 +18,7 @@ import Testing
         ] as [(String, ContentKind)])
     func `the kind is told from the first bytes`(content: String, kind: ContentKind) {
         #expect(ContentKind(Data(content.utf8)) == kind)
-        // A part of other data, whose indices do not start at zero.
+        // A slice of other data: its indices do not start at zero.
         #expect(ContentKind(Data("xy\(content)".utf8).dropFirst(2)) == kind)
     }
 

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Random JSON, mutated at random: whatever the content, an error about it is short, printable and without secrets.
+/// Random JSON with random mutations: the error about it is short, printable and without secrets.
 ///
-/// Two thousand of them in every run, the same ones each time. For more, from a number of one's own on:
+/// Every run tests the same two thousand documents. To test more, give a number:
 ///
 ///     URLCONFIG_FUZZ=1000000 swift test -c release -Xswiftc -enable-testing --filter DecodingDiagnosisFuzz
 @Suite(.serialized) struct DecodingDiagnosisFuzzTests {

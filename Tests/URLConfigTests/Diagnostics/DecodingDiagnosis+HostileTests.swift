@@ -1,9 +1,9 @@
 import Testing
 import URLConfig
 
-/// Contents made to trap, to exhaust or to take forever whoever explains them.
+/// Content that is made to crash the diagnosis, or to take much memory or time.
 @Suite(.serialized) struct DecodingDiagnosisHostileTests {
-    /// A decoder that fails where it is told to.
+    /// A decoder that fails at a given path.
     struct Failing: ResponseDecoder {
         struct Key: CodingKey {
             var stringValue: String
@@ -43,7 +43,7 @@ import URLConfig
             }
         }
         for (text, duration) in texts {
-            // A few milliseconds when optimized, a hundred times that when not and the machine is busy.
+            // Optimized code takes a few milliseconds; debug code on a busy machine takes a hundred times that.
             #expect(duration < .seconds(4))
             #expect(text.utf8.count < 2000)
             #expect(!text.contains("s3cret"))
@@ -53,7 +53,7 @@ import URLConfig
     @Test func `only the beginning of a large content is looked at`() {
         let content = Data(("[" + String(repeating: "0,", count: 300_000) + "x]").utf8)
         let fault = DecodingDiagnosisTests.text([Int].self, content)
-        #expect(fault.hasSuffix("it is not valid JSON, but the first 500.0 kB are"))
+        #expect(fault.hasSuffix("it is not valid JSON; the first 500.0 kB are valid, the rest was not searched"))
         let late = DecodingDiagnosisTests.text(Int.self, content, decoder: Failing(names: ["299999"]))
         #expect(late.hasSuffix("\n  (the place is not among the first 500.0 kB, which is all that was searched)"))
         let early = DecodingDiagnosisTests.text(Int.self, content, decoder: Failing(names: ["249998"]))

@@ -1,7 +1,7 @@
 import Testing
 import URLConfig
 
-/// What an error says about a content that is not what was asked for.
+/// Errors explain why the content could not be decoded.
 @Suite struct DecodingDiagnosisTests {
     struct User: Decodable {
         enum Role: String, Decodable { case admin }
@@ -47,7 +47,7 @@ import URLConfig
             #"{"users":[{"id":1,"name":"a","o":{"x":1},"l":[ ]}]}"#,
             """
             users[0].email is missing
-              users[0] {  ← no "email" in here
+              users[0] {  ← no "email" here
                 "id" : 1,
                 "name" : "a",
                 "o" : {…},
@@ -69,7 +69,7 @@ import URLConfig
             #"{"users":[{}]}"#,
             """
             users[0].id is missing
-              users[0] {}  ← no "id" in here
+              users[0] {}  ← no "id" here
             """
         ),
         (
@@ -141,19 +141,19 @@ import URLConfig
         (
             #"{"users":[{"id":1,"email":"a"},{"id":2,"email":"ann@exa"#,
             """
-            the JSON breaks off in users[1].email, after 55 bytes
+            the JSON is cut off in users[1].email, after 55 bytes
               users[1] {
                 "id" : 2,
-                "email" : "ann@exa  ← it breaks off here
+                "email" : "ann@exa  ← cut off here
             """
         ),
         (
             #"{"users":[{"id":1,"password":{"a":"s3cret"#,
             """
-            the JSON breaks off in users[0].password.***, after 41 bytes
+            the JSON is cut off in users[0].password.***, after 41 bytes
               users[0] {
                 "id" : 1,
-                "password" : "***"  ← it breaks off here
+                "password" : "***"  ← cut off here
             """
         ),
         (
@@ -178,7 +178,7 @@ import URLConfig
         (
             #"{"users":[{"id":1,"email":"a"},{"id":2.5,"email":"b"}]}"#,
             """
-            it is valid JSON, but a number in it does not fit its type, and the decoder does not say which; \
+            it is valid JSON, but a number does not fit its type, and the decoder does not say which; \
             the first that is not an integer is users[1].id
               users[1] {
                 "id" : 2.5  ← not an integer

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// One sentence for what a decoder says.
+/// One sentence for the error of a decoder.
 @Suite struct DecodingErrorSummaryTests {
     private struct Model: Decodable {
         struct User: Decodable {

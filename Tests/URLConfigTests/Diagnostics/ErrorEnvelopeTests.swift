@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Errors that services answer with.
+/// Errors in the responses of services.
 @Suite struct ErrorEnvelopeTests {
     private func message(_ json: String, _ type: String = "application/json", _ status: HTTPResponse.Status = .ok)
         -> String?

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Lines of JSON.
+/// Lines of JSON around a place.
 @Suite struct JSONExcerptTests {
     private enum Mark {
         case container, last

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Where in a document a coding path leads.
+/// Finds the place of a coding path in a document.
 @Suite struct JSONTokenizerMembersTests {
     private func value(_ path: [JSONKey], _ json: String) -> String? {
         let json = JSONTokenizer(json.utf8)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Where JSON is broken, and what is read after that.
+/// Finds the first fault of JSON, and reads on after it.
 @Suite(.serialized) struct JSONTokenizerTests {
     private static func checked(_ bytes: some Sequence<UInt8>) -> JSONTokenizer {
         var json = JSONTokenizer(bytes)
@@ -65,7 +65,7 @@ import Testing
         #expect(json.oddNumber?.offset == offset)
     }
 
-    /// The tokens, `!` before those that may not stand there.
+    /// The tokens, with `!` before unexpected ones.
     private static func tokens(_ text: String) -> String {
         var json = JSONTokenizer(text.utf8)
         var tokens: [String] = []
@@ -116,7 +116,7 @@ import Testing
         #expect(growth < 24)
     }
 
-    /// Reads all there is of a document, which `JSONDecoder` checks only as far as it is read.
+    /// Decodes the whole document: `JSONDecoder` checks only what is decoded.
     private struct Everything: Decodable {
         struct Key: CodingKey {
             var stringValue: String
@@ -147,7 +147,7 @@ import Testing
             var json = RandomJSON(secret: "s3cr3t", &random)
             json.mutate(&random)
             let bytes = json.bytes
-            // UTF-16 is none of ours; a number may be well-formed and too large.
+            // The tokenizer does not read UTF-16; a number may be well-formed and too large.
             let isLarge = String(decoding: bytes, as: UTF8.self).contains(/[eE]\+?\d{3}/)
             guard !bytes.prefix(4).contains(0), !isLarge else { continue }
             let isRead = (try? JSONDecoder().decode(Everything.self, from: Data(bytes))) != nil

@@ -5,10 +5,12 @@ import Testing
 
 @testable import URLConfig
 
-/// Secrets that must not sing, in every place that something is shown: one table of what a client knows, in all
-/// spellings, and one of what only a server knows, under a name or in a shape.
+/// Puts a secret, the canary, into requests and responses, and looks for it in everything that is shown.
+///
+/// One table has secrets that the client knows, in all spellings. The other has secrets that only the server knows,
+/// under a name or with a known shape.
 @Suite struct CanaryTests {
-    /// With characters that are spelled differently everywhere.
+    /// It contains characters that every format escapes differently.
     static let canary = "c4n&ry/<\"Zé+9%2f\\x~"
     static let user = "us3r-c4nary-name"
 
@@ -25,7 +27,7 @@ import Testing
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
     }
 
-    /// Where a request carries the canary.
+    /// The places of the canary in a request.
     static let carriers: [(name: String, request: URLRequest)] = [
         carrier("bearer") { $0.authorization = .init { $0[.authorization] = "Bearer plain-c4nary" } },
         carrier("basic") { $0.authorization = .basic(username: user, password: canary) },
@@ -66,7 +68,7 @@ import Testing
         )
     }
 
-    /// How a text may spell it.
+    /// The spellings of the canary.
     static let spellings: [(name: String, spell: @Sendable (String) -> String)] = [
         ("as it is", { $0 }), ("percent", { $0.percentEncoded(.unreserved) }),
         ("percent in lower case", { $0.percentEncoded(.unreserved).replacing(/%../) { $0.0.lowercased() } }),
@@ -88,7 +90,7 @@ import Testing
         ("cut", { String($0.prefix(12)) + "…" }), ("cut by dots", { String($0.prefix(12)) + "..." }),
     ]
 
-    /// What a server makes of it.
+    /// Responses with the canary.
     static let sayings: [(name: String, type: MediaType?, say: @Sendable (String) -> String)] = [
         ("prose", .text, { "You have sent \($0), which is wrong." }), ("alone", nil, { $0 }),
         ("JSON string", .json, { #"{"error":"you have sent \#($0) to us","id":"x"}"# }),
@@ -104,12 +106,12 @@ import Testing
         let (name, request) = Self.carriers[carrier]
         let secret =
             name == "bearer" ? "plain-c4nary" : name == "field" ? Self.canary.replacing("é", with: "e") : Self.canary
-        // Each carrier meets each spelling and each saying, and a tenth of their pairs: two spellings in each saying.
+        // Each carrier is tested with each spelling and each saying, but only a tenth of their pairs: two in each saying.
         for (column, (saying, type, say)) in Self.sayings.enumerated() {
             let row = (column + carrier) % 10
             let pair = [Self.spellings[row], Self.spellings[row + 10]]
             let spelled = (carrier.isMultiple(of: 2) ? pair : pair.reversed()).map { $0.spell(secret) }
-            // What a JSON string cannot contain as it is, is not JSON: that is tried, too.
+            // Some spellings are invalid in a JSON string: that is tested, too.
             let said = say(spelled.joined(separator: " and "))
             let own = RequestError(
                 .decoding, reason: said, request: request, underlyingError: URLError(.badURL))
@@ -175,7 +177,7 @@ import Testing
                 ("body", Redaction.standard.body(body, type)),
                 ("sent", String(decoding: Redaction.standard.sentBody(body, type), as: UTF8.self)),
             ]
-            // Every place with two of the types.
+            // Tests every place with two of the types.
             if (row + column).isMultiple(of: 3) { places += try Self.places(request, type, said) }
             for (place, shown) in places {
                 #expect(!shown.contains(Self.fresh), "\(type?.essence ?? "no type"), \(place): \(shown)")
@@ -183,7 +185,7 @@ import Testing
         }
     }
 
-    /// What cannot be known, and why.
+    /// Secrets that cannot be recognized, and the reason.
     static let unknowable = [
         ("your new key is X", "no name stands by it, and the client has never had it"),
         ("user,password\nann,X", "the name of a column is far from its values"),
@@ -218,7 +220,7 @@ import Testing
         #expect(Redaction.standard.masked(text) == text)
     }
 
-    /// All that is shown of a call whose server says something.
+    /// Everything that is shown of a call with a response.
     static func places(_ request: URLRequest, _ type: MediaType?, _ said: String) throws -> [(String, String)] {
         struct Model: Decodable { var id: Int }
         struct Own: LocalizedError, CustomStringConvertible {

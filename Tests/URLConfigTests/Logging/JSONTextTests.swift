@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// JSON, and what only looks like it, masked and laid out.
+/// Masks and formats JSON, also invalid JSON.
 @Suite(.serialized) struct JSONTextTests {
     private func masked(_ text: String) -> String {
         String(decoding: Redaction.standard.sentBody(Data(text.utf8), .json), as: UTF8.self)
@@ -85,7 +85,7 @@ import Testing
             ("]", ""), (",", ""), ("\"a\" ", ""), ("{\"token\":", ""), ("{ ", ""), ("\n", "x"),
         ])
     func `hostile text takes time and room in proportion to its length`(piece: String, end: String) {
-        // Less than a second where the time grows with the length, minutes where it grows with its square.
+        // Linear time takes less than a second, quadratic time takes minutes.
         let count = 40_000
         let text = "{}" + String(repeating: piece, count: count) + String(repeating: end, count: count)
         #expect(pretty(text).utf8.count <= 50 * text.utf8.count)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What a real call knows: also what an authenticator, the session and its cookies have put on the request.
+/// The secrets that a real call knows, also those of its authenticator, session and cookies.
 @Suite struct KnownSecretsTests {
     @Test func `what an authenticator and the session put on a request is hidden in what the server says`() async throws
     {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// What a server or a caller sends takes time that grows with its length, not with the square of it.
+/// The time for any input grows with its length, not with the square of its length.
 @Suite struct LinearTimeTests {
-    /// Marks that have to be sorted before two texts can be compared.
+    /// Combining marks, which Swift sorts before it compares two strings.
     private static func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{316}", count: count / 4) }
 
     private func cURL(_ body: String, _ contentType: String) {

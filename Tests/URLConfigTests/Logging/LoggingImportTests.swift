@@ -1,4 +1,4 @@
-// No import of Logging: that this file compiles under MemberImportVisibility is a part of the test.
+// Logging is not imported: the test is that this file compiles under MemberImportVisibility.
 import Testing
 import URLConfig
 

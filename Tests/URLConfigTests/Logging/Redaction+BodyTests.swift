@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Bodies: what is shown of them, and what of them a cURL line sends.
+/// Hides secrets in bodies that are shown, and in those of curl commands.
 @Suite struct RedactionBodyTests {
     private func shown(_ text: String, _ type: MediaType?, limit: Int = .max) -> String {
         Redaction.standard.body(Data(text.utf8), type, limit: limit)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Ways around the masker that were found by attacking it.
+/// Attacks that once revealed a secret.
 @Suite(.timeLimit(.minutes(10))) struct RedactionLeakTests {
     private let stub = Transport { request in
         let sent = request.urlRequest.value(forHTTPHeaderField: "X-Echo") ?? ""
@@ -115,7 +115,7 @@ import Testing
                 return try await session.response(for: server.request(), config: .silent)
             }
             let response = try await call()
-            // Until the session's shadow has gone, too.
+            // The shadow of the session must be released, too.
             _ = ShadowSession.of(URLSession(configuration: .ephemeral))
             #expect(response.bodyString == "you have sent ***")
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Random texts with a secret under a hidden name: it is never shown, and what is no secret stays.
+/// Random texts with a secret under a hidden name: the secret is never shown, and other text stays.
 @Suite struct RedactionRandomTests {
     private static let secret = "s3cr3t"
     private static let hidden = [

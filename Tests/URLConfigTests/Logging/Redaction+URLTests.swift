@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// URLs, queries and forms: what is hidden in them.
+/// Hides secrets in URLs, queries and forms.
 @Suite struct RedactionURLTests {
     @Test(arguments: [
         ("https://h.example/a?page=1", "https://h.example/a?page=1"),
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `a form without a content type is one all the same`() {
-        // Foundation sends a body that names no content type as a form.
+        // Foundation sends a body without a content type as a form.
         let form = Data("user=u&password=s3cret&x=1".utf8)
         #expect(Redaction.standard.body(form, nil) == "user=u&password=***&x=1")
         #expect(Redaction.standard.sentBody(form, nil) == Data("user=u&password=***&x=1".utf8))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What a server says in its own words, wherever an error shows it.
+/// Text of a server in every place where an error shows it.
 @Suite struct RedactionWordsTests {
     private static let secrets = [
         "Authorization: Bearer s3cret", "Authorization: Digest username=\"a\", response=\"s3cret\"",

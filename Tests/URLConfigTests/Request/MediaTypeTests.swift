@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Media types: RFC 9110 §8.3.1, and what servers send instead.
+/// Media types: RFC 9110 §8.3.1, and malformed ones that servers send.
 @Suite struct MediaTypeTests {
     @Test(
         arguments: [
@@ -34,7 +34,7 @@ import Testing
         #expect(MediaType(text) == nil)
     }
 
-    /// Swift takes `MediaType("…")` for `"…" as MediaType`
+    /// Swift reads `MediaType("…")` as `"…" as MediaType`
     /// (https://github.com/swiftlang/swift-evolution/blob/main/proposals/0213-literal-init-via-coercion.md).
     @Test func `a text that is no media type gives none, but a literal needs init by its name`() {
         let text = "bogus"
@@ -75,7 +75,7 @@ import Testing
         #expect(kind.matches(other) == expected)
     }
 
-    /// The four that RFC 9110 §8.3.1 calls equivalent, but for those whose parameter values differ by case.
+    /// The equivalent media types of RFC 9110 §8.3.1, without those whose parameter values differ in case.
     @Test func `equivalent media types are equal`() {
         #expect(MediaType("text/html;charset=utf-8") == MediaType("Text/HTML;Charset=\"utf-8\""))
         #expect(MediaType("text/html;charset=utf-8") == MediaType("text/html; charset=utf-8"))

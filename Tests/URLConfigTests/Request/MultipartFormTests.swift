@@ -131,7 +131,7 @@ import Testing
         #expect((error?.underlyingError as? RequestError)?.underlyingError is EncodingError)
     }
 
-    /// RFC 2046 §5.1.1 allows at most 70 characters, of which these need no quotes in a parameter.
+    /// RFC 2046 §5.1.1 allows at most 70 characters; these characters need no quotes in a parameter.
     @Test func `no two forms have one boundary, and each is a token with 128 random bits`() {
         let boundaries = (0..<2000).map { _ in MultipartForm().boundary }
         #expect(Set(boundaries).count == boundaries.count)
@@ -139,7 +139,7 @@ import Testing
             #expect(boundary.utf8.count <= 70)
             #expect(boundary.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
         }
-        // 25 digits of base 36 have 129 bits. Numbers are seldom short; the longest of many is not.
+        // 25 digits of base 36 have 129 bits. A random number may be shorter, but the longest of many is not.
         let prefix = "URLConfig-"
         #expect(boundaries.allSatisfy { $0.hasPrefix(prefix) })
         #expect(boundaries.map(\.utf8.count).max().map { $0 - prefix.utf8.count } ?? 0 >= 25)

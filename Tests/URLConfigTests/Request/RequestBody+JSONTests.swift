@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Members of every shape, and what the encoder's strategies do to them.
+/// Members of every type, with the strategies of the encoder.
 @Suite struct RequestBodyJSONTests {
     private func text(_ configure: (inout URLRequest.Config) -> Void) -> String? {
         let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }

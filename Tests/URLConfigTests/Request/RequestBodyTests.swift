@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Bodies: members set one by one, and whole ones.
+/// Bodies from members, and whole bodies.
 @Suite struct RequestBodyTests {
     private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
 

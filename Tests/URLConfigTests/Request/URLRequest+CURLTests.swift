@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// The curl command, run in a real shell: what it hands to curl is what the request would send.
+/// Runs the curl command in a real shell: curl receives what the request would send.
 @Suite struct URLRequestCURLTests {
     private static let hostile = [
         "it's", "'", "''", "'; exit 3; '", "$(exit 3)", "`exit 3`", "${HOME}", "$HOME", "\"x\"", "\\", "a\\'b", "\\n",
@@ -53,7 +53,7 @@ import URLConfig
     func `a hostile header value is one word`(text: String) throws {
         var request = request { _ in }
         request.setValue(text, forHTTPHeaderField: "X-Text")
-        // Foundation takes no line break: what the request holds is what counts.
+        // Foundation refuses line breaks, so the value is read back from the request.
         let value = request.allHTTPHeaderFields?["X-Text"]
         let field = value.map { ["-H", $0.isEmpty ? "X-Text;" : "X-Text: \($0)"] } ?? []
         #expect(try words(request) == field + ["https://h.example/a"])
@@ -63,7 +63,7 @@ import URLConfig
     func `a hostile method is one word`(text: String) throws {
         var request = request { _ in }
         request.httpMethod = text
-        // Foundation may refuse or change what is no method; what the request holds is what counts.
+        // Foundation may refuse or change an invalid method, so the method is read back from the request.
         let method = request.httpMethod ?? "GET"
         #expect(try words(request).suffix(3).contains(method) || method == "GET")
         #expect(try words(request).last == "https://h.example/a")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// A request for the eye.
+/// Descriptions of requests.
 @Suite struct URLRequestDescriptionTests {
     private let config = URLRequest.Config(host: "https://h.example") {
         $0.method = .post

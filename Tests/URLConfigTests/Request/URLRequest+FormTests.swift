@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Forms: in requests made by hand, and how their items are encoded.
+/// Forms in requests that are made by hand, and the encoding of their items.
 @Suite struct URLRequestFormTests {
     private func request() throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: "https://h.example/form")))
@@ -35,7 +35,7 @@ import URLConfig
         #expect(request.httpMethod == "POST")
     }
 
-    /// WHATWG URL §5.2: all but ASCII letters and digits, `*`, `-`, `.` and `_` is encoded, and a space is a plus.
+    /// WHATWG URL §5.2: ASCII letters, digits, `*`, `-`, `.` and `_` stay, a space becomes a plus, the rest is encoded.
     @Test(arguments: [
         ("a b", "a+b"), ("a+b", "a%2Bb"), ("*-._", "*-._"), ("~", "%7E"), ("a&b=c", "a%26b%3Dc"), ("\u{E9}", "%C3%A9"),
         ("\u{1F600}", "%F0%9F%98%80"), ("\r\n", "%0D%0A"), ("100%", "100%25"), ("%20", "%2520"),

@@ -37,7 +37,7 @@ import Testing
         #expect(try response.decode { $0.decoder = PropertyListDecoder() } == user)
     }
 
-    /// A response in snake_case whose call has a decoder for it.
+    /// A response in snake_case, with a decoder for it.
     private func snake(
         _ text: String, status: HTTPResponse.Status = .ok, _ contentType: String = "application/json"
     ) -> DataResponse {

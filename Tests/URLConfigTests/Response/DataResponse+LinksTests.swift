@@ -23,7 +23,7 @@ import URLConfig
     }
 
     @Test func `several fields, one of them folded, are all read`() async throws {
-        // Under names that differ in case, Linux's Foundation keeps one of them.
+        // If field names differ in case, Foundation on Linux keeps one of the fields.
         let fields = "Link: </a>; rel=next\r\nX: y\r\nLink: </b>;\r\n\trel=last"
         try await FaultServer.serving(.fieldLine(fields)) { server in
             let response = try await server.get()
@@ -31,7 +31,7 @@ import URLConfig
         }
     }
 
-    /// What takes quadratic time does not end within an hour.
+    /// In quadratic time, this would take more than an hour.
     @Test(
         arguments: [
             (",", 0), ("<", 0), ("\"", 0), (";", 0), ("\\", 0), ("=", 0), (" ", 0), ("</a>", 0), ("</a>;", 0),

@@ -73,7 +73,7 @@ import Testing
         let user = response(#"{"Name":"Ann"}"#, 200)
         let failure = response(#"{"Code":"a"}"#, 409)
         for var response in [user, failure] {
-            // One that the call names wins.
+            // A decoder that is passed wins over that of the response.
             response.decoder = Upside()
             let decode = { try response.decode(User.self, orThrow: APIError.self, decoder: .lowercase) }
             if response.isSuccess {
@@ -125,6 +125,17 @@ import Testing
         let thrown = #expect(throws: Problem.self) { try problem.validated(orThrow: Problem.self) }
         #expect(thrown?.status == .conflict)
         #expect(throws: RequestError.self) { try response("{}", 409).validated(orThrow: Problem.self) }
+    }
+
+    @Test func `problem details are JSON for every decoder`() throws {
+        let content = #"{"title": "No", "owner": "Ann"}"#.utf8
+        var response = DataResponseTests.response(content, contentType: "application/problem+json", status: .conflict)
+        response.decoder = PropertyListDecoder()
+        let thrown = #expect(throws: Problem.self) { try response.validated(orThrow: Problem.self) }
+        #expect(thrown?.title == "No")
+        let problem = try response.decode(Problem.self, decoder: JSONDecoder())
+        #expect(problem["owner"] == "Ann")
+        #expect(try response.decode(Problem.self).title == "No")
     }
 
     @Test func `the validator throws it from the call`() async throws {

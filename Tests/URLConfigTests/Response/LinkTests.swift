@@ -1,7 +1,7 @@
 import Testing
 import URLConfig
 
-/// Links: RFC 8288, and what servers send instead.
+/// Links: RFC 8288, and malformed links that servers send.
 @Suite struct LinkTests {
     private static let url = "https://api.example.com/v2/articles?page=2"
 

@@ -99,7 +99,7 @@ import URLConfig
     }
 }
 
-/// Arrays within arrays, around a number.
+/// Nested arrays around a number.
 private struct Deep: Decodable {
     let depth: Int
 

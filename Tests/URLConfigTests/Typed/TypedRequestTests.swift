@@ -15,7 +15,7 @@ import Testing
 
     private static let user = Data(#"{"name":"Rex"}"#.utf8)
 
-    /// What is read from a response to the request.
+    /// The value that is read from a response to the request.
     private func value<Output>(
         of request: TypedRequest<Output>, _ data: Data = user, status: HTTPResponse.Status = .ok
     ) throws -> Output {
