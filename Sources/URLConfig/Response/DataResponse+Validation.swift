@@ -10,7 +10,7 @@ extension DataResponse {
 
     /// This response, if its status is one of those given.
     ///
-    /// - Parameter status: The statuses, such as `[.ok, .notFound]` or `[200, 404]`.
+    /// - Parameter accepted: The statuses, such as `[.ok, .notFound]` or `[200, 404]`.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
     public func validated(status accepted: Set<HTTPResponse.Status>) throws -> Self {
