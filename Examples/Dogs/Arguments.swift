@@ -7,7 +7,7 @@ enum Arguments: Equatable {
 
     static let usage = """
         usage: dogs [--host <url>]
-          --host <url>  asks this host, such as https://dogapi.dog, not a copy of the API on this machine
+          --host <url>  uses this host, such as https://dogapi.dog, instead of a copy of the API on this machine
         """
 
     init(_ words: [String]) {

@@ -26,7 +26,7 @@ struct Breed: Decodable, Identifiable, Equatable, Sendable {
         let hypoallergenic: Bool
     }
 
-    /// From the least to the most: years, or kilograms.
+    /// A range of years or kilograms.
     struct Span: Decodable, Equatable, Sendable {
         let min: Int
         let max: Int
@@ -55,22 +55,24 @@ struct Fact: Decodable, Identifiable, Sendable {
     }
 }
 
-/// An answer that is no success, with the reasons that the API gave: a JSON:API document of errors.
-struct APIError: Error, CustomStringConvertible {
-    let status: HTTPResponse.Status
-    let reasons: [Reason]
+/// The errors that the API sends with a status that is not 2xx: a JSON:API document.
+struct APIError: Decodable, ResponseError, CustomStringConvertible {
+    let errors: [Reason]
+    private(set) var status: HTTPResponse.Status?
+
+    private enum CodingKeys: CodingKey {
+        case errors
+    }
 
     struct Reason: Decodable, Sendable {
         let title: String?
         let detail: String?
     }
 
-    struct Document: Decodable {
-        let errors: [Reason]
-    }
+    mutating func take(from response: DataResponse) { status = response.status }
 
     var description: String {
-        let texts = reasons.compactMap { $0.detail ?? $0.title }
-        return "\(status.code): \(texts.isEmpty ? "the API gives no reason" : texts.joined(separator: ", "))"
+        let texts = errors.compactMap { $0.detail ?? $0.title }
+        return "\(status?.code ?? 0): \(texts.isEmpty ? "the API gives no reason" : texts.joined(separator: ", "))"
     }
 }

@@ -1,6 +1,6 @@
 import URLConfig
 
-/// Where the app gets its dogs from: its screens know this protocol only, and their tests bring one of their own.
+/// Where the app gets its dogs: screens know only this protocol, and their tests use another implementation.
 protocol DogRepository: Sendable {
     /// A page of the breeds, counted from 1.
     func breeds(page: Int) async throws -> Document<[Breed]>
@@ -13,27 +13,27 @@ struct RemoteDogRepository: DogRepository {
     var api = URLRequest.Config.dogapi
 
     func breeds(page: Int) async throws -> Document<[Breed]> {
-        let request = URLRequest.with(api) {
+        try await document {
             $0.path = "/api/v2/breeds"
             $0.query["page[number]"] = page
         }
-        let response = try await URLSession.shared.response(for: request, config: .dogapi)
-        return try response.decode(decoder: .dogapi)
     }
 
     func breed(id: Breed.ID) async throws -> Breed {
-        let request = URLRequest.with(api) { $0.path = "/api/v2/breeds/\(id)" }
-        let response = try await URLSession.shared.response(for: request, config: .dogapi)
-        return try response.decode(Document<Breed>.self, decoder: .dogapi).data
+        try await document { $0.path = "/api/v2/breeds/\(id)" }.data
     }
 
     func facts(limit: Int) async throws -> [Fact] {
-        let request = URLRequest.with(api) {
+        try await document {
             $0.path = "/api/v2/facts"
             $0.query["limit"] = limit
-        }
-        let response = try await URLSession.shared.response(for: request, config: .dogapi)
-        return try response.decode(Document<[Fact]>.self, decoder: .dogapi).data
+        }.data
+    }
+
+    private func document<Content>(
+        _ configure: (inout URLRequest.Config) -> Void
+    ) async throws -> Document<Content> {
+        try await URLSession.shared.response(for: .with(api, configure), config: .dogapi).decode()
     }
 }
 
@@ -42,16 +42,9 @@ extension URLRequest.Config {
 }
 
 extension URLSession.Config {
-    static let dogapi = Self().with { $0.validators = [.noAPIError] }
-}
-
-extension ResponseValidator {
-    /// Throws ``APIError`` for whatever is no success.
-    static let noAPIError = Self { response in
-        guard !response.isSuccess else { return }
-        // A proxy on the way may well answer with a page, not a document: then the status has to do.
-        let document = try? response.decode(APIError.Document.self)
-        throw APIError(status: response.status, reasons: document?.errors ?? [])
+    static let dogapi = Self().with {
+        $0.decoder = JSONDecoder.dogapi
+        $0.validators = [.orThrow(APIError.self)]
     }
 }
 

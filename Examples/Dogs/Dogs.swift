@@ -1,10 +1,10 @@
 import URLConfig
 
-/// Dogs on the command line: an app in small, that knows its API through a repository only.
+/// Dogs on the command line: a small app that knows its API only through a repository.
 @main
 struct Dogs {
     static func main() async {
-        // What goes wrong is told to whoever runs this, once.
+        // Errors are printed below.
         URLSession.Config.defaultLogger = nil
         do {
             switch Arguments(Array(CommandLine.arguments.dropFirst())) {
@@ -21,12 +21,12 @@ struct Dogs {
                 }
             case .host(let host):
                 let api = URLRequest.Config.dogapi.with { $0.host = host }
-                // Only to refuse a host that is none before anything else is said.
+                // Throws for an invalid host before anything is printed.
                 _ = try api.request()
                 try await show(RemoteDogRepository(api: api))
             }
         } catch {
-            // Printed as it is, a URLError is all of its user info.
+            // The description of a URLError is its whole user info.
             complain("dogs: \((error as? URLError)?.localizedDescription ?? "\(error)")")
             exit(1)
         }
@@ -35,25 +35,25 @@ struct Dogs {
     private static func show(_ repository: some DogRepository) async throws {
         let first = try await repository.breeds(page: 1)
         guard let listed = first.data.first else { throw Surprise("the first page has no breeds") }
-        guard first.links?.next != nil else { throw Surprise("the first page names no next one") }
+        guard first.links?.next != nil else { throw Surprise("the first page has no link to the next one") }
         let second = try await repository.breeds(page: 2)
         guard let next = second.data.first, next.id != listed.id else { throw Surprise("both pages are the same") }
-        print("\nBreeds, two pages of them:")
+        print("\nTwo pages of breeds:")
         for breed in first.data + second.data { print("  \(breed.attributes.name)") }
 
         let breed = try await repository.breed(id: listed.id)
-        guard breed == listed else { throw Surprise("\(listed.id) is not the breed that was listed under it") }
+        guard breed == listed else { throw Surprise("the breed \(listed.id) differs from the one in the list") }
         print("\n\(breed.attributes.name), \(breed.attributes.life.min) to \(breed.attributes.life.max) years:")
         print("  \(breed.attributes.description)")
 
         let facts = try await repository.facts(limit: 2)
-        guard facts.count == 2 else { throw Surprise("2 facts were asked for, \(facts.count) came") }
+        guard facts.count == 2 else { throw Surprise("the request was for 2 facts, the response has \(facts.count)") }
         print("\nFacts:")
         for fact in facts { print("  \(fact.attributes.body)") }
 
         do {
             _ = try await repository.breed(id: "00000000-0000-0000-0000-000000000000")
-            throw Surprise("there is a breed that should not be")
+            throw Surprise("there is a breed with the ID of zeros")
         } catch let error as APIError where error.status == .notFound {
             print("\nA breed that does not exist:\n  \(error)")
         }
@@ -64,7 +64,7 @@ struct Dogs {
     }
 }
 
-/// An answer that is well formed, but not what was asked for.
+/// A valid response with other content than expected.
 struct Surprise: Error, CustomStringConvertible {
     let description: String
 

@@ -2,9 +2,9 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// A copy of the API with three breeds, two of them a page, on a free loopback port.
+/// A copy of the API on a free loopback port: three breeds, two on each page.
 ///
-/// This file does without URLConfig, whose HTTPTypes have requests and responses of the same names.
+/// This file does not import URLConfig, whose HTTPTypes have requests and responses with the same names.
 enum LocalAPI {
     private static let pageSize = 2
 
@@ -12,8 +12,8 @@ enum LocalAPI {
     static func run(_ body: @Sendable (_ host: String) async throws -> Void) async throws {
         let server = try HTTPServer(
             address: .inet(ip4: "127.0.0.1", port: 0), logger: .disabled,
-            handler: ClosureHTTPHandler { answer(to: $0) })
-        // The end of this function cancels it, which closes the port, and waits for it.
+            handler: ClosureHTTPHandler { response(to: $0) })
+        // The end of this function cancels the server, which closes its port.
         async let _: Void = server.run()
         try await server.waitUntilListening()
         guard case .ip4(let address, let port) = await server.listeningAddress else {
@@ -22,7 +22,7 @@ enum LocalAPI {
         try await body("http://\(address):\(port)")
     }
 
-    private static func answer(to request: HTTPRequest) -> HTTPResponse {
+    private static func response(to request: HTTPRequest) -> HTTPResponse {
         guard request.method == .GET else { return error(.methodNotAllowed) }
         let segments = request.path.split(separator: "/")
         switch segments.count {

@@ -1,9 +1,9 @@
 import URLConfig
 
 extension URLRequest.Config {
-    /// An app would name its host: `static let api = Self(host: "https://api.example.com/v2") { … }`.
+    /// An app names its host here: `static let api = Self(host: "https://api.example.com/v2") { … }`.
     ///
-    /// This one has the default host, because the tour's server listens on another port each time.
+    /// This preset uses the default host, because the server of the tour has another port each time.
     static var api: Self {
         Self().with {
             $0.headers[.accept] = "application/json"
@@ -12,8 +12,13 @@ extension URLRequest.Config {
     }
 }
 
+extension URLSession.Config {
+    /// The preset of the host, which no call has to name.
+    static let api = Self().with { $0.decoder = JSONDecoder.api }
+}
+
 extension JSONDecoder {
-    static let custom = {
+    static let api = {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         decoder.dateDecodingStrategy = .iso8601

@@ -2,13 +2,13 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// The other end of the wire: a small API on a free loopback port, which remembers what it received.
+/// A small API on a free loopback port that remembers what it received.
 ///
-/// This file does without URLConfig, whose HTTPTypes have requests and responses of the same names.
+/// This file does not import URLConfig, whose HTTPTypes have requests and responses with the same names.
 actor Server {
     struct Received: Sendable {
         let method: String
-        /// Path and query, percent-encoded as they came.
+        /// Path and query, percent-encoded as they were sent.
         let target: String
         let fields: [String: String]
         let body: String
@@ -26,8 +26,8 @@ actor Server {
         let api = Server()
         let server = try HTTPServer(
             address: .inet(ip4: "127.0.0.1", port: 0), logger: .disabled,
-            handler: ClosureHTTPHandler { try await api.answer($0) })
-        // The end of this function cancels it, which closes the port, and waits for it.
+            handler: ClosureHTTPHandler { try await api.response(to: $0) })
+        // The end of this function cancels the server, which closes its port.
         async let _: Void = server.run()
         try await server.waitUntilListening()
         guard case .ip4(let address, let port) = await server.listeningAddress else {
@@ -40,7 +40,7 @@ actor Server {
         received = []
     }
 
-    private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
+    private func response(to request: HTTPRequest) async throws -> HTTPResponse {
         let body = try await request.bodyData
         let fields = request.headers.map { ($0.key.rawValue.lowercased(), $0.value) }
         received.append(
@@ -62,7 +62,7 @@ actor Server {
         case ("GET", "/v2/me"):
             return .json(#"{"message": "this token is not valid"}"#, .forbidden)
         case ("POST", "/v2/orders"):
-            // Busy twice, the first time with a word about when to come back.
+            // Busy twice. The first response says when to try again.
             guard received.count < 3 else { return .json(#"{"id": 7}"#, .created) }
             let fields: [HTTPHeader: String] = received.count == 1 ? [.init("Retry-After"): "1"] : [:]
             return HTTPResponse(statusCode: .serviceUnavailable, headers: HTTPHeaders(fields), body: Data())

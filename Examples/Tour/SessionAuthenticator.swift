@@ -1,6 +1,6 @@
 import URLConfig
 
-/// Puts a token on each request, and fetches another one when it is refused.
+/// Puts a token on each request, and gets another one when the server refuses it.
 actor SessionAuthenticator: Authenticator {
     private var token: String
     private let refreshToken: String
@@ -15,17 +15,20 @@ actor SessionAuthenticator: Authenticator {
     }
 
     func reauthorize(after response: DataResponse) async throws -> Bool {
+        token = try await Grant.refreshed(refreshToken).accessToken
+        return true
+    }
+}
+
+struct Grant: Decodable {
+    let accessToken: String
+
+    static func refreshed(_ refreshToken: String) async throws -> Self {
         let request = URLRequest.with(.api) {
             $0.method = .post
             $0.path = "/token"
             $0.body["refresh_token"] = refreshToken
         }
-        let answer: Answer = try await URLSession.shared.response(for: request).validated().decode(decoder: .custom)
-        token = answer.accessToken
-        return true
-    }
-
-    private struct Answer: Decodable {
-        let accessToken: String
+        return try await URLSession.shared.response(for: request).validated().decode()
     }
 }

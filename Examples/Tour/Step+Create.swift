@@ -23,7 +23,7 @@ extension Step {
             $0.method = .post
             $0.path = "/articles"
             $0.body["title"] = "some-title"
-            $0.body["meta"] = ["draft": true, "tags": ["a", "b"], "ratio": 1.5, "none": nil]
+            $0.body["meta"] = ["draft": true, "tags": ["a", 1], "ratio": 1.5, "image": .null, "link": nil]
         }
         let response = try await URLSession.shared.response(for: request)
 
@@ -36,10 +36,10 @@ extension Step {
         try expect("Content-Type", sent?.fields["content-type"], equals: "application/json")
         try expect(
             "body", sent?.body ?? "",
-            equals: #"{"meta":{"draft":true,"none":null,"ratio":1.5,"tags":["a","b"]},"title":"some-title"}"#)
+            equals: #"{"meta":{"draft":true,"image":null,"ratio":1.5,"tags":["a",1]},"title":"some-title"}"#)
     }
 
-    static let curl = Step("A cURL line, without its secrets") { server in
+    static let curl = Step("A cURL command without secrets") { server in
         let request = URLRequest.with(.api) {
             $0.method = .post
             $0.path = "/articles"

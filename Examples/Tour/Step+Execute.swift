@@ -3,7 +3,7 @@ import Logging
 import URLConfig
 
 extension Step {
-    static let replacedCredential = Step("A refused credential is replaced, and the request sent again") { server in
+    static let replacedCredential = Step("A refused token is replaced, and the request is sent again") { server in
         let authenticator = SessionAuthenticator(token: "stale-token", refreshToken: "good-refresh")
         let response = try await URLSession.shared.response(for: .with(.api) { $0.path = "/me" }) {
             $0.authenticator = authenticator
@@ -23,7 +23,7 @@ extension Step {
             ])
     }
 
-    static let refusedCredential = Step("A credential that is finally refused") { server in
+    static let refusedCredential = Step("A token that is refused for good") { server in
         let authenticator = SessionAuthenticator(token: "stale-token", refreshToken: "bad-refresh")
         var refusal: RequestError?
         do {
@@ -48,7 +48,7 @@ extension Step {
             ])
     }
 
-    static let redactedLog = Step("A log, without its secrets") { server in
+    static let redactedLog = Step("A log without secrets") { server in
         let memory = InMemoryLogHandler()
         let request = URLRequest.with(.api) {
             $0.method = .post

@@ -4,33 +4,26 @@ extension Step {
     static let refresh = Step("A hundred requests, one refresh") { server in
         let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
             .init("stale-token")
-        } refresh: { refused in
-            let request = URLRequest.with(.api) {
-                $0.method = .post
-                $0.path = "/token"
-                $0.body["refresh_token"] = "good-refresh"
+        } refresh: { _ in
+            .init(try await Grant.refreshed("good-refresh").accessToken)
+        }
+        let responses = try await (0..<100).concurrentMap { _ in
+            try await URLSession.shared.response(for: .with(.api) { $0.path = "/me" }) {
+                $0.authenticator = authenticator
+                $0.isUnauthorized = { $0.status == .forbidden }
             }
-            let answer: [String: String] = try await URLSession.shared.response(for: request).validated().decode()
-            return answer["access_token"].map { .init($0) }
-        }
-        let session = URLSession.Config().with {
-            $0.authenticator = authenticator
-            $0.isUnauthorized = { $0.status == .forbidden }
-        }
-        let answers = try await (0..<100).concurrentMap { _ in
-            try await URLSession.shared.response(for: .with(.api) { $0.path = "/me" }, config: session)
         }
 
-        let statuses = Set(answers.map(\.status.code))
+        let statuses = Set(responses.map(\.status))
         let refreshes = await server.received.count { $0.target == "/v2/token" }
         let sent = await server.received.count
-        tell("all answered \(statuses.map { "\($0)" }.joined(separator: ", ")), after \(refreshes) refresh")
+        tell("\(responses.count) responses, all with status 200, and \(refreshes) refresh")
         try expect("statuses", statuses, equals: [200])
         try expect("refreshes", refreshes, equals: 1)
-        try expect("at most one replay each", sent <= 201, equals: true)
+        try expect("no request is sent more than twice", sent <= 201, equals: true)
     }
 
-    static let retry = Step("A service that is busy is asked again, and the order placed once") { server in
+    static let retry = Step("A busy service gets the request again, and there is one order") { server in
         let request = URLRequest.with(.api) {
             $0.method = .post
             $0.path = "/orders"
@@ -41,14 +34,14 @@ extension Step {
 
         tell(response.attempts.map(\.description).joined(separator: "\n"))
         let sent = await server.received
-        try expect("statuses", response.attempts.map(\.status?.code), equals: [503, 503, 201])
+        try expect("statuses", response.attempts.map(\.status), equals: [503, 503, 201])
         try expect("different keys", Set(sent.map { $0.fields["idempotency-key"] }).count, equals: 1)
         try expect("different bodies", Set(sent.map(\.body)), equals: [#"{"article":3}"#])
         try expect(
             "why", response.attempts.first?.reason ?? "", shows: ["waiting 1.0 s: Retry-After"], hides: [])
     }
 
-    static let redirect = Step("A redirect to another origin takes no credentials along") { server in
+    static let redirect = Step("A redirect to another origin has no credentials") { server in
         let request = URLRequest.with(.api) {
             $0.method = .post
             $0.path = "/moved"
@@ -66,7 +59,7 @@ extension Step {
         try expect("host", response.url?.host(), equals: "localhost")
     }
 
-    static let deadline = Step("A deadline for all of it") { server in
+    static let deadline = Step("A deadline for the whole call") { server in
         var failure: RequestError?
         do {
             try await URLSession.shared.response(for: .with(.api) { $0.path = "/slow" }) {
@@ -84,7 +77,7 @@ extension Step {
 }
 
 extension Range<Int> {
-    /// What becomes of each number, all at once.
+    /// Calls a function for all numbers at the same time.
     fileprivate func concurrentMap<Result: Sendable>(
         _ transform: @escaping @Sendable (Int) async throws -> Result
     ) async throws -> [Result] {

@@ -1,7 +1,7 @@
 import URLConfig
 
 extension Step {
-    static let typedRequests = Step("Typed requests: a model, an absence, and the service's own error") { server in
+    static let typedRequests = Step("Typed requests: a model, a missing one, and the service's own error") { server in
         let statistics = try await URLSession.shared.value(for: .statistics(article: 3))
         let missing = try await URLSession.shared.value(for: .article(9))
         var refusal: Refusal?
@@ -26,8 +26,7 @@ extension Step {
 
 extension TypedRequest where Output == Statistics {
     static func statistics(article id: Int) -> Self {
-        let reader = ResponseReader<Statistics> { try $0.decode(decoder: .custom) }
-        return .with(.api, reader: reader) { $0.path = "/articles/\(id)/statistics" }
+        .with(.api) { $0.path = "/articles/\(id)/statistics" }
     }
 }
 
@@ -43,11 +42,11 @@ extension TypedRequest where Output == Void {
             $0.method = .delete
             $0.path = "/articles/\(id)"
         }
-        return .init(request, reader: .none.orThrow(Refusal.self))
+        return Self(request, reader: .none.orThrow(Refusal.self))
     }
 }
 
-/// What the service says with every status but 2xx.
+/// The content of each response that is not 2xx.
 struct Refusal: Decodable, Error {
     let message: String
 }

@@ -2,7 +2,7 @@ import URLConfig
 
 /// One stop of the tour.
 ///
-/// Its closure starts with the code that the step is about. What follows a blank line tells and checks what came of it.
+/// The closure begins with the code that the step is about. After a blank line, it prints and checks the results.
 struct Step: Sendable {
     private let title: String
     private let file: String
@@ -21,7 +21,7 @@ struct Step: Sendable {
 
     /// Shows and runs the step.
     ///
-    /// - Returns: Whether everything was as it should be.
+    /// - Returns: Whether all results were right.
     func passes(as number: Int, with server: Server) async -> Bool {
         print("\n\(number). \(title)")
         for line in code { print("   │ \(line)") }
@@ -35,7 +35,7 @@ struct Step: Sendable {
         }
     }
 
-    /// The code that the step is about, read from the source, so that what is shown is what runs.
+    /// The code that the step is about, read from the source: it is the code that runs.
     private var code: [String] {
         guard let source = try? String(contentsOfFile: file, encoding: .utf8) else { return ["\(file):\(line)"] }
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
@@ -45,7 +45,7 @@ struct Step: Sendable {
     }
 }
 
-/// Prints what came of a step.
+/// Prints a result.
 func tell(_ text: String) {
     print("   → " + text.replacing("\n", with: "\n     "))
 }
@@ -60,7 +60,7 @@ func expect<Value: Equatable>(
         place: "\(file):\(line)")
 }
 
-/// Throws unless a text shows and hides what it should.
+/// Throws unless a text contains some texts, and none of some others.
 func expect(
     _ subject: String, _ text: String, shows shown: [String], hides hidden: [String], file: String = #fileID,
     line: Int = #line
@@ -72,7 +72,7 @@ func expect(
     throw Mismatch(subject: subject, expected: wrong, found: text, place: "\(file):\(line)")
 }
 
-/// What is not as it should be.
+/// A wrong result.
 struct Mismatch: Error, CustomStringConvertible {
     let subject: String
     let expected: String

@@ -1,19 +1,20 @@
 import URLConfig
 
-/// Each thing that the library does, shown and checked against a server on this machine.
+/// Shows what the library does, and checks it with a server on this machine.
 @main
 struct Tour {
     private static let steps: [Step] = [
         .presetGet, .mixedPost, .notFound, .replacedCredential, .refusedCredential, .refresh, .retry, .redirect,
-        .deadline, .swappedDecoder, .typedRequests, .redactedLog, .curl,
+        .deadline, .decoder, .typedRequests, .redactedLog, .curl,
     ]
 
     static func main() async {
-        // A step tells by itself what failed, and the log has a step of its own.
+        // Each step prints its own failures, and one step is about the log.
         URLSession.Config.defaultLogger = nil
         do {
             let failed = try await Server.run { server, host in
                 URLRequest.Config.defaultHost = host + "/v2"
+                URLSession.Config[host: host] = .api
                 print("A server is listening on \(host). The presets and models are in Examples/Tour.")
                 return await failures(on: server)
             }

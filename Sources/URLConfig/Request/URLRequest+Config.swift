@@ -116,7 +116,7 @@ extension URLRequest.Config {
         set { timeout = newValue.map { Duration(timeoutInterval: $0) ?? .zero } }
     }
 
-    /// The model of ``RequestBody/json(_:)``.
+    /// The model that is the JSON body, as `RequestBody.json(_:)` sets it.
     public var bodyModel: (any Encodable & Sendable)? {
         get { body.model }
         set { body = newValue.map(RequestBody.json) ?? RequestBody() }

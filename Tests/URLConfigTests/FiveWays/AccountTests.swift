@@ -4,8 +4,8 @@ import Testing
 @testable import URLConfig
 
 struct NotesAccount: Sendable {
-    private let keychain: Keychain
-    private let authenticator: TokenAuthenticator
+    let keychain: Keychain
+    let authenticator: TokenAuthenticator
 
     init(_ keychain: Keychain) {
         self.keychain = keychain
@@ -20,26 +20,21 @@ struct NotesAccount: Sendable {
             let response = try await URLSession.shared.response(for: request)
             if response.status == .forbidden { return nil }
             let grant = try response.decode(Grant.self, orThrow: ServiceError.self)
-            keychain.token = grant.token
-            return .init(grant.token)
+            keychain.token = grant.accessToken
+            return .init(grant.accessToken)
         }
     }
 
-    /// How requests are sent that need somebody to be signed in.
-    var config: URLSession.Config {
-        URLSession.Config().with { $0.authenticator = authenticator }
-    }
-
     func signIn(as name: String, password: String) async throws {
-        let response = try await URLSession.shared.response(for: .signIn(as: name, password: password))
-        let grant = try response.decode(Grant.self, orThrow: ServiceError.self)
-        keychain.token = grant.token
-        await authenticator.setToken(.init(grant.token))
+        let request = URLRequest.signIn(as: name, password: password)
+        let response = try await URLSession.shared.response(for: request) { $0.authorize = false }
+        await setToken(try response.decode(Grant.self, orThrow: ServiceError.self).accessToken)
     }
 
-    func signOut() async {
-        keychain.token = nil
-        await authenticator.setToken(nil)
+    /// Signs the user out with `nil`.
+    func setToken(_ token: String?) async {
+        keychain.token = token
+        await authenticator.setToken(token.map { .init($0) })
     }
 }
 
@@ -54,7 +49,7 @@ final class Keychain: Sendable {
 }
 
 @Suite(.silentByDefault) struct AccountTests {
-    /// Tokens are good for two requests; the third of them cannot be refreshed.
+    /// Serves tokens that are valid for two requests each; the second one cannot be refreshed.
     private func serving(_ body: () async throws -> Void) async throws -> [String] {
         let journal = Journal()
         let uses = Locked(0)
@@ -62,10 +57,10 @@ final class Keychain: Sendable {
             let credentials = request.headers[.authorization] ?? "nobody"
             await journal.note("\(request.method.rawValue) \(request.path) \(credentials)")
             switch request.path {
-            case "/v1/session": return .json(#"{"token":"1"}"#)
+            case "/v1/session": return .json(#"{"access_token":"1"}"#)
             case "/v1/session/refresh":
                 let refused = String(decoding: try await request.bodyData, as: UTF8.self)
-                return refused == #"{"token":"1"}"# ? .json(#"{"token":"2"}"#) : .status(.forbidden)
+                return refused == #"{"token":"1"}"# ? .json(#"{"access_token":"2"}"#) : .status(.forbidden)
             default:
                 let count = uses.withLock {
                     $0 += 1
@@ -75,7 +70,9 @@ final class Keychain: Sendable {
                 return isGood ? .json(#"{"id":7,"title":"Foxes"}"#) : .status(.unauthorized)
             }
         } _: { server in
-            try await NotesService.$host.withValue(server.host + "/v1") { try await body() }
+            try await NotesService.$host.withValue(server.host + "/v1") {
+                try await URLSession.Config.withHosts([NotesService.host: .notes]) { try await body() }
+            }
         }
         return await journal.entries
     }
@@ -84,18 +81,19 @@ final class Keychain: Sendable {
         let keychain = Keychain()
         let asked = try await serving {
             let account = NotesAccount(keychain)
+            let signedIn = URLSession.Config.notes.with { $0.authenticator = account.authenticator }
             try await account.signIn(as: "ada", password: "engine")
             let request = URLRequest.with(.notes) { $0.path = "/notes/7" }
-            let note: Note = try await URLSession.shared.response(for: request, config: account.config).decode()
+            let note: Note = try await URLSession.shared.response(for: request, config: signedIn).decode()
             #expect(note == Note(id: 7, title: "Foxes"))
 
-            for _ in 0..<3 { try await URLSession.shared.response(for: request, config: account.config).validated() }
+            for _ in 0..<3 { try await URLSession.shared.response(for: request, config: signedIn).validated() }
             #expect(keychain.token == "2")
             let error = await #expect(throws: RequestError.self) {
-                try await URLSession.shared.response(for: request, config: account.config)
+                try await URLSession.shared.response(for: request, config: signedIn)
             }
             #expect(error?.code == .unauthorized)
-            await account.signOut()
+            await account.setToken(nil)
             #expect(keychain.token == nil)
         }
         #expect(

@@ -1,25 +1,11 @@
 import Testing
 import URLConfig
 
-enum Backend: Sendable {
-    case development, production
-
-    var api: URLRequest.Config {
-        switch self {
-        case .development: .development
-        case .production: .production
-        }
-    }
-}
-
 extension URLRequest.Config {
-    /// What every request of the app has, wherever it goes.
-    static let base = Self().with { $0.headers[.appKey] = "5f2c" }
-
-    static let production = base.with { $0.host = "https://notes.example.com/v1" }
+    static let production = Self(host: "https://notes.example.com/v1") { $0.headers[.appKey] = "5f2c" }
 
     static var development: Self {
-        base.with {
+        production.with {
             $0.host = NotesService.host
             $0.timeout = .seconds(300)
         }
@@ -27,12 +13,11 @@ extension URLRequest.Config {
 }
 
 extension URLSession.Config {
-    static let backend = Self().with { $0.validators = [.orThrow(ServiceError.self)] }
+    static let client = notes.with { $0.validators = [.orThrow(ServiceError.self)] }
 }
 
 struct NotesClient: Sendable {
-    var backend = Backend.production
-    var authorization: Authorization?
+    var environment = URLRequest.Config.production
 
     func signedIn(as name: String, password: String) async throws -> Self {
         let grant: Grant = try await response {
@@ -40,7 +25,7 @@ struct NotesClient: Sendable {
             $0.path = "/session"
             $0.authorization = .basic(username: name, password: password)
         }.decode()
-        return Self(backend: backend, authorization: .bearer(grant.token))
+        return Self(environment: environment.with { $0.authorization = .bearer(grant.accessToken) })
     }
 
     func notes(matching text: String, tags: [String], page: Int) async throws -> [Note] {
@@ -77,37 +62,33 @@ struct NotesClient: Sendable {
 
     @discardableResult
     private func response(_ configure: (inout URLRequest.Config) -> Void) async throws -> DataResponse {
-        let request = URLRequest.with(backend.api) {
-            $0.authorization = authorization
-            configure(&$0)
-        }
-        return try await URLSession.shared.response(for: request, config: .backend)
+        try await URLSession.shared.response(for: .with(environment, configure), config: .client)
     }
 }
 
 @Suite(.silentByDefault) struct EnvironmentsTests {
-    @Test func `an enum of environments`() async throws {
+    @Test func `environments and a client`() async throws {
         try await NotesServer.serving {
-            let client = try await NotesClient(backend: .development).signedIn(as: "ada", password: "engine")
+            let client = try await NotesClient(environment: .development).signedIn(as: "ada", password: "engine")
             let notes = try await client.notes(matching: "red fox", tags: ["own", "new"], page: 2)
             let note = try await client.add(Draft(title: "Foxes", tags: ["own"]))
             try await client.write("Foxes & owls", in: note)
             let missing = try await client.note(404)
-            var notice = ""
-            do {
-                _ = try await client.add(Draft(title: "", tags: []))
-            } catch let error as ServiceError {
-                notice = error.message
-            }
 
-            return (notes, note, missing, notice)
+            let error = await #expect(throws: ServiceError.self) {
+                _ = try await client.add(Draft(title: "", tags: []))
+            }
+            return (notes, note, missing, error)
         }
     }
 
     @Test func `the key is on the requests of both, and each has its own host and time limit`() {
-        let production = URLRequest.with(Backend.production.api) { $0.path = "/notes" }
-        let development = URLRequest.with(Backend.development.api) { $0.path = "/notes" }
+        let production = URLRequest.with(.production) { $0.path = "/notes" }
+        let development = NotesService.$host.withValue("http://localhost:8080") {
+            URLRequest.with(.development) { $0.path = "/notes" }
+        }
         #expect(production.urlText == "https://notes.example.com/v1/notes")
+        #expect(development.urlText == "http://localhost:8080/notes")
         #expect(production.value(forHTTPHeaderField: "X-App-Key") == "5f2c")
         #expect(development.value(forHTTPHeaderField: "X-App-Key") == "5f2c")
         #expect(development.timeoutInterval == 300)

@@ -2,9 +2,9 @@ import FlyingFox
 import Testing
 import URLConfig
 
-/// The service that all five ways talk to: strict, and it wants to be asked the same by each.
+/// The service that all five ways call, and that expects the same requests from each.
 enum NotesServer {
-    /// What each way asks, in this order, and the status of the answer.
+    /// The requests of each way, in this order, and the status of each response.
     private static let conversation = [
         "POST /v1/session Basic YWRhOmVuZ2luZQ== -> 200",
         "GET /v1/notes?q=red%20fox&tag=own&tag=new&page=2 Bearer t0k -> 200",
@@ -14,10 +14,10 @@ enum NotesServer {
         #"POST /v1/notes Bearer t0k application/json {"tags":[],"title":""} -> 422"#,
     ]
 
-    /// What each way finds out.
-    typealias Findings = (notes: [Note], note: Note, missing: Note?, notice: String)
+    /// What each way reads from the responses.
+    typealias Findings = (notes: [Note], note: Note, missing: Note?, error: ServiceError?)
 
-    /// Serves at ``NotesService/host`` while `body` runs, and expects it to ask just that and to read the responses.
+    /// Serves at ``NotesService/host`` while `body` runs, and expects these requests and findings.
     static func serving(_ body: () async throws -> Findings) async throws {
         let journal = Journal()
         try await Loopback.serving { request in
@@ -30,18 +30,20 @@ enum NotesServer {
             await journal.note("\(asked) -> \(answer.statusCode.code)")
             return answer
         } _: { server in
-            let findings = try await NotesService.$host.withValue(server.host + "/v1") { try await body() }
+            let findings = try await NotesService.$host.withValue(server.host + "/v1") {
+                try await URLSession.Config.withHosts([NotesService.host: .notes]) { try await body() }
+            }
             #expect(findings.notes == [Note(id: 1, title: "Red foxes")])
             #expect(findings.note == Note(id: 7, title: "Foxes"))
             #expect(findings.missing == nil)
-            #expect(findings.notice == "A note needs a title.")
+            #expect(findings.error == ServiceError(code: "untitled", message: "A note needs a title."))
         }
         #expect(await journal.entries == conversation)
     }
 
     private static func answer(to request: Loopback.Request, _ content: String) -> Loopback.Response {
         guard request.headers[HTTPHeader("X-App-Key")] == "5f2c" else {
-            return .json(#"{"code":"key","message":"This is no app of ours."}"#, status: .forbidden)
+            return .json(#"{"code":"key","message":"The app key is wrong."}"#, status: .forbidden)
         }
         let endpoint = "\(request.method.rawValue) \(request.path)"
         let credentials = endpoint == "POST /v1/session" ? "Basic YWRhOmVuZ2luZQ==" : "Bearer t0k"
@@ -50,7 +52,7 @@ enum NotesServer {
         }
         switch endpoint {
         case "POST /v1/session":
-            return .json(#"{"token":"t0k"}"#)
+            return .json(#"{"access_token":"t0k"}"#)
         case "GET /v1/notes":
             return .json(#"[{"id":1,"title":"Red foxes"}]"#)
         case "POST /v1/notes" where content.contains(#""title":"""#):

@@ -1,14 +1,26 @@
 import URLConfig
 
 enum NotesService {
-    /// Where the service is; a test puts its own server here.
+    /// The base URL, which a test replaces by that of its own server.
     @TaskLocal static var host = "https://notes.example.com/v1"
 }
 
 extension URLRequest.Config {
-    static var notes: Self {
-        Self(host: NotesService.host) { $0.headers[.appKey] = "5f2c" }
-    }
+    static var notes: Self { Self(host: NotesService.host) { $0.headers[.appKey] = "5f2c" } }
+
+    static func notes(_ token: String) -> Self { notes.with { $0.authorization = .bearer(token) } }
+}
+
+extension URLSession.Config {
+    static let notes = Self().with { $0.decoder = JSONDecoder.notes }
+}
+
+extension JSONDecoder {
+    static let notes = {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }()
 }
 
 extension HTTPField.Name {
@@ -27,10 +39,10 @@ struct Draft: Codable, Sendable {
 }
 
 struct Grant: Decodable, Sendable {
-    var token: String
+    var accessToken: String
 }
 
-/// What the service sends with every status but 2xx.
+/// The content of each response that is not 2xx.
 struct ServiceError: Decodable, Equatable, Error {
     var code: String
     var message: String

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The first article of the documentation shows the code of these tests, word for word.
+/// The article shows the code of these tests, word for word.
 @Suite struct OrganisingAnAppTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let article = folder.appendingPathComponent(

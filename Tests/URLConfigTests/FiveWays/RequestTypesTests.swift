@@ -2,38 +2,27 @@ import Testing
 import URLConfig
 
 protocol NotesRequest: Sendable {
-    associatedtype Answer: Sendable
-    /// How the response is read.
-    static var reader: ResponseReader<Answer> { get }
-    /// What sets this request apart from others.
+    associatedtype Value: Sendable
+    /// Reads the response.
+    var reader: ResponseReader<Value> { get }
+    /// Changes the preset to this request.
     func configure(_ config: inout URLRequest.Config)
 }
 
-extension NotesRequest where Answer: Decodable {
-    static var reader: ResponseReader<Answer> { .json }
-}
-
-extension NotesRequest where Answer == Void {
-    static var reader: ResponseReader<Void> { .none }
-}
-
 struct NotesConnection: Sendable {
-    var authorization: Authorization?
+    var preset = URLRequest.Config.notes
 
-    func answer<Request: NotesRequest>(to request: Request) async throws -> Request.Answer {
-        let reader = Request.reader.orThrow(ServiceError.self)
-        let urlRequest = URLRequest.with(.notes) {
-            $0.authorization = authorization
-            request.configure(&$0)
-        }
-        return try await URLSession.shared.value(for: TypedRequest(urlRequest, reader: reader))
+    func value<Request: NotesRequest>(for request: Request) async throws -> Request.Value {
+        let reader = request.reader.orThrow(ServiceError.self)
+        let typed = TypedRequest(.with(preset, request.configure), reader: reader)
+        return try await URLSession.shared.value(for: typed)
     }
 }
 
 struct SignIn: NotesRequest {
-    typealias Answer = Grant
     var name: String
     var password: String
+    var reader: ResponseReader<Grant> { .json }
 
     func configure(_ config: inout URLRequest.Config) {
         config.method = .post
@@ -43,10 +32,10 @@ struct SignIn: NotesRequest {
 }
 
 struct FindNotes: NotesRequest {
-    typealias Answer = [Note]
     var text: String
     var tags: [String] = []
     var page = 1
+    var reader: ResponseReader<[Note]> { .json }
 
     func configure(_ config: inout URLRequest.Config) {
         config.path = "/notes"
@@ -55,17 +44,15 @@ struct FindNotes: NotesRequest {
 }
 
 struct GetNote: NotesRequest {
-    static let reader = ResponseReader<Note?>.json.or(nil, for: .notFound)
     var id: Int
+    var reader: ResponseReader<Note?> { .json.or(nil, for: .notFound) }
 
-    func configure(_ config: inout URLRequest.Config) {
-        config.path = "/notes/\(id)"
-    }
+    func configure(_ config: inout URLRequest.Config) { config.path = "/notes/\(id)" }
 }
 
 struct AddNote: NotesRequest, Codable {
-    typealias Answer = Note
     var draft: Draft
+    var reader: ResponseReader<Note> { .json }
 
     func configure(_ config: inout URLRequest.Config) {
         config.method = .post
@@ -75,9 +62,9 @@ struct AddNote: NotesRequest, Codable {
 }
 
 struct WriteText: NotesRequest {
-    typealias Answer = Void
     var text: String
     var note: Note
+    var reader: ResponseReader<Void> { .none }
 
     func configure(_ config: inout URLRequest.Config) {
         config.method = .put
@@ -90,22 +77,18 @@ struct WriteText: NotesRequest {
 @Suite struct RequestTypesTests {
     @Test func `a type for each request`() async throws {
         try await NotesServer.serving {
-            var connection = NotesConnection()
-            let grant = try await connection.answer(to: SignIn(name: "ada", password: "engine"))
-            connection.authorization = .bearer(grant.token)
-            let notes = try await connection.answer(to: FindNotes(text: "red fox", tags: ["own", "new"], page: 2))
+            let grant = try await NotesConnection().value(for: SignIn(name: "ada", password: "engine"))
+            let connection = NotesConnection(preset: .notes(grant.accessToken))
+            let notes = try await connection.value(for: FindNotes(text: "red fox", tags: ["own", "new"], page: 2))
             let stored = try JSONEncoder().encode(AddNote(draft: Draft(title: "Foxes", tags: ["own"])))
-            let note = try await connection.answer(to: JSONDecoder().decode(AddNote.self, from: stored))
-            try await connection.answer(to: WriteText(text: "Foxes & owls", note: note))
-            let missing = try await connection.answer(to: GetNote(id: 404))
-            var notice = ""
-            do {
-                _ = try await connection.answer(to: AddNote(draft: Draft(title: "", tags: [])))
-            } catch let error as ServiceError {
-                notice = error.message
-            }
+            let note = try await connection.value(for: JSONDecoder().decode(AddNote.self, from: stored))
+            try await connection.value(for: WriteText(text: "Foxes & owls", note: note))
+            let missing = try await connection.value(for: GetNote(id: 404))
 
-            return (notes, note, missing, notice)
+            let error = await #expect(throws: ServiceError.self) {
+                _ = try await connection.value(for: AddNote(draft: Draft(title: "", tags: [])))
+            }
+            return (notes, note, missing, error)
         }
     }
 }
