@@ -68,10 +68,11 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             let parts = value.split(whereSeparator: { " ,;".contains($0) })
             for (index, part) in parts.enumerated() where !Self.schemes.contains(part.lowercased()) {
                 let mark = part.dropLast(2).firstIndex(of: "=")
-                let isCredential = mark.map { redaction.hides(String(part[..<$0])) } ?? (index < 2)
+                let name = mark.map { String(part[..<$0]) }
+                let isCredential = name.map { redaction.hides($0) } ?? (index < 2)
                 let value = mark.map { part[part.index(after: $0)...] } ?? part
-                guard isCredential || value.count >= 16 || value.count >= 6 && value.contains(where: \.isNumber)
-                else { continue }
+                let isOpaque = value.count >= 16 || value.count >= 6 && value.contains(where: \.isNumber)
+                guard isCredential || isOpaque, !Self.parameters.contains(name?.lowercased() ?? "") else { continue }
                 add(value.utf8, most: 1024)
                 // Basic credentials: the password, and a user name that may be a key.
                 let pair = Data(base64Encoded: String(value))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
@@ -84,6 +85,11 @@ final class KnownSecrets: Sendable, RedactedReflectable {
 
         private static let schemes: Set = [
             "basic", "bearer", "digest", "token", "apikey", "oauth", "hawk", "aws4-hmac-sha256",
+        ]
+        /// Parameters of credentials that are not secret, such as those of Digest and OAuth 1.
+        private static let parameters: Set = [
+            "algorithm", "oauth_signature_method", "oauth_timestamp", "qop", "realm", "signedheaders", "uri",
+            "username",
         ]
 
         private mutating func add(_ value: some BidirectionalCollection<UInt8>, most: Int = 128) {

@@ -51,7 +51,7 @@ struct RequestLog {
     }
 
     private func content(_ title: String, _ fields: @autoclosure () -> [String], _ body: String) -> String {
-        let head = logger?.logLevel == .trace ? fields() : []
+        let head = logger?.logLevel == .trace ? fields().prefix(100).map { $0.shortened(to: 1000) } : []
         return ([title] + head + (body.isEmpty ? [] : head.isEmpty ? [body] : ["", body])).joined(separator: "\n")
     }
 

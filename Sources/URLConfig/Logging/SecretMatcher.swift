@@ -1,16 +1,18 @@
 /// Finds known values in a text, also in base64.
 ///
-/// It takes linear time: values are looked up by their first four bytes. A match is the whole value, or all equal bytes
-/// if there are at least 64 or the text is cut after them.
+/// It takes linear time, however many values begin alike. A match is the whole value, or all equal bytes if there are at
+/// least 64 or the text is cut after them.
 struct SecretMatcher: Sendable {
     /// Shorter values are ignored: they occur in ordinary words.
     static let shortest = 4
     private static let longest = 64
 
-    /// The spellings of the values, by a hash of their first four bytes.
-    private var table: [[(bytes: [UInt8], isBase64: Bool)]] = []
+    /// The spellings of the values, sorted by the hash of their first four bytes, then by their bytes.
+    private var spellings: [(hash: Int, bytes: [UInt8], isBase64: Bool)] = []
+    /// The spellings with each hash.
+    private var table: [Range<Int>] = []
 
-    var isEmpty: Bool { table.isEmpty }
+    var isEmpty: Bool { spellings.isEmpty }
 
     /// - Parameter values: The values, with or without escapes.
     init(_ values: some Sequence<[UInt8]>) {
@@ -30,45 +32,84 @@ struct SecretMatcher: Sendable {
                 }
             }
         }
+        guard !isEmpty else { return }
+        spellings.sort { $0.hash == $1.hash ? $0.bytes.lexicographicallyPrecedes($1.bytes) : $0.hash < $1.hash }
+        table = Array(repeating: 0..<0, count: 1 << 10)
+        for (index, spelling) in spellings.enumerated() {
+            let start = table[spelling.hash].isEmpty ? index : table[spelling.hash].lowerBound
+            table[spelling.hash] = start..<index + 1
+        }
     }
 
     private mutating func add(_ bytes: some Sequence<UInt8>, isBase64: Bool) {
         let bytes = bytes.map(\.folded)
         guard bytes.count >= Self.shortest else { return }
-        if isEmpty { table = Array(repeating: [], count: 1 << 10) }
-        table[Self.index(bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })].append((bytes, isBase64))
+        spellings.append((Self.hash(bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }), bytes, isBase64))
     }
 
-    private static func index(_ key: UInt32) -> Int { Int((key &* 0x9E37_79B1) >> 22) }
+    private static func hash(_ key: UInt32) -> Int { Int((key &* 0x9E37_79B1) >> 22) }
 
     func ranges(in text: ArraySlice<UInt8>) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var (key, covered) = (UInt32(0), text.startIndex)
         for index in isEmpty ? 0..<0 : text.indices {
             key = key << 8 | UInt32(text[index].folded)
-            let start = index - 3
-            guard start >= text.startIndex else { continue }
-            for (bytes, isBase64) in table[Self.index(key)] {
-                // Inside the last match, at most 64 bytes are compared, so that the time stays linear.
-                let limit = min(bytes.count, start < covered ? Self.longest : .max, text.endIndex - start)
-                var end = start
-                while end - start < limit, bytes[end - start] == text[end].folded { end += 1 }
-                guard end - start >= Self.shortest else { continue }
-                let isCut = { end == text.endIndex || ["…", "..."].contains { text[end...].starts(with: $0.utf8) } }
-                guard end - start >= min(bytes.count, Self.longest) || isCut() else { continue }
-                var found = start..<end
-                if isBase64, start >= covered {
-                    let before = text[covered..<start].reversed().prefix {
-                        $0.isCredentialByte && $0 != UInt8(ascii: "/")
-                    }
-                    found = start - before.count..<end + text[end...].prefix(while: \.isCredentialByte).count
+            let (start, candidates) = (index - 3, table[Self.hash(key)])
+            // Inside the last match, at most 64 bytes are compared, so that the time stays linear.
+            guard start >= text.startIndex, !candidates.isEmpty,
+                let (end, isBase64) = match(text[start...], candidates, start < covered ? Self.longest : .max)
+            else { continue }
+            var found = start..<end
+            if isBase64, start >= covered {
+                let before = text[covered..<start].reversed().prefix {
+                    $0.isCredentialByte && $0 != UInt8(ascii: "/")
                 }
-                ranges.append(found)
-                covered = max(covered, found.upperBound)
+                found = start - before.count..<end + text[end...].prefix(while: \.isCredentialByte).count
             }
+            ranges.append(found)
+            covered = max(covered, found.upperBound)
         }
         return ranges
     }
+
+    /// The end of the longest match at the start of a text.
+    ///
+    /// Each byte of the text narrows the sorted candidates down.
+    private func match(_ text: ArraySlice<UInt8>, _ candidates: Range<Int>, _ limit: Int) -> (Int, isBase64: Bool)? {
+        var (candidates, end, match) = (candidates, text.startIndex, nil as (Int, isBase64: Bool)?)
+        while true {
+            let depth = end - text.startIndex
+            let isLong = depth >= Self.longest || depth >= Self.shortest && text[end...].isCut
+            if isLong { match = (end, spellings[candidates.lowerBound].isBase64) }
+            while let first = candidates.first, spellings[first].bytes.count == depth {
+                if !isLong { match = (end, spellings[first].isBase64) }
+                candidates.removeFirst()
+            }
+            guard depth < limit, end < text.endIndex else { return match }
+            let byte = text[end].folded
+            let start = candidates.partitioningIndex { spellings[$0].bytes[depth] >= byte }
+            candidates = start..<(start..<candidates.upperBound).partitioningIndex { spellings[$0].bytes[depth] > byte }
+            guard !candidates.isEmpty else { return match }
+            end += 1
+        }
+    }
+}
+
+extension Range<Int> {
+    /// The first index with a property that all indices after it have, too; the end if there is none.
+    fileprivate func partitioningIndex(_ hasProperty: (Int) -> Bool) -> Int {
+        var (start, end) = (lowerBound, upperBound)
+        while start < end {
+            let middle = (start + end) / 2
+            if hasProperty(middle) { end = middle } else { start = middle + 1 }
+        }
+        return start
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether the text is cut here.
+    fileprivate var isCut: Bool { isEmpty || starts(with: "…".utf8) || starts(with: "...".utf8) }
 }
 
 extension UInt8 {

@@ -20,13 +20,16 @@ public struct MultipartForm: Sendable {
         boundary = "URLConfig-" + random.joined(separator: "-")
     }
 
-    /// Adds a text field in UTF-8; an array becomes several fields with one name.
-    public mutating func append(_ name: String, _ value: some QueryValue) {
-        for text in value.queryText.values { append(name, "") { _ in Data(text.utf8) } }
+    /// Adds a text field in UTF-8; an array becomes several fields with one name, `nil` none.
+    public mutating func append(_ name: String, _ value: (some QueryValue)?) {
+        for text in value?.queryText.values ?? [] { append(name, "") { _ in Data(text.utf8) } }
     }
 
     /// Adds a field with a JSON value, encoded with the encoder of the configuration when the request is built.
-    public mutating func append(_ name: String, json value: some Encodable & Sendable) {
+    ///
+    /// `nil` adds no field.
+    public mutating func append(_ name: String, json value: (some Encodable & Sendable)?) {
+        guard let value else { return }
         append(name, "\r\nContent-Type: \(MediaType.json)") { encoder in
             do {
                 return try encoder.encode(RequestBody.JSON(value))

@@ -32,8 +32,11 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// A JSON object; `nil` leaves a member out, `.null` is JSON null.
+    ///
+    /// If every member is `nil`, there is no body. The literal `[:]` is an empty object.
     public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-        content = .members(JSON.members(elements))
+        let members = JSON.members(elements)
+        if !members.isEmpty || elements.isEmpty { content = .members(members) }
     }
 
     private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
@@ -90,7 +93,7 @@ extension RequestBody {
     @_disfavoredOverload
     public static func json(_ model: any Encodable & Sendable) -> Self {
         var body = Self()
-        body.content = .model(model)
+        if JSON(present: model) != nil { body.content = .model(model) }
         return body
     }
 
@@ -146,9 +149,14 @@ extension RequestBody {
             fields.setContentType(.json)
             return try encoder().encode(JSON(model).encodable)
         case .encoded(let encode):
-            return try encode(&fields, encoder())
+            // The closure may change the encoder, which other requests share.
+            return try encode(&fields, encoder().copy())
         }
     }
+}
+
+extension RequestBody: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("isEmpty", isEmpty)] }
 }
 
 extension HTTPFields {

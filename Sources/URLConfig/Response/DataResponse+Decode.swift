@@ -1,8 +1,15 @@
 extension DataResponse {
     /// How the content is decoded.
     public struct Config: Sendable {
-        /// The decoder.
-        public var decoder: any ResponseDecoder
+        fileprivate var current: any ResponseDecoder
+        /// The decoder; a `JSONDecoder` is a copy, so that changing it changes no other call.
+        public var decoder: any ResponseDecoder {
+            mutating get {
+                current = current.copy()
+                return current
+            }
+            set { current = newValue }
+        }
 
         private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
 
@@ -34,9 +41,9 @@ extension DataResponse {
     public func decode<Model: Decodable>(
         _ type: Model.Type = Model.self, _ configure: (inout Config) -> Void = { _ in }
     ) throws -> Model {
-        var config = Config(decoder: ownDecoder)
+        var config = Config(current: ownDecoder)
         configure(&config)
-        return try decoded(type, config.decoder)
+        return try decoded(type, config.current)
     }
 
     /// A model from the content, with a JSON decoder, such as a static member; errors are those of ``decode(_:_:)``.
@@ -73,7 +80,7 @@ extension DataResponse {
     }
 
     /// Unavailable: the message says that the type of the model is missing.
-    @available(*, unavailable, message: "say which type: `let user: User = try …decode(…)` or `decode(User.self, …)`")
+    @available(*, unavailable, message: "say which type: `let user: User = try …`; an error must be Decodable & Error")
     @_disfavoredOverload
     public func decode(orThrow failure: Any.Type? = nil, decoder: JSONDecoder? = nil) throws -> Never {
         // Without this function, the compiler produces no message. Its messages for other wrong calls are good, such as

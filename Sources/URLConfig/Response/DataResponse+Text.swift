@@ -28,7 +28,7 @@ extension Data {
         let encoding: String.Encoding
         switch name.utf8.count <= 12 ? name.lowercased() : "" {
         case "utf-8", "utf8": encoding = .utf8
-        case "us-ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252": encoding = .windowsCP1252
+        case "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252": encoding = .windowsCP1252
         case "windows-1251", "cp1251": encoding = .windowsCP1251
         case "utf-16": encoding = .utf16
         case "utf-16be": encoding = .utf16BigEndian
@@ -38,8 +38,14 @@ extension Data {
         case "euc-jp": encoding = .japaneseEUC
         default: return nil
         }
-        // windows-1252 has no character for five of the bytes.
-        return String(data: self, encoding: encoding)
-            ?? (encoding == .windowsCP1252 ? String(data: self, encoding: .isoLatin1) : nil)
+        return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
+    }
+
+    /// windows-1252 has no character for five of the bytes; they are read as Latin-1 (WHATWG Encoding).
+    private var windowsText: String {
+        let scalars = (UInt8.min...UInt8.max).map { byte in
+            String(data: Data([byte]), encoding: .windowsCP1252)?.unicodeScalars.first ?? Unicode.Scalar(byte)
+        }
+        return reduce(into: "") { $0.unicodeScalars.append(scalars[Int($1)]) }
     }
 }

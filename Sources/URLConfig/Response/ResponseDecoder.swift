@@ -12,5 +12,21 @@ public protocol ResponseDecoder: Sendable {
     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
 }
 
+extension ResponseDecoder {
+    /// A `JSONDecoder` with the same options; any other decoder itself.
+    func copy() -> any ResponseDecoder {
+        guard type(of: self) == JSONDecoder.self, let decoder = self as? JSONDecoder else { return self }
+        let copy = JSONDecoder()
+        copy.dateDecodingStrategy = decoder.dateDecodingStrategy
+        copy.dataDecodingStrategy = decoder.dataDecodingStrategy
+        copy.nonConformingFloatDecodingStrategy = decoder.nonConformingFloatDecodingStrategy
+        copy.keyDecodingStrategy = decoder.keyDecodingStrategy
+        copy.userInfo = decoder.userInfo
+        copy.allowsJSON5 = decoder.allowsJSON5
+        copy.assumesTopLevelDictionary = decoder.assumesTopLevelDictionary
+        return copy
+    }
+}
+
 extension JSONDecoder: ResponseDecoder {}
 extension PropertyListDecoder: ResponseDecoder {}

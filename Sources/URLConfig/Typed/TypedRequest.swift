@@ -55,3 +55,7 @@ extension TypedRequest where Output == Void {
         _ configure: (inout URLRequest.Config) throws -> Void
     ) -> Self { Self(.with(config) { _ in }, reader: .none) }
 }
+
+extension TypedRequest: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("request", request.urlString)] }
+}

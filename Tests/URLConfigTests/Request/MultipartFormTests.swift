@@ -172,4 +172,11 @@ import Testing
         #expect(own.refusal?.code == .invalidRequest)
         #expect(own.refusal?.reason.contains("Content-Type") == true)
     }
+
+    @Test func `nil adds no field`() throws {
+        var form = MultipartForm()
+        form.append("text", nil as String?)
+        form.append("place", json: nil as [String: Int]?)
+        #expect(try form.data(JSONEncoder()) == Data("--\(form.boundary)--\r\n".utf8))
+    }
 }

@@ -141,4 +141,30 @@ import URLConfig
         }
         #expect(request.field("Content-Type") == "application/vnd.api+json")
     }
+
+    @Test func `a literal of nothing but nil is no body, and neither is a model that is nil`() {
+        let email: String? = nil
+        #expect(request { $0.body = ["email": email] }.httpBody == nil)
+        #expect(request { $0.body = .json(email) }.httpBody == nil)
+        #expect(request { $0.body = [:] }.bodyText == "{}")
+    }
+
+    @Test func `a body that changes the encoder changes no other request`() {
+        let changing = request {
+            $0.body = RequestBody { _, encoder in
+                encoder.keyEncodingStrategy = .convertToSnakeCase
+                return try encoder.encode(Article())
+            }
+        }
+        #expect(changing.bodyText == #"{"page_title":"t"}"#)
+        #expect(request { $0.body = .json(Article()) }.bodyText == #"{"pageTitle":"t"}"#)
+    }
+
+    @Test func `dump and print show no members`() {
+        var text = ""
+        let body: RequestBody = ["password": "s3cret"]
+        dump(body, to: &text)
+        dump(TypedRequest<String>.with(config) { $0.query["token"] = "s3cret" }, to: &text)
+        #expect(!"\(text) \(body) \(RequestBody.json(["password": "s3cret"]))".contains("s3cret"))
+    }
 }

@@ -145,4 +145,14 @@ import Testing
         }
         #expect(!text.contains("t0psecret"))
     }
+
+    @Test func `a decoder that a call changes is its own`() throws {
+        struct Page: Decodable, Equatable { var pageTitle: String }
+        let response = response(#"{"page_title":"t"}"#)
+        let page = try response.decode(Page.self) {
+            ($0.decoder as? JSONDecoder)?.keyDecodingStrategy = .convertFromSnakeCase
+        }
+        #expect(page == Page(pageTitle: "t"))
+        #expect(throws: RequestError.self) { try response.decode(Page.self) }
+    }
 }

@@ -19,7 +19,7 @@ import URLConfig
             ("plain UTF-8: ä€😀", [UInt8]("plain UTF-8: ä€😀".utf8), nil),
             ("ä", [0xE4], "text/plain; charset=ISO-8859-1"),
             ("€", [0x80], "text/html; charset=\"windows-1252\""),
-            ("\u{93}\u{81}", [0x93, 0x81], "text/plain; charset=windows-1252"),
+            ("\u{201C}\u{81}", [0x93, 0x81], "text/plain; charset=windows-1252"),
             ("ä", [0xC3, 0xA4], "text/plain; charset=utf-8"),
             ("Aä", [0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-16le"),
             ("Aä", [0xFF, 0xFE, 0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-8"),
