@@ -125,7 +125,8 @@ import Testing
 
     @Test func `parameters of credentials that are no secrets stay readable`() {
         var request = URLRequest(url: URL(string: "https://api.example.com/dir/index42.html")!)
-        let digest = #"Digest username="ada1815", realm="api.example.com", uri="/dir/index42.html", response="6629fae4""#
+        let digest =
+            #"Digest username="ada1815", realm="api.example.com", uri="/dir/index42.html", response="6629fae4""#
         request.setValue(digest, forHTTPHeaderField: "Authorization")
         request.httpBody = Data("ada1815 of api.example.com sends 6629fae4".utf8)
         #expect(request.urlString == "GET https://api.example.com/dir/index42.html")
@@ -133,13 +134,13 @@ import Testing
     }
 
     @Test func `many secrets that begin alike take no more time than one`() {
-        let values = (0..<1000).map { Array((String(repeating: "a", count: 58) + "\($0 + 10_000)").utf8) }
+        let values = (0..<300).map { Array((String(repeating: "a", count: 58) + "\($0 + 10_000)").utf8) }
         let matcher = SecretMatcher(values)
-        let growth = growth(from: 16_000) { count in
+        let growth = growth(from: 4_000) { count in
             #expect(matcher.ranges(in: [UInt8](repeating: UInt8(ascii: "a"), count: count)[...]).count <= count)
         }
         #expect(growth < 24)
-        let text = Array("x".utf8) + values[7] + Array(" ".utf8) + values[999]
+        let text = Array("x".utf8) + values[7] + Array(" ".utf8) + values[299]
         #expect(matcher.ranges(in: text[...]).contains(1..<64))
         #expect(matcher.ranges(in: text[...]).contains(65..<128))
     }
