@@ -12,10 +12,10 @@ struct Answer: Sendable {
         var buffer = BodyBuffer(limit: request.config.responseLimit)
         do {
             for try await piece in response.body { try buffer.receive(piece) }
-        } catch let error as BodyTooLong {
+        } catch var error as RequestError where error.code == .responseTooLarge && error.response == nil {
             self.response.data = buffer.data
-            let reason = "the body is longer than responseLimit, \(error.limit.shownAsBytes)"
-            throw RequestError(.responseTooLarge, reason: reason, response: self.response)
+            error.response = self.response
+            throw error
         }
         self.response.data = buffer.data
         self.response.fromCache = decisions?.isFromCache ?? false

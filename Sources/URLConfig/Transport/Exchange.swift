@@ -73,24 +73,23 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     private func arrival<Arrival: Sendable>(_ take: @Sendable (inout State) -> Arrival?) async throws -> Arrival? {
         while true {
-            let (arrival, result, reader) = state.withLock { state in
+            let reader = OneShot<Void>()
+            let (arrival, result) = state.withLock { state in
                 let arrival = take(&state)
-                guard arrival == nil, state.result == nil else { return (arrival, state.result, nil as OneShot<Void>?) }
-                let reader = OneShot<Void>()
-                state.readers.append(reader)
-                return (nil, nil, reader)
+                if arrival == nil, state.result == nil { state.readers.append(reader) }
+                return (arrival, state.result)
             }
             if let arrival { return arrival }
-            guard let reader else {
-                do {
-                    try result?.get()
-                } catch is LostConnection {
-                    // Made here: an error in the state that keeps the exchange would be a cycle.
-                    throw URLError(lostConnectionOf: self)
+            do {
+                if let result {
+                    try result.get()
+                    return nil
                 }
-                return nil
+                try await reader.value { self.finish(throwing: CancellationError()) }
+            } catch is LostConnection {
+                // It is made here: an error in the state that keeps the exchange would be a reference cycle.
+                throw URLError(lostConnectionOf: self)
             }
-            try await reader.value { self.finish(throwing: CancellationError()) }
         }
     }
 
@@ -165,14 +164,14 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         receive { state in
             state.head = response
             // A new response discards the previous one, such as a redirect.
-            state.body = BodyBuffer(limit: state.body.limit)
+            state.body.removeAll()
         }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         do {
-            try receive { state throws(BodyTooLong) in try state.body.receive(data) }
+            try receive { state throws(RequestError) in try state.body.receive(data) }
         } catch {
             finish(throwing: error)
         }

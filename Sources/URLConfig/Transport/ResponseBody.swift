@@ -48,12 +48,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/responseTooLarge`` for more bytes than the limit; what
     ///   the transport throws, such as `URLError` for a lost connection.
     public func collect(upTo limit: Int = .max) async throws -> Data {
-        var buffer = BodyBuffer(limit: limit)
-        do {
-            for try await piece in self { try buffer.receive(piece) }
-        } catch is BodyTooLong {
-            throw RequestError(.responseTooLarge, reason: "the body is longer than \(limit.shownAsBytes)")
-        }
+        var buffer = BodyBuffer(limit: limit, "the limit")
+        for try await piece in self { try buffer.receive(piece) }
         return buffer.data
     }
 

@@ -32,15 +32,6 @@ public struct Transport: Sendable {
     /// `nil` for ``urlSession``.
     private let custom: Custom?
 
-    // A task that a transport starts and leaves behind keeps this value, but then the work is over.
-    private struct Work: Sendable {
-        let transport: Custom
-        let isOver = Locked(false)
-    }
-
-    /// The transports that this task is part of.
-    @TaskLocal private static var work: [Work] = []
-
     /// The session of the call: `URLSession` itself, and on Linux a session of the library's own in its place.
     public static let urlSession = Self()
 
@@ -69,16 +60,11 @@ public struct Transport: Sendable {
             try request.urlRequest.checkSendable()
             return try await URLSessionTransport.response(to: request)
         }
-        let work = Work(transport: custom)
-        defer { work.isOver.set(\.self, true) }
-        return try await Self.$work.withValue(Self.work + [work]) { try await custom.send(request) }
+        return try await WorkScope.of(custom) { try await custom.send(request) }
     }
 
     /// The transport for a call of this task.
-    var forThisTask: Self {
-        let isAtWork = Self.work.contains { $0.transport === custom && !$0.isOver.withLock { $0 } }
-        return isAtWork ? .urlSession : self
-    }
+    var forThisTask: Self { WorkScope.contains(custom) ? .urlSession : self }
 
     /// Sends a request once and collects the body of the response.
     ///

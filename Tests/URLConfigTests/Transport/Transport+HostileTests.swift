@@ -153,6 +153,6 @@ import URLConfig
             try await ResponseBody(Data("0123".utf8)).collect(upTo: 3)
         }
         #expect(error?.code == .responseTooLarge)
-        #expect(error?.reason == "the body is longer than 3 B")
+        #expect(error?.reason == "the body is longer than the limit, 3 B")
     }
 }
