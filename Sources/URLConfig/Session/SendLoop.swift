@@ -2,9 +2,9 @@
 struct SendLoop: Sendable {
     private typealias Outcome = Result<Answer, any Error>
 
-    /// How often credentials are sent for challenges of one URL: a delegate may have only wrong ones.
+    /// The maximum number of responses to challenges of one URL, because a delegate may have only wrong credentials.
     private static let mostChallenges = 2
-    /// The time that a fallback has when the deadline has passed.
+    /// The time for a fallback when the deadline has passed.
     private static let fallbackLimit = Duration.seconds(1)
 
     private var config: URLSession.Config
@@ -48,7 +48,7 @@ struct SendLoop: Sendable {
         }
     }
 
-    /// Calls what sends a request, or the fallback after an error, within the deadline.
+    /// Runs the call, or its fallback after an error, within the deadline.
     private func inTime(
         _ request: URLRequest, after cause: (any Error)? = nil,
         _ operation: @escaping @Sendable () async throws -> DataResponse
@@ -57,10 +57,10 @@ struct SendLoop: Sendable {
         let limit = cause == nil ? deadline : max(deadline.clamped - elapsed(), Self.fallbackLimit)
         return try await withDeadline(limit, config.clock) {
             var reason = "there was no response within \(deadline.shown)"
-            if deadline <= .zero { reason = "the deadline, \(deadline.shown), had passed before anything was sent" }
+            if deadline <= .zero { reason = "the deadline, \(deadline.shown), passed before anything was sent" }
             if cause != nil { reason += "; the fallback did not return in time either" }
             var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
-            // As they are now: what is under way will end as cancelled.
+            // Copied now, because the attempt that is still running will be cancelled.
             error.attempts = timeline.all
             return error
         } operation: {
@@ -96,12 +96,11 @@ struct SendLoop: Sendable {
         return request
     }
 
-    /// The outcome of a request, and whether it may be sent again because a kept connection was lost.
+    /// Sends a request. The second result is set if a reused connection was lost.
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, LostConnection?) {
         known.add(request)
         log.sent(request)
-        let duration = config.clock.stopwatch()
-        timeline.begin(duration)
+        timeline.begin(config.clock.stopwatch())
         var lost: LostConnection?
         let outcome: Outcome
         do {
@@ -118,11 +117,11 @@ struct SendLoop: Sendable {
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
-        timeline.end(outcome.map(\.response), after: duration())
+        timeline.end(outcome.map(\.response))
         return (outcome, lost)
     }
 
-    /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
+    /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
     private func repeated(_ hop: inout Hop, after lost: LostConnection?) async throws -> Bool {
         guard let lost, !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
             let request = try await lost.decisions.repeatable(hop.request)
@@ -132,7 +131,7 @@ struct SendLoop: Sendable {
         return true
     }
 
-    /// A request that has an `Authorization` by itself gets no other one.
+    /// Responds to a challenge. An `Authorization` that the request already has is not replaced.
     private func challenged(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
         guard case .success(let answer) = outcome, let decisions = answer.decisions,
             hop.challenges < Self.mostChallenges,
@@ -143,7 +142,7 @@ struct SendLoop: Sendable {
         try Task.checkCancellation()
         note(hop, "with credentials for the server's challenge")
         hop.request = request
-        // A transport may have led the request elsewhere.
+        // A transport may have sent the request to another origin.
         hop.credential = (credential, Origin(answer.response.url))
         hop.challenges += 1
         return true
@@ -155,7 +154,7 @@ struct SendLoop: Sendable {
             let next = try await answer.decisions.redirection(to: proposed)
         else { return false }
         guard hop.redirects < RedirectPolicy.most else {
-            throw RequestError.refusedRedirect("it is one more than \(RedirectPolicy.most)", answer.response)
+            throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", answer.response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
         guard let request = try await answer.decisions.repeatable(safe)
@@ -190,13 +189,16 @@ struct SendLoop: Sendable {
                 (hop.request, hop.hasNewCredentials) = (request, true)
                 return true
             }
-            // The next call has good ones: nobody is to be signed out.
-            reason += "; there are new ones, but the body stream cannot be sent again"
+            // The next call uses the new credentials, so the user must not be signed out.
+            reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
             try Task.checkCancellation()
             let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
             if hop.challenges == 0, !session.addsAuthorization {
-                reason = refusal?.reason ?? hop.reasonForNoCredentials(config.authenticator) ?? reason
+                if config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
+                    reason = "the request has no Authorization, and the call has no authenticator"
+                }
+                reason = refusal?.reason ?? reason
             }
             if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(response) }
         }
@@ -220,7 +222,7 @@ struct SendLoop: Sendable {
         return true
     }
 
-    /// Tells the log and the timeline why there will be another attempt, or why not.
+    /// Adds to the log and to the last attempt why another attempt follows, or why not.
     private func note(_ hop: Hop, _ reason: String) {
         log.again(hop.request, timeline.changeLast { $0.reason = reason })
     }
@@ -237,7 +239,7 @@ struct SendLoop: Sendable {
         return response
     }
 
-    /// A response that hides and decodes as this call does, unless it is one of another call.
+    /// The response with the redaction and the decoder of this call, unless it comes from another call.
     private func configured(_ response: DataResponse) -> DataResponse {
         guard response.redaction == nil else { return response }
         var response = response
@@ -245,12 +247,12 @@ struct SendLoop: Sendable {
         return response
     }
 
-    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, what this call hides is
-    /// hidden in errors too, and they list what was sent.
+    /// The error that the caller receives: without the secrets of this call, and with all attempts. It is always
+    /// `CancellationError` if the task is cancelled.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         switch error.hiding(config.redaction) {
-        // One that has attempts was thrown by another call, such as a fallback's own.
+        // An error that has attempts comes from another call, for example one that a fallback made.
         case var error as RequestError:
             if error.attempts.isEmpty { error.attempts = timeline.all }
             error.response?.attempts = error.attempts
