@@ -1,7 +1,7 @@
-/// A whole response, as the send loop receives it.
+/// A whole response for the send loop.
 struct Answer: Sendable {
     var response: DataResponse
-    /// What the session's delegate may decide about it; `nil` without a task of a session.
+    /// Asks the delegates about the response; `nil` without a task of a session.
     let decisions: Exchange?
 
     init(collecting response: Transport.Response, to request: Transport.Request) async throws {

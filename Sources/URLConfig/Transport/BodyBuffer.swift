@@ -1,4 +1,4 @@
-/// The bytes of a body that have arrived and were not read yet.
+/// The bytes of a body that have arrived but were not read.
 struct BodyBuffer: Sendable {
     private let limit: Int
     private let limitName: String
@@ -16,7 +16,7 @@ struct BodyBuffer: Sendable {
             let reason = "the body is longer than \(limitName), \(limit.shownAsBytes)"
             throw RequestError(.responseTooLarge, reason: reason)
         }
-        // A slice is copied: it would keep all that it is a slice of.
+        // A slice is copied, because it would keep the whole data in memory.
         if data.isEmpty, bytes.startIndex == 0 { data = bytes } else { data.append(bytes) }
     }
 
