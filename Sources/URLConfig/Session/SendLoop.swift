@@ -1,6 +1,6 @@
 /// One call of `response(for:)`.
 struct SendLoop: Sendable {
-    private typealias Outcome = Result<Answer, any Error>
+    private typealias Outcome = Result<Transport.Collected, any Error>
 
     /// The maximum number of responses to challenges of one URL, because a delegate may have only wrong credentials.
     private static let mostChallenges = 2
@@ -34,7 +34,7 @@ struct SendLoop: Sendable {
         do {
             try Task.checkCancellation()
             try request.checkSendable()
-            return try await inTime(request) { try await validated(answer(to: request)) }
+            return try await inTime(request) { try await validated(loop(request)) }
         } catch {
             let error = final(error)
             log.failed(request, error, after: elapsed())
@@ -68,7 +68,8 @@ struct SendLoop: Sendable {
         }
     }
 
-    private func answer(to request: URLRequest) async throws -> DataResponse {
+    /// Sends the request and all that follow it, and returns the last response.
+    private func loop(_ request: URLRequest) async throws -> DataResponse {
         var hop = Hop(request: request, host: request.url?.host()?.lowercased() ?? "")
         if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(hop.host) }
         while true {
@@ -107,10 +108,9 @@ struct SendLoop: Sendable {
             let sending = Transport.Request(
                 urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign, config: config,
                 credential: hop.credential)
-            var answer = try await transport.answer(to: sending)
-            answer.response.duration = elapsed()
-            answer.response = configured(answer.response)
-            outcome = .success(answer)
+            var (response, exchange) = try await transport.collected(sending)
+            response.duration = elapsed()
+            outcome = .success((configured(response), exchange))
         } catch let error as URLError where error.lostConnection != nil {
             lost = error.lostConnection
             outcome = .failure(error.withoutConnection.hiding(config.redaction))
@@ -124,7 +124,7 @@ struct SendLoop: Sendable {
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
     private func repeated(_ hop: inout Hop, after lost: LostConnection?) async throws -> Bool {
         guard let lost, !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
-            let request = try await lost.decisions.repeatable(hop.request)
+            let request = try await lost.exchange.repeatable(hop.request)
         else { return false }
         note(hop, "again on a new connection")
         (hop.request, hop.isRepeated) = (request, true)
@@ -133,37 +133,35 @@ struct SendLoop: Sendable {
 
     /// Responds to a challenge. An `Authorization` that the request already has is not replaced.
     private func challenged(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let answer) = outcome, let decisions = answer.decisions,
-            hop.challenges < Self.mostChallenges,
-            answer.response.request.value(forHTTPHeaderField: "Authorization") == nil,
-            let credential = try await decisions.credential(after: hop.challenges),
-            let request = try await answer.decisions.repeatable(hop.request)
+        guard case .success(let (response, exchange)) = outcome, hop.challenges < Self.mostChallenges,
+            response.request.value(forHTTPHeaderField: "Authorization") == nil,
+            let credential = try await exchange?.credential(after: hop.challenges),
+            let request = try await exchange.repeatable(hop.request)
         else { return false }
         try Task.checkCancellation()
         note(hop, "with credentials for the server's challenge")
         hop.request = request
         // A transport may have sent the request to another origin.
-        hop.credential = (credential, Origin(answer.response.url))
+        hop.credential = (credential, Origin(response.url))
         hop.challenges += 1
         return true
     }
 
     private func redirected(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let answer) = outcome,
-            let proposed = try config.redirects.next(after: answer.response, to: hop.request, config.redaction),
-            let next = try await answer.decisions.redirection(to: proposed)
+        guard case .success(let (response, exchange)) = outcome,
+            let proposed = try config.redirects.next(after: response, to: hop.request, config.redaction),
+            let next = try await exchange.redirection(to: proposed)
         else { return false }
         guard hop.redirects < RedirectPolicy.most else {
-            throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", answer.response)
+            throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await answer.decisions.repeatable(safe)
-        else { throw URLError(.requestBodyStreamExhausted) }
+        guard let request = try await exchange.repeatable(safe) else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
         do {
             try request.checkSendable()
         } catch {
-            throw RequestError.refusedRedirect(error.reason, answer.response)
+            throw RequestError.refusedRedirect(error.reason, response)
         }
         note(hop, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
         hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
@@ -174,17 +172,16 @@ struct SendLoop: Sendable {
     }
 
     private func reauthorized(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let answer) = outcome, config.throwsUnauthorized, !hop.isForeign,
-            config.isUnauthorized(answer.response)
+        guard case .success((var response, let exchange)) = outcome, config.throwsUnauthorized, !hop.isForeign,
+            config.isUnauthorized(response)
         else { return false }
-        var response = answer.response
         response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
         if !hop.hasNewCredentials, let authenticator = config.authenticator,
             try await WorkScope.of(authenticator.object, { try await authenticator.reauthorize(after: response) })
         {
             try Task.checkCancellation()
-            if let request = try await answer.decisions.repeatable(hop.request) {
+            if let request = try await exchange.repeatable(hop.request) {
                 note(hop, "credentials refreshed")
                 (hop.request, hop.hasNewCredentials) = (request, true)
                 return true

@@ -149,7 +149,7 @@ public actor TokenAuthenticator: Authenticator {
         return fields
     }
 
-    /// Replaces the token by the result of `refresh`, or of `load` for `nil`. Joins a running renewal.
+    /// Replaces the token by the result of `refresh`, or of `load` for `nil`, or joins the running renewal.
     private func renew(_ token: Token?, isRefused: Bool = false) async throws {
         if renewal.isOver {
             renewal = Renewal()

@@ -69,20 +69,23 @@ public struct Transport: Sendable {
     /// Sends a request once and collects the body of the response.
     ///
     /// - Throws: The errors of ``send(_:)`` and ``RequestError/Code/responseTooLarge``.
-    func answer(to request: Request) async throws -> Answer {
+    func collected(_ request: Request) async throws -> Collected {
         guard custom != nil else {
-            return try await Answer(collecting: URLSessionTransport.response(to: request, isWhole: true), to: request)
+            return try await URLSessionTransport.response(to: request, isWhole: true).collected(request)
         }
         let limit = request.urlRequest.customTimeLimit
         return try await withDeadline(limit, request.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
-            try await Answer(collecting: send(request), to: request)
+            try await send(request).collected(request)
         }
     }
 }
 
 extension Transport {
+    /// A whole response, and the exchange that asks the delegates about it.
+    typealias Collected = (response: DataResponse, exchange: Exchange?)
+
     /// The request that a transport receives.
     public struct Request: Sendable {
         /// The method, URL, header fields and `timeoutInterval`.
@@ -173,7 +176,7 @@ extension Transport {
         /// The body.
         public var body: ResponseBody
         /// Asks the delegates about the response; `nil` without a task of a session.
-        var decisions: Exchange?
+        var exchange: Exchange?
 
         /// A response.
         ///
@@ -194,13 +197,31 @@ extension Transport {
     }
 }
 
+extension Transport.Response {
+    /// Collects the body.
+    fileprivate func collected(_ request: Transport.Request) async throws -> Transport.Collected {
+        var response = DataResponse(request: request.urlRequest, url: url, status: status, headerFields: headerFields)
+        var buffer = BodyBuffer(limit: request.config.responseLimit)
+        do {
+            for try await piece in body { try buffer.receive(piece) }
+        } catch var error as RequestError where error.code == .responseTooLarge && error.response == nil {
+            response.data = buffer.data
+            error.response = response
+            throw error
+        }
+        response.data = buffer.data
+        response.fromCache = exchange?.isFromCache ?? false
+        return (response, exchange)
+    }
+}
+
 extension Transport.Request: RedactedReflectable {
     var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(config.redaction))] }
 }
 
 extension Transport.Response: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
-        let redaction = decisions?.request.config.redaction ?? URLSession.Config.default.redaction
+        let redaction = exchange?.request.config.redaction ?? URLSession.Config.default.redaction
         return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
     }
 }

@@ -20,7 +20,7 @@ enum URLSessionTransport {
         var response = Transport.Response(
             status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url,
             body: ResponseBody(unfolding: { try await unread.exchange.piece() }))
-        response.decisions = exchange
+        response.exchange = exchange
         return response
     }
 }
@@ -38,7 +38,7 @@ private final class Unread: Sendable {
 
 /// A reused connection was closed before a response. The server may have processed the request.
 struct LostConnection: Error {
-    var decisions: Exchange?
+    var exchange: Exchange?
 }
 
 extension URLError {
@@ -54,7 +54,7 @@ extension URLError {
     init(lostConnectionOf exchange: Exchange) {
         let request = exchange.request.urlRequest
         // This checks the sent method, because a transport may have changed it.
-        let lost = request.hasIdempotentMethod ? LostConnection(decisions: exchange) : nil
+        let lost = request.hasIdempotentMethod ? LostConnection(exchange: exchange) : nil
         let reason = "The connection was lost before a response. The server may have processed the request."
         self.init(.networkConnectionLost, request.url, reason, lost)
     }

@@ -9,8 +9,8 @@ extension URLRequest {
 
 /// Sends each request on a new connection.
 ///
-/// Each request has its own session, because only a new session certainly has no open connection. For each host, at most
-/// `httpMaximumConnectionsPerHost` requests run at a time. The others wait.
+/// Each request has its own session, because only a new session certainly has no open connection. For each host, at
+/// most `httpMaximumConnectionsPerHost` requests run at a time. The others wait.
 final class SingleUseSessions: Sendable {
     private struct Waiting {
         weak var exchange: Exchange?
