@@ -35,7 +35,7 @@ final class Alarm: Sendable {
     deinit { cancel() }
 }
 
-/// Runs an operation. Calls `expire`, from any thread, if the operation does not end in time.
+/// Runs an operation, and calls `expire`, from any thread, if the operation does not end in time.
 func withTimeLimit<Result>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
     operation: () async throws -> Result
@@ -46,7 +46,7 @@ func withTimeLimit<Result>(
     return try await operation()
 }
 
-/// Runs an operation in a separate task. Returns without that task when the time is up or the caller is cancelled.
+/// Runs an operation in a separate task, but does not wait for it after the time is up or the caller is cancelled.
 ///
 /// - Parameters:
 ///   - limit: The time; `nil` for no limit. With zero or less, the operation does not begin.

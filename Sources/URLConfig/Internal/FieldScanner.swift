@@ -20,7 +20,7 @@ struct FieldScanner {
         return true
     }
 
-    /// Skips spaces and tabs. The line breaks of a folded field have been replaced by them.
+    /// Skips spaces and tabs, which have already replaced the line breaks of a folded field.
     mutating func skipSpace() { skip(while: " \t") }
 
     mutating func skip(while delimiters: String) {
@@ -46,7 +46,7 @@ struct FieldScanner {
         return String(Substring(text))
     }
 
-    /// The text between quotes. Without a closing quote it ends at the end of the field.
+    /// The text between quotes; without a closing quote it ends at the end of the field.
     mutating func quotedString() -> String? {
         guard skip("\"") else { return nil }
         var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-/// A value and its lock. The library has no other locks.
+/// A value and its lock; the library has no other locks.
 ///
 /// `@unchecked Sendable` is safe because `value` is used only in `withLock`, while `lock` is held. Never suspend, call
 /// user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)

@@ -1,4 +1,4 @@
-/// The authenticators and transports that a task runs in. Their own calls must not use them again.
+/// The authenticators and transports that a task runs in, whose own calls must not use them again.
 ///
 /// A task that outlives the operation inherits the scope, but then the scope is over.
 struct WorkScope: Sendable {

@@ -2,9 +2,9 @@
 struct Hop {
     /// The request before it is authorized.
     var request: URLRequest
-    /// The host of the first request. Its budget limits the retries.
+    /// The host of the first request, whose budget limits the retries.
     let host: String
-    /// Whether a redirect has left the origin. From then on, no credentials are sent.
+    /// Whether a redirect has left the origin; from then on, no credentials are sent.
     var isForeign = false
     /// The credential for the last challenge, and the origin that sent the challenge.
     var credential: (URLCredential, Origin)?

@@ -1,6 +1,6 @@
 import Logging
 
-/// A host. A pattern without a scheme or port matches every scheme or port.
+/// A host; without a scheme or port it matches every scheme or port.
 struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private let scheme: String?
     private let name: String
@@ -20,7 +20,7 @@ struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HostPattern {
-    /// Parses a host. Returns `nil` and logs an error if the text is invalid.
+    /// Parses a host, or returns `nil` and logs an error if the text is invalid.
     ///
     /// - Parameter owner: The interface that received the text, for the log.
     init?(_ text: String, of owner: String) {

@@ -81,7 +81,7 @@ extension URLRequest {
 }
 
 extension URL {
-    /// Resolves a `Location` (RFC 3986 §5). Without a fragment it inherits that of the base (RFC 9110 §10.2.2).
+    /// Resolves a `Location` by RFC 3986 §5; without a fragment it inherits that of the base (RFC 9110 §10.2.2).
     fileprivate init?(location: String, relativeTo base: URL) {
         guard let target = URL(reference: location, relativeTo: base)?.withLowercasedScheme else { return nil }
         let fragment = target.fragment == nil ? base.fragment(percentEncoded: true) : nil

@@ -14,7 +14,7 @@ final class RetryBudget: Sendable {
 
     static let shared = RetryBudget()
 
-    /// The reserves that are not full. A host without an entry has a full reserve.
+    /// The reserves that are not full; a host without an entry has a full reserve.
     private let reserves = Locked<[String: Reserve]>([:])
 
     /// Adds to the reserve for a new call to the host.

@@ -6,7 +6,7 @@
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first.
     public var attempts: Int
-    /// The maximum delay before the second attempt, by default 500 ms. It doubles with each attempt.
+    /// The maximum delay before the second attempt, by default 500 ms; it doubles with each attempt.
     ///
     /// The delay is a random time between zero and the maximum, so that many clients do not retry together.
     public var firstDelay = Duration.milliseconds(500)

@@ -97,7 +97,7 @@ struct SendLoop: Sendable {
         return request
     }
 
-    /// Sends a request. The second result is set if a reused connection was lost.
+    /// Sends a request; the second result is set if a reused connection was lost.
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, LostConnection?) {
         known.add(request)
         log.sent(request)
@@ -131,7 +131,7 @@ struct SendLoop: Sendable {
         return true
     }
 
-    /// Responds to a challenge. An `Authorization` that the request already has is not replaced.
+    /// Responds to a challenge, unless the request already has an `Authorization`.
     private func challenged(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
         guard case .success(let (response, exchange)) = outcome, hop.challenges < Self.mostChallenges,
             response.request.value(forHTTPHeaderField: "Authorization") == nil,
@@ -244,8 +244,9 @@ struct SendLoop: Sendable {
         return response
     }
 
-    /// The error that the caller receives: without the secrets of this call, and with all attempts. It is always
-    /// `CancellationError` if the task is cancelled.
+    /// The error that the caller receives, without secrets and with all attempts.
+    ///
+    /// If the task is cancelled, it is always `CancellationError`.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         switch error.hiding(config.redaction) {

@@ -1,4 +1,4 @@
-/// The attempts of a call. The last one may be running.
+/// The attempts of a call; the last one may be running.
 struct Timeline: Sendable {
     private struct State {
         var attempts: [Attempt] = []

@@ -12,11 +12,11 @@ extension TokenAuthenticator {
         private let state = Locked(State())
 
         var isOver: Bool { state.withLock { $0.result != nil } }
-        /// Whether the server refused the old token. Then it must not be used again, even if the renewal fails.
+        /// Whether the server refused the old token, which must not be used again, even if the renewal fails.
         var isRefused: Bool { state.withLock { $0.isRefused } }
         var waiting: Int { state.withLock { $0.waiters.count } }
 
-        /// Resumes all waiting requests. A second result is ignored.
+        /// Resumes all waiting requests; a second result is ignored.
         func end(with result: Result<Void, any Error>) {
             let waiters = state.withLock { state in
                 defer { state.waiters = [:] }

@@ -1,5 +1,5 @@
 extension TokenAuthenticator {
-    /// The current token and the refused ones. It decides without side effects.
+    /// The current token and the refused ones; decisions about them have no side effects.
     struct State: Sendable {
         private enum Current {
             /// `load` must be called.
@@ -9,11 +9,11 @@ extension TokenAuthenticator {
         }
 
         private var current = Current.unknown { didSet { generation += 1 } }
-        /// The tokens that were refused and could not be replaced. They are ignored if `load` returns them.
+        /// The tokens that were refused and could not be replaced; they are ignored if `load` returns them.
         private var refused: Set<String> = []
-        /// The credentials already reported as refused. The empty set is a request without credentials.
+        /// The credentials already reported as refused; the empty set is a request without credentials.
         private var reported: Set<Set<String>> = []
-        /// Incremented by each change. Results of renewals that began before it are ignored.
+        /// Incremented by each change, so that results of renewals that began before it are ignored.
         private(set) var generation = 0
 
         var isUnknown: Bool { if case .unknown = current { true } else { false } }

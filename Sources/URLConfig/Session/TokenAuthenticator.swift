@@ -27,9 +27,9 @@ public actor TokenAuthenticator: Authenticator {
     var now: @Sendable () -> Date = { Date() }
 
     private var state = State()
-    /// The last renewal. The next one begins only after it is over.
+    /// The last renewal; the next one begins only after it is over.
     private var renewal = Renewal()
-    /// The fields that contain the token. A request that already has one of them is not authorized.
+    /// The fields that contain the token; a request that already has one of them is not authorized.
     private let fieldNames: Set<String>
 
     /// Marks the requests of `load` and `refresh`, also if another authenticator wraps this one.
@@ -82,7 +82,7 @@ public actor TokenAuthenticator: Authenticator {
         renewal.end(with: .success(()))
     }
 
-    /// Adds the token to a request to one of the hosts. Loads or refreshes it first if necessary.
+    /// Adds the token to a request to one of the hosts, and loads or refreshes it first if necessary.
     ///
     /// - Throws: The errors of `load` and `refresh`; ``RequestError/Code/authenticationTimedOut`` if they do not return
     ///   in time.
@@ -153,8 +153,8 @@ public actor TokenAuthenticator: Authenticator {
     private func renew(_ token: Token?, isRefused: Bool = false) async throws {
         if renewal.isOver {
             renewal = Renewal()
-            // A separate task, because other callers still need the renewal if this caller is cancelled. It does not run
-            // on Swift's thread pool, which a closure could block. The token may be replaced before the task runs.
+            // A separate task, because others still need the renewal if this caller is cancelled. It does not run on
+            // Swift's thread pool, which a closure could block. The token may be replaced before the task runs.
             _ = Task.onOwnThreads { [renewal, start = state.generation] in
                 await self.run(renewal, of: token, since: start)
             }

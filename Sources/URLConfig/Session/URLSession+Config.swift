@@ -1,7 +1,7 @@
 import Logging
 
 extension URLSession {
-    /// The settings of a call. Keep them as a preset, and change them for single calls.
+    /// The settings of a call, to keep as a preset and to change for single calls.
     ///
     /// ```swift
     /// extension URLSession.Config {
@@ -41,14 +41,14 @@ extension URLSession {
         private(set) var customDecoder: (any ResponseDecoder)?
         /// Whether and when a failed request is sent again.
         public var retry = RetryPolicy.none
-        /// The time for the whole call, from authorization to the validators. By default `nil`: no limit.
+        /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
         ///
         /// When it passes, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator
         /// does not return. With zero or less, nothing is sent.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
-        /// The maximum number of bytes of a body after decompression. By default `nil`: no limit.
+        /// The maximum number of bytes of a body after decompression; `nil`, the default, for no limit.
         ///
         /// A longer body throws ``RequestError/Code/responseTooLarge``, which contains the bytes up to the limit.
         public var responseLimit: Int?
@@ -69,7 +69,7 @@ extension URLSession {
         public var logBody: LogBody = true
         /// The secrets that are hidden in logs and errors.
         public var redaction = Redaction.standard
-        /// The delegate of the task. It has priority over the session's delegate.
+        /// The delegate of the task, which has priority over the session's delegate.
         ///
         /// It decides about challenges, redirects and new body streams, and receives the progress of uploads. On Apple
         /// platforms it receives every callback except the response, the data and the completion.
@@ -78,7 +78,7 @@ extension URLSession {
         ///
         /// Another transport, such as a stub in a test, does not use ``taskDelegate`` or the session's delegate.
         public var transport = Transport.urlSession
-        /// Measures the ``deadline``, the request's time limit and delays. Tests can replace it.
+        /// Measures the ``deadline``, the request's time limit and delays; tests can replace it.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// A copy of ``default`` as it is now.
@@ -92,7 +92,7 @@ extension URLSession {
 
         static let defaults = Locked(Defaults(config: Self(standard: ())))
 
-        /// The preset of calls without `config:` to hosts without a preset. `Config()` copies it.
+        /// The preset of calls without `config:` to hosts without a preset; `Config()` copies it.
         ///
         /// It may be set at any time from any thread. Running calls keep their settings.
         public static var `default`: Self {

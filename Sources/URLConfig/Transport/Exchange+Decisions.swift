@@ -25,7 +25,7 @@ extension Exchange? {
         return try await self.asked(for: next) { self.redirected(by: head, to: next, decide: $0) }
     }
 
-    /// The request to send again. If it has a body stream, the caller's delegate must give another one.
+    /// The request to send again; `nil` if the caller's delegate has no new stream for its body stream.
     func repeatable(_ request: URLRequest) async throws -> URLRequest? {
         guard request.httpBodyStream != nil else { return request }
         return try await self?.asked(for: request) { [self] decide in

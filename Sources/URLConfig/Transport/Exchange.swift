@@ -54,7 +54,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// The server's request for credentials, which ended the exchange.
     var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
-    /// Waits until the exchange is over. Only one caller may wait. If its task is cancelled, the exchange ends.
+    /// Waits until the exchange is over, for one caller only; cancelling the caller's task ends the exchange.
     func waitForEnd() async {
         try? await end.value { self.finish(throwing: CancellationError()) }
     }

@@ -32,7 +32,7 @@ public struct Transport: Sendable {
     /// `nil` for ``urlSession``.
     private let custom: Custom?
 
-    /// Uses the session of the call. On Linux, the library uses an internal session with the same configuration.
+    /// Uses the session of the call, on Linux an internal session with the same configuration.
     public static let urlSession = Self()
 
     /// A custom transport.
@@ -47,7 +47,7 @@ public struct Transport: Sendable {
 
     private init() { custom = nil }
 
-    /// Sends a request once. Another transport can call this.
+    /// Sends a request once, for another transport.
     ///
     /// - Parameter request: The request that the other transport received. It may be changed.
     /// - Returns: The head of the response, and the body, which may still arrive. ``urlSession`` keeps bytes in memory
@@ -92,7 +92,7 @@ extension Transport {
         ///
         /// It does not yet contain the fields that the session's configuration adds, such as cookies.
         public var urlRequest: URLRequest
-        /// The session of the call. A transport may use its configuration.
+        /// The session of the call, whose configuration a transport may use.
         public let session: URLSession
         /// Whether the credentials of the session's configuration may be sent: not after a redirect to another origin.
         public let allowsSessionCredentials: Bool

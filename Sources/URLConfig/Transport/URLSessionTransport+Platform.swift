@@ -52,7 +52,7 @@ extension Exchange {
 }
 
 extension URLCredentialStorage {
-    /// Compares the properties of protection spaces. Foundation compares identities, and each challenge has a new one.
+    /// Compares the properties of protection spaces: Foundation compares identities, and each challenge has a new one.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
         let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
@@ -77,7 +77,7 @@ extension TimeInterval {
 
 #else
 
-/// The caller's session. Apple platforms need no shadow.
+/// The caller's session: Apple platforms need no shadow.
 struct ShadowSession: Sendable {
     static func of(_ session: URLSession) -> Self { Self() }
     static func cancel(_ task: URLSessionTask, of exchange: Exchange) { task.cancel() }
@@ -121,7 +121,7 @@ extension Exchange {
     // Foundation asks for credentials itself.
     func credential(after refusals: Int) async throws -> URLCredential? { nil }
 
-    /// Calls an optional method of the first delegate that implements it. The call returns `nil` if it is missing.
+    /// Calls an optional method of the first delegate that implements it; the call returns `nil` if it is missing.
     func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
         guard let task else { return false }
         return [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]

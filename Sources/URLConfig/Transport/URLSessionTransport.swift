@@ -36,7 +36,7 @@ private final class Unread: Sendable {
     deinit { exchange.finish(throwing: CancellationError()) }
 }
 
-/// A reused connection was closed before a response. The server may have processed the request.
+/// A reused connection was closed before a response; the server may have processed the request.
 struct LostConnection: Error {
     var exchange: Exchange?
 }
@@ -72,8 +72,9 @@ extension URLError {
 }
 
 extension URLRequest {
-    /// The time limit of one attempt, if it was set. Foundation's default of 60 seconds is a limit for silence, which
-    /// Foundation measures itself.
+    /// The time limit of one attempt, if it was set.
+    ///
+    /// Foundation's default of 60 seconds is a limit for silence, which Foundation measures itself.
     var customTimeLimit: Duration? {
         timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
     }

@@ -182,7 +182,8 @@ import Testing
                 let error = try await refusal(server, authenticator, journal) { $0.authorization = .bearer(own) }
                 #expect(
                     error.reason
-                        == "the server refused the request's own Authorization, which the authenticator does not replace")
+                        == "the server refused the request's own Authorization, which the authenticator does not replace"
+                )
                 #expect(error.attempts.count == 1)
             }
             #expect(try await authenticator.sent(host: server.host) == "Bearer t0k3n")

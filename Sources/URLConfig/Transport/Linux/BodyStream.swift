@@ -1,6 +1,6 @@
 #if canImport(FoundationNetworking)
 
-/// Checks that the caller's stream is as long as its `Content-Length`. Otherwise the exchange fails.
+/// Checks that the caller's stream is as long as its `Content-Length`; otherwise the exchange fails.
 ///
 /// libcurl sends all bytes of a stream, even if they are more than the `Content-Length`. The server would read the rest
 /// as the next request. So libcurl receives the last bytes only after the end of the stream was found.

@@ -13,9 +13,9 @@ final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     }
 }
 
-/// The delegate of a shadow session. It passes each callback to the exchange of the task.
+/// The delegate of a shadow session, which passes each callback to the exchange of the task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    /// The exchanges by task. Each one keeps the caller's session alive.
+    /// The exchanges by task; each one keeps the caller's session alive.
     private let exchanges = Locked<[Int: Exchange]>([:])
     private let onEnd: @Sendable () -> Void
 

@@ -1,6 +1,6 @@
 #if canImport(FoundationNetworking)
 
-/// On Linux, an internal session with the configuration of the caller's session. It lives as long as that session.
+/// On Linux, an internal session with the configuration of the caller's session, which lives as long as that session.
 ///
 /// - It exists because only a session's delegate receives data, redirects and challenges, and the caller's session has
 ///   another delegate or none.
@@ -132,7 +132,7 @@ final class ShadowSession: Sendable {
 }
 
 extension URLRequest {
-    /// Turns the body into a stream, so that libcurl must ask before it sends the body again. Sets one framing.
+    /// Turns the body into a stream with one framing, so that libcurl must ask before it sends the body again.
     fileprivate mutating func prepareBody(for exchange: Exchange) {
         if let body = httpBody, !body.isEmpty {
             httpBodyStream = InputStream(data: body)
