@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Transports that hand requests on to the session's own: what the loop decides stays right.
+/// Transports that pass requests to the session's transport: the send loop still decides correctly.
 @Suite(.timeLimit(.minutes(10))) struct TransportDecoratorTests {
     private static let identity = Transport { try await Transport.urlSession.send($0) }
 
