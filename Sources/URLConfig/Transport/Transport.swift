@@ -118,8 +118,8 @@ extension Transport {
                 urlRequest.httpBodyStream = nil
                 urlRequest.httpBody = nil
                 urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
-                if case .data(let data) = newValue { urlRequest.httpBody = data }
-                if case .data = newValue { replacement = nil } else { replacement = newValue }
+                replacement = newValue
+                if case .data(let data) = newValue { (urlRequest.httpBody, replacement) = (data, nil) }
             }
         }
 

@@ -62,6 +62,23 @@ import Testing
         }
     }
 
+    @Test func `a transport that collects a body that is too long throws the limit of the call`() async throws {
+        let collecting = Transport { request in
+            var response = try await Transport.urlSession.send(request)
+            response.body = .init(try await response.body.collect())
+            return response
+        }
+        try await FaultServer.serving(.ok("0123456789")) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.get {
+                    $0.transport = collecting
+                    $0.responseLimit = 9
+                }
+            }
+            #expect(error?.reason == "the body is longer than responseLimit, 9 B")
+        }
+    }
+
     @Test func `a redirect that a delegate refuses keeps its body`() async throws {
         let moved = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 5\r\n\r\nmoved"
         try await FaultServer.serving(.raw(moved)) { server in
