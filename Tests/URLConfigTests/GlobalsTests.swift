@@ -48,7 +48,7 @@ import URLConfig
                 nil
             }
             #expect(log.entries.map(\.level) == [.error])
-            #expect(log.text.contains("'https://***@*.example.com' is ignored: it is not a host such as"))
+            #expect(log.text.contains("'https://***@*.example.com' is ignored because it is not a host;"))
         }
     }
 
@@ -60,7 +60,7 @@ import URLConfig
             URLSession.Config[host: "api.example.com"] = .default
             #expect(log.entries.map(\.level) == [.error])
             #expect(
-                log.text.contains("URLSession.Config[host:]: 'https://***@*.example.com' is ignored: it is not a host"))
+                log.text.contains("URLSession.Config[host:]: 'https://***@*.example.com' is ignored because it"))
         }
     }
 

@@ -7,14 +7,14 @@ extension Clock<Duration> {
     }
 }
 
-/// Calls a function once, after a delay, unless it is let go before.
+/// Calls a function once, after a delay, unless the alarm is released before.
 ///
-/// The clocks of the system need no thread of Swift's pool for that: what is measured may block all of them.
+/// The system's clocks do not use Swift's thread pool for this, because a measured operation may block all its threads.
 final class Alarm: Sendable {
     private static let queue = DispatchQueue(label: "URLConfig.alarms", qos: .userInitiated)
     private let cancel: @Sendable () -> Void
 
-    /// - Parameter fire: The function. It must not wait for anything.
+    /// - Parameter fire: The function. It must not block.
     init(after delay: Duration, _ clock: any Clock<Duration>, _ fire: @escaping @Sendable () -> Void) {
         guard clock is ContinuousClock || clock is SuspendingClock else {
             let task = Task {
@@ -24,7 +24,7 @@ final class Alarm: Sendable {
             cancel = { task.cancel() }
             return
         }
-        // Stands still while an Apple device sleeps, as transfers do.
+        // This timer stops while an Apple device sleeps, as transfers do.
         let timer = DispatchSource.makeTimerSource(queue: Self.queue)
         timer.setEventHandler(handler: fire)
         timer.schedule(deadline: .now() + delay / .seconds(1))
@@ -35,7 +35,7 @@ final class Alarm: Sendable {
     deinit { cancel() }
 }
 
-/// Runs an operation and calls `expire`, from any thread, if it is not over in time.
+/// Runs an operation, and calls `expire`, from any thread, if the operation does not end in time.
 func withTimeLimit<Result>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
     operation: () async throws -> Result
@@ -46,11 +46,11 @@ func withTimeLimit<Result>(
     return try await operation()
 }
 
-/// Runs an operation in a task of its own, which is left behind when the time is up or the caller is cancelled.
+/// Runs an operation in a separate task, but does not wait for it after the time is up or the caller is cancelled.
 ///
 /// - Parameters:
 ///   - limit: The time; `nil` for no limit. With zero or less, the operation does not begin.
-///   - expired: Makes the error to throw when the time is up, whatever the operation returns after that.
+///   - expired: Creates the error for a late operation. Its result is then ignored.
 func withDeadline<Value: Sendable>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
     operation: @escaping @Sendable () async throws -> Value
@@ -61,12 +61,12 @@ func withDeadline<Value: Sendable>(
     let result = OneShot<Value>()
     let work = Task.onOwnThreads {
         let outcome = await Result(of: operation)
-        // The timer may be late: the clock decides.
+        // The timer may be late, so the clock decides.
         result.resolve(limit.map { elapsed() < $0 } ?? true ? outcome : .failure(expired()))
     }
     return try await withTimeLimit(limit, clock) {
         result.resolve(.failure(expired()))
-        // Cancelling calls handlers of the caller's, and one that blocks must not hold up the alarms of other calls.
+        // Cancelling calls the caller's handlers. One that blocks must not delay the alarms of other calls.
         DispatchQueue.global().async { work.cancel() }
     } operation: {
         try await result.value { work.cancel() }
@@ -84,7 +84,7 @@ extension Result where Failure == any Error {
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// A task that leaves Swift's thread pool to others, in case a closure of the caller's blocks its thread.
+    /// A task outside of Swift's thread pool, because a closure of the caller may block its thread.
     static func onOwnThreads(_ operation: @escaping @Sendable () async -> Void) -> Self {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             return Self(executorPreference: OwnThreads.executor, operation: operation)

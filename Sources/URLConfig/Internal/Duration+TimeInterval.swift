@@ -1,5 +1,5 @@
 extension Duration {
-    /// The longest time that the system is given, in seconds: some 30 years, far from any overflow.
+    /// The longest time that is passed to the system, in seconds: about 30 years, far from any overflow.
     private static let longest = 1e9
 
     /// A time limit from seconds; `nil` for NaN, zero and less.
@@ -13,6 +13,6 @@ extension Duration {
         self > .zero ? min(self / .seconds(1), Self.longest) : nil
     }
 
-    /// This time, or the longest that the system is given.
+    /// This time, or the longest one that is passed to the system.
     var clamped: Duration { min(self, .seconds(Self.longest)) }
 }

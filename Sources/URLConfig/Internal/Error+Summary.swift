@@ -1,10 +1,10 @@
 extension Error {
-    /// One sentence about an error, fit for a log.
+    /// One sentence about an error, for a log.
     ///
-    /// An error that does not describe itself is shown by name only: what it contains may be a secret.
+    /// Without a description of its own, only the error's name is shown: its properties may contain secrets.
     var summary: String { summary(.standard) }
 
-    /// The same, where what is hidden is known.
+    /// The same with a redaction.
     func summary(_ redaction: Redaction) -> String {
         switch self {
         case let reason as Reason: reason.reason

@@ -1,6 +1,6 @@
 /// Reads the value of a header field from left to right: tokens, quoted strings, parameters (RFC 9110 §5.6).
 ///
-/// It reads each byte once, whatever a server sends. Delimiters are ASCII.
+/// It reads each byte once. Delimiters are ASCII.
 struct FieldScanner {
     private var rest: Substring.UTF8View
 
@@ -20,7 +20,7 @@ struct FieldScanner {
         return true
     }
 
-    /// Spaces and tabs, which the line breaks of a folded field have become.
+    /// Skips spaces and tabs, which have already replaced the line breaks of a folded field.
     mutating func skipSpace() { rest = rest.drop(while: " \t".utf8.contains) }
 
     mutating func skip(to delimiters: String) {
@@ -42,7 +42,7 @@ struct FieldScanner {
         return String(Substring(text))
     }
 
-    /// The text between quotes; one that is not closed ends with the field.
+    /// The text between quotes; without a closing quote it ends at the end of the field.
     mutating func quotedString() -> String? {
         guard skip("\"") else { return nil }
         var bytes: [UInt8] = []

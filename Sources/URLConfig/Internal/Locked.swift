@@ -1,9 +1,9 @@
-/// One value behind one lock: every lock of the library is one of these.
+/// A value and its lock; the library has no other locks.
 ///
-/// `@unchecked Sendable` is right because `value` is used only in `withLock`, while `lock` is held. Never suspend, call
+/// `@unchecked Sendable` is safe because `value` is used only in `withLock`, while `lock` is held. Never suspend, call
 /// user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)
 final class Locked<Value: Sendable>: @unchecked Sendable {
-    /// Half the cost of an `NSLock`, which has two on Linux.
+    /// It costs half of an `NSLock`, which has two mutexes on Linux.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
@@ -25,7 +25,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
 
     /// Replaces a part of the value.
     ///
-    /// The old one is released when the lock is free again: the `deinit` of a caller's object may come back here.
+    /// The old part is released after the lock, because the `deinit` of a caller's object may take the lock again.
     func set<Part>(_ part: WritableKeyPath<Value, Part>, _ new: Part) {
         _ = withLock { value in
             let old = value[keyPath: part]

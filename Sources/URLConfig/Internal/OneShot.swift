@@ -1,6 +1,6 @@
-/// A result that comes once, from anywhere, for one task that waits for it.
+/// A result that is set once, from any thread, and that one task waits for.
 ///
-/// Later results are ignored. A task that is cancelled while it waits gets `CancellationError` at once.
+/// Later results are ignored. If the waiting task is cancelled, it throws `CancellationError` immediately.
 final class OneShot<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -9,7 +9,7 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Gives the result, if there is none yet.
+    /// Sets the result if there is none yet.
     func resolve(_ result: Result<Value, any Error>) {
         let continuation = state.withLock { state in
             if state.result == nil { state.result = result }
@@ -20,7 +20,7 @@ final class OneShot<Value: Sendable>: Sendable {
 
     /// The result.
     ///
-    /// - Parameter onCancel: Called, from any thread, when the task is cancelled meanwhile.
+    /// - Parameter onCancel: Called, from any thread, if the task is cancelled while it waits.
     func value(onCancel: @Sendable () -> Void = {}) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

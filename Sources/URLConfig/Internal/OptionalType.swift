@@ -1,4 +1,4 @@
-/// Optionals, whatever they wrap.
+/// All `Optional` types.
 protocol OptionalType {
     static var wrapped: any Any.Type { get }
     static var absence: Self { get }

@@ -1,4 +1,4 @@
-/// What is wrong with an input and what to do about it.
+/// An error that says what is wrong with an input and how to correct it.
 struct Reason: Error {
     let reason: String
 

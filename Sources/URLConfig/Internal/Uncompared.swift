@@ -1,4 +1,4 @@
-/// A value that is ignored when two of its owners are compared.
+/// A property that `==` and `hash` of its owner ignore.
 @propertyWrapper
 struct Uncompared<Value: Sendable>: Hashable, Sendable {
     var wrappedValue: Value

@@ -1,13 +1,13 @@
-/// The objects that a task works for: a call that one of them makes itself must not come back to it.
+/// The authenticators and transports that a task runs in, whose own calls must not use them again.
 ///
-/// A task that is started and left behind keeps the scope, which is over by then.
+/// A task that outlives the operation inherits the scope, but then the scope is over.
 struct WorkScope: Sendable {
     @TaskLocal private static var all: [Self] = []
 
     private let worker: ObjectIdentifier
     private let isOver = Locked(false)
 
-    /// - Parameter worker: The object; `nil` for no scope.
+    /// Runs an operation of an object; `nil` for no scope.
     static func of<Result: Sendable>(
         _ worker: AnyObject?, _ operation: () async throws -> Result
     ) async throws -> Result {

@@ -87,9 +87,13 @@ struct SecretMatcher: Sendable {
             }
             guard depth < limit, end < text.endIndex else { return match }
             let byte = text[end].folded
-            let start = candidates.partitioningIndex { spellings[$0].bytes[depth] >= byte }
-            candidates = start..<(start..<candidates.upperBound).partitioningIndex { spellings[$0].bytes[depth] > byte }
-            guard !candidates.isEmpty else { return match }
+            guard let first = candidates.first, let last = candidates.last else { return match }
+            if spellings[first].bytes[depth] != byte || spellings[last].bytes[depth] != byte {
+                let start = candidates.partitioningIndex { spellings[$0].bytes[depth] >= byte }
+                let end = candidates.partitioningIndex { spellings[$0].bytes[depth] > byte }
+                guard start < end else { return match }
+                candidates = start..<end
+            }
             end += 1
         }
     }

@@ -1,4 +1,4 @@
-/// Puts credentials on requests, and gets new ones when a server refuses them.
+/// Adds credentials to requests, and renews them when a server refuses them.
 ///
 /// ``TokenAuthenticator`` is for tokens. An app can write its own:
 ///
@@ -10,25 +10,25 @@
 /// }
 /// ```
 ///
-/// Calls of `response(for:)` that a class or an actor makes itself are sent without its credentials, as with
-/// `authorize = false`. A structure must set that itself.
+/// If an authenticator that is a class or an actor calls `response(for:)`, that request is sent without its
+/// credentials. A structure must set `authorize = false` for such a call.
 public protocol Authenticator: Sendable {
-    /// Puts credentials on a request, before each time it is sent.
+    /// Adds credentials to a request. It is called before each attempt.
     ///
     /// - Parameter request: The request as the caller made it.
     /// - Throws: Any error; the call of `response(for:)` rethrows it.
     func authorize(_ request: inout URLRequest) async throws
 
-    /// Gets new credentials after a server refused those of the request.
+    /// Renews the credentials after a server refused those of a request.
     ///
-    /// - Parameter response: The refusal, with the request as it was sent.
-    /// - Returns: Whether there are new credentials: the request is then authorized and sent once more.
+    /// - Parameter response: The response that refuses them, with the request as it was sent.
+    /// - Returns: `true` if there are new credentials. Then the request is authorized and sent once more.
     /// - Throws: Any error; the call of `response(for:)` rethrows it and does not call
     ///   ``Foundation/URLSession/Config/onUnauthorized``. Return `false` if the user must sign in again.
     func reauthorize(after response: DataResponse) async throws -> Bool
 }
 
 extension Authenticator {
-    /// There are no new credentials.
+    /// Returns `false`: there are no new credentials.
     public func reauthorize(after response: DataResponse) async throws -> Bool { false }
 }

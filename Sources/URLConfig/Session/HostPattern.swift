@@ -1,6 +1,6 @@
 import Logging
 
-/// A host, with any port and any scheme that it does not name.
+/// A host; without a scheme or port it matches every scheme or port.
 struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private let scheme: String?
     private let name: String
@@ -20,7 +20,9 @@ struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HostPattern {
-    /// `nil` if the text is invalid, which is logged.
+    /// Parses a host, or returns `nil` and logs an error if the text is invalid.
+    ///
+    /// - Parameter owner: The interface that received the text, for the log.
     init?(_ text: String, of owner: String) {
         let hasScheme = text.contains("://")
         let base = BaseURL(hasScheme ? text : "https://" + text)
@@ -30,8 +32,8 @@ extension HostPattern {
             let shown = URLSession.Config.default.redaction.host(text).escapingControls
             URLSession.Config.defaultLogger?.error(
                 """
-                \(owner): '\(shown)' is ignored: it is not a host such as api.example.com, localhost:8080 or \
-                https://api.example.com
+                \(owner): '\(shown)' is ignored because it is not a host; write a host such as api.example.com, \
+                localhost:8080 or https://api.example.com
                 """)
             return nil
         }

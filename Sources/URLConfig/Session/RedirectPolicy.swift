@@ -1,8 +1,9 @@
 /// Whether redirects are followed.
 ///
-/// After 303, and after 301 or 302 for `POST`, the next request is a `GET` without a body; otherwise method and body
-/// stay (RFC 9110 §15.4). Credentials stay with their origin (scheme, host and port). A target that is not `http` or
-/// `https` or that contains a user name is refused. A call follows twenty redirects at most.
+/// After 303, and after 301 or 302 for `POST`, the next request is a `GET` without a body. Otherwise the method and the
+/// body stay the same (RFC 9110 §15.4). Credentials are not sent to another origin (scheme, host and port). A redirect
+/// to a URL that is not `http` or `https` or that contains a user name, and the twenty-first redirect of a call, throw
+/// ``RequestError/Code/refusedRedirect``.
 ///
 /// ```swift
 /// let response = try await session.response(for: request) {
@@ -10,7 +11,7 @@
 /// }
 /// ```
 public struct RedirectPolicy: Sendable {
-    /// The most redirects that one call follows.
+    /// The maximum number of redirects of a call.
     static let most = 20
 
     private var decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
@@ -22,15 +23,15 @@ public struct RedirectPolicy: Sendable {
 }
 
 extension RedirectPolicy {
-    /// Lets a function decide.
+    /// Calls a function for each redirect.
     ///
-    /// - Parameter decide: Receives the redirect and the next request, without the credentials of another origin.
-    ///   Returns the request to send, or `nil` to return the redirect. What it throws is rethrown.
+    /// - Parameter decide: Receives the redirect and the next request, which has no credentials if the origin changes.
+    ///   It returns the request to send, or `nil` to return the redirect. The call rethrows its errors.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
         self.init(decide: decide)
     }
 
-    /// The request that follows a redirect; `nil` if the response is to be returned.
+    /// The next request; `nil` if the response must be returned.
     ///
     /// - Parameter request: The request before it was authorized.
     func next(after response: DataResponse, to request: URLRequest, _ redaction: Redaction) throws -> URLRequest? {
@@ -40,14 +41,14 @@ extension RedirectPolicy {
 }
 
 extension URLRequest {
-    /// This request, as a redirect says; `nil` if the response is not a redirect.
+    /// The next request after a redirect; `nil` if the response is not a redirect.
     func redirected(by response: DataResponse, _ redaction: Redaction) throws(RequestError) -> URLRequest? {
         guard response.status.isRedirect, let url, let location = response.headerFields[.location], !location.isEmpty
         else { return nil }
         guard let target = URL(location: location, relativeTo: url),
             ["http", "https"].contains(target.scheme?.lowercased()), target.host()?.isEmpty == false
-        else { throw .refusedRedirect("its Location is not a URL of http or https with a host", response) }
-        // A relative Location keeps the user name of the request's URL.
+        else { throw .refusedRedirect("its Location is not an http or https URL with a host", response) }
+        // A relative Location inherits the user name of the request's URL.
         let keepsUser = Origin(url) == Origin(target) && target.user == url.user && target.password == url.password
         guard keepsUser || target.user == nil && target.password == nil
         else { throw .refusedRedirect("its Location contains a user name (RFC 9110 §4.2.4)", response) }
@@ -64,7 +65,7 @@ extension URLRequest {
         return next.keepingCredentials(for: self, redaction)
     }
 
-    /// This request, without credentials if it leads to another origin.
+    /// This request, without credentials if the other request has another origin.
     func keepingCredentials(for other: URLRequest, _ redaction: Redaction) -> URLRequest {
         guard Origin(url) != Origin(other.url) else { return self }
         var request = self
@@ -80,7 +81,7 @@ extension URLRequest {
 }
 
 extension URL {
-    /// RFC 9110 §10.2.2: resolved by RFC 3986 §5, with the base's fragment if it has none.
+    /// Resolves a `Location` by RFC 3986 §5; without a fragment it inherits that of the base (RFC 9110 §10.2.2).
     fileprivate init?(location: String, relativeTo base: URL) {
         guard let target = URL(reference: location, relativeTo: base)?.withLowercasedScheme else { return nil }
         let fragment = target.fragment == nil ? base.fragment(percentEncoded: true) : nil
@@ -89,7 +90,7 @@ extension URL {
 }
 
 extension Redaction {
-    /// Whether a field of this name stays with its origin, whatever is hidden in logs.
+    /// Whether a field must not be sent to another origin, even if logs show its value.
     func isCredential(_ name: String) -> Bool { Self.standard.hides(name) || hides(name) }
 }
 

@@ -1,4 +1,4 @@
-/// A check of each response, which it may replace or refuse. An app adds its own as a static member:
+/// A check of the response of a call. An app adds its own checks as static members:
 ///
 /// ```swift
 /// extension ResponseValidator {
@@ -9,28 +9,26 @@
 public struct ResponseValidator: Sendable {
     let validate: @Sendable (_ response: inout DataResponse) async throws -> Void
 
-    /// A check.
+    /// Creates a check.
     ///
-    /// - Parameter validate: Inspects the response, assigns another one to replace it, or throws to refuse it. What it
-    ///   throws is rethrown.
+    /// - Parameter validate: Inspects the response. It may replace the response, or throw an error, which the call
+    ///   rethrows.
     public init(_ validate: @escaping @Sendable (_ response: inout DataResponse) async throws -> Void) {
         self.validate = validate
     }
 
-    /// A 2xx status; otherwise ``RequestError/Code/unacceptableStatus``.
+    /// Throws ``RequestError/Code/unacceptableStatus`` unless the status is 2xx.
     public static let success = Self { try $0.validated() }
 
-    /// One of the given statuses, such as `[200, 404]`; otherwise ``RequestError/Code/unacceptableStatus``.
+    /// Throws ``RequestError/Code/unacceptableStatus`` unless the status is one of these, such as `[200, 404]`.
     public static func status(_ status: Set<HTTPResponse.Status>) -> Self { Self { try $0.validated(status: status) } }
 
-    /// A content type of a kind; otherwise ``RequestError/Code/unacceptableContentType``.
-    ///
-    /// - Parameter type: The kind, as for ``DataResponse/hasContentType(_:)``.
+    /// Throws ``RequestError/Code/unacceptableContentType`` unless ``DataResponse/hasContentType(_:)`` is true.
     public static func contentType(_ type: MediaType) -> Self { Self { try $0.validated(contentType: type) } }
 
-    /// A 2xx status; otherwise the API's own error, as ``DataResponse/validated(orThrow:decoder:)`` throws it.
+    /// Throws the API's own error, of the given type, unless the status is 2xx.
     ///
-    /// - Parameter failure: The type of the API's own error.
+    /// See ``DataResponse/validated(orThrow:decoder:)``.
     public static func orThrow<Failure: Decodable & Error>(_ failure: Failure.Type) -> Self {
         Self { try $0.validated(orThrow: failure) }
     }

@@ -1,50 +1,48 @@
 /// Whether and when a failed request is sent again.
 ///
 /// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2) or an
-/// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized anew, and has
+/// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized again and has
 /// the same body.
 public struct RetryPolicy: Sendable {
-    /// The most attempts, the first one included.
+    /// The maximum number of attempts, including the first.
     public var attempts: Int
-    /// The longest delay before the second attempt, by default 500 ms; it doubles with each attempt.
+    /// The maximum delay before the second attempt, by default 500 ms; it doubles with each attempt.
     ///
-    /// The delay is random, from zero on, so that many clients do not come back at once.
+    /// The delay is a random time between zero and the maximum, so that many clients do not retry together.
     public var firstDelay = Duration.milliseconds(500)
-    /// The limit for the longest delay, by default 20 s.
+    /// The maximum delay before any attempt, by default 20 s.
     public var longestDelay = Duration.seconds(20)
-    /// The longest `Retry-After` to wait for, by default 60 s.
+    /// The maximum `Retry-After` to wait for, by default 60 s.
     ///
-    /// A response that asks for more, or for more than is left of the deadline, is returned at once.
+    /// A response with a longer one, or one that exceeds the rest of the deadline, is returned without a retry.
     public var longestRetryAfter = Duration.seconds(60)
     /// The statuses of responses that are considered transient.
     public var statuses: Set<HTTPResponse.Status> = [408, 429, 500, 502, 503, 504]
     /// The errors of the transport that are considered transient.
     ///
-    /// `.cannotParseResponse` is not one: on Linux, Foundation reports it for some legal responses, every time.
+    /// `.cannotParseResponse` is not one of them: on Linux, Foundation always reports it for some valid responses.
     public var errors: Set<URLError.Code> = [
         .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
         .notConnectedToInternet, .badServerResponse,
     ]
     /// Whether all calls to a host share a budget of retries, so that retries do not prolong an outage.
     ///
-    /// The budget has ten retries at most. Each call adds a tenth of a retry, each minute one.
+    /// The budget has at most ten retries. Each call adds 0.1 and each minute adds 1.
     public var isBudgeted = true
-    /// Tests set another one.
+    /// Tests replace it.
     var budget = RetryBudget.shared
 
-    /// Nothing is sent again.
+    /// No retries.
     public static let none = Self(attempts: 1)
     /// Three attempts.
     public static let standard = Self(attempts: 3)
 
-    /// A policy like ``standard``, but for the number of attempts.
-    ///
-    /// - Parameter attempts: The most attempts, the first one included.
+    /// A policy with a maximum number of attempts, including the first, and defaults otherwise.
     public init(attempts: Int) {
         self.attempts = attempts
     }
 
-    /// The delay before the next attempt, and the reason for it; `nil` if this was the last.
+    /// The delay before the next attempt, and a note for the log; `nil` if there is no next attempt.
     ///
     /// - Parameter jitter: A random number from zero to one.
     func delay(
@@ -61,7 +59,7 @@ public struct RetryPolicy: Sendable {
         case .success(let response) where statuses.contains(response.status):
             guard let asked = response.retryAfter(at: now) else { break }
             guard asked <= longestRetryAfter else { return nil }
-            // "At once" is a little later for each client, too.
+            // A shorter one keeps the random delay, so that not all clients retry together.
             if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
         default: return nil
         }
@@ -78,7 +76,7 @@ extension URLRequest {
 }
 
 extension DataResponse {
-    /// How long to wait before the next request, as `Retry-After` says (RFC 9110 §10.2.3), by date or in seconds.
+    /// The time to wait before the next request, from `Retry-After`: seconds or a date (RFC 9110 §10.2.3).
     ///
     /// Zero if the date has passed; `nil` if the field is missing or invalid.
     public var retryAfter: Duration? { retryAfter(at: Date()) }

@@ -1,10 +1,10 @@
 /// One call of `response(for:)`.
 struct SendLoop: Sendable {
-    private typealias Outcome = Result<Answer, any Error>
+    private typealias Outcome = Result<Transport.Collected, any Error>
 
-    /// How often credentials are sent for challenges of one URL: a delegate may have only wrong ones.
+    /// The maximum number of responses to challenges of one URL, because a delegate may have only wrong credentials.
     private static let mostChallenges = 2
-    /// The time that a fallback has when the deadline has passed.
+    /// The time for a fallback when the deadline has passed.
     private static let fallbackLimit = Duration.seconds(1)
 
     private var config: URLSession.Config
@@ -34,7 +34,7 @@ struct SendLoop: Sendable {
         do {
             try Task.checkCancellation()
             try request.checkSendable()
-            return try await inTime(request) { try await validated(answer(to: request)) }
+            return try await inTime(request) { try await validated(loop(request)) }
         } catch {
             let error = final(error)
             log.failed(request, error, after: elapsed())
@@ -48,7 +48,7 @@ struct SendLoop: Sendable {
         }
     }
 
-    /// Calls what sends a request, or the fallback after an error, within the deadline.
+    /// Runs the call, or its fallback after an error, within the deadline.
     private func inTime(
         _ request: URLRequest, after cause: (any Error)? = nil,
         _ operation: @escaping @Sendable () async throws -> DataResponse
@@ -57,10 +57,10 @@ struct SendLoop: Sendable {
         let limit = cause == nil ? deadline : max(deadline.clamped - elapsed(), Self.fallbackLimit)
         return try await withDeadline(limit, config.clock) {
             var reason = "there was no response within \(deadline.shown)"
-            if deadline <= .zero { reason = "the deadline, \(deadline.shown), had passed before anything was sent" }
+            if deadline <= .zero { reason = "the deadline, \(deadline.shown), passed before anything was sent" }
             if cause != nil { reason += "; the fallback did not return in time either" }
             var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
-            // As they are now: what is under way will end as cancelled.
+            // Copied now, because the attempt that is still running will be cancelled.
             error.attempts = timeline.all
             return error
         } operation: {
@@ -68,7 +68,8 @@ struct SendLoop: Sendable {
         }
     }
 
-    private func answer(to request: URLRequest) async throws -> DataResponse {
+    /// Sends the request and all that follow it, and returns the last response.
+    private func loop(_ request: URLRequest) async throws -> DataResponse {
         var hop = Hop(request: request, host: request.url?.host()?.lowercased() ?? "")
         if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(hop.host) }
         while true {
@@ -96,75 +97,71 @@ struct SendLoop: Sendable {
         return request
     }
 
-    /// The outcome of a request, and whether it may be sent again because a kept connection was lost.
+    /// Sends a request; the second result is set if a reused connection was lost.
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, LostConnection?) {
         known.add(request)
         log.sent(request)
-        let duration = config.clock.stopwatch()
-        timeline.begin(duration)
+        timeline.begin(config.clock.stopwatch())
         var lost: LostConnection?
         let outcome: Outcome
         do {
             let sending = Transport.Request(
                 urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign, config: config,
                 credential: hop.credential)
-            var answer = try await transport.answer(to: sending)
-            answer.response.duration = elapsed()
-            answer.response = configured(answer.response)
-            outcome = .success(answer)
+            var (response, exchange) = try await transport.collected(sending)
+            response.duration = elapsed()
+            outcome = .success((configured(response), exchange))
         } catch let error as URLError where error.lostConnection != nil {
             lost = error.lostConnection
             outcome = .failure(error.withoutConnection.hiding(config.redaction))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
-        timeline.end(outcome.map(\.response), after: duration())
+        timeline.end(outcome.map(\.response))
         return (outcome, lost)
     }
 
-    /// RFC 9112 §9.3.1: a request whose method is idempotent is sent once more, and no other one.
+    /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
     private func repeated(_ hop: inout Hop, after lost: LostConnection?) async throws -> Bool {
         guard let lost, !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
-            let request = try await lost.decisions.repeatable(hop.request)
+            let request = try await lost.exchange.repeatable(hop.request)
         else { return false }
         note(hop, "again on a new connection")
         (hop.request, hop.isRepeated) = (request, true)
         return true
     }
 
-    /// A request that has an `Authorization` by itself gets no other one.
+    /// Responds to a challenge, unless the request already has an `Authorization`.
     private func challenged(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let answer) = outcome, let decisions = answer.decisions,
-            hop.challenges < Self.mostChallenges,
-            answer.response.request.value(forHTTPHeaderField: "Authorization") == nil,
-            let credential = try await decisions.credential(after: hop.challenges),
-            let request = try await answer.decisions.repeatable(hop.request)
+        guard case .success(let (response, exchange)) = outcome, hop.challenges < Self.mostChallenges,
+            response.request.value(forHTTPHeaderField: "Authorization") == nil,
+            let credential = try await exchange?.credential(after: hop.challenges),
+            let request = try await exchange.repeatable(hop.request)
         else { return false }
         try Task.checkCancellation()
         note(hop, "with credentials for the server's challenge")
         hop.request = request
-        // A transport may have led the request elsewhere.
-        hop.credential = (credential, Origin(answer.response.url))
+        // A transport may have sent the request to another origin.
+        hop.credential = (credential, Origin(response.url))
         hop.challenges += 1
         return true
     }
 
     private func redirected(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let answer) = outcome,
-            let proposed = try config.redirects.next(after: answer.response, to: hop.request, config.redaction),
-            let next = try await answer.decisions.redirection(to: proposed)
+        guard case .success(let (response, exchange)) = outcome,
+            let proposed = try config.redirects.next(after: response, to: hop.request, config.redaction),
+            let next = try await exchange.redirection(to: proposed)
         else { return false }
         guard hop.redirects < RedirectPolicy.most else {
-            throw RequestError.refusedRedirect("it is one more than \(RedirectPolicy.most)", answer.response)
+            throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
         }
         let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await answer.decisions.repeatable(safe)
-        else { throw URLError(.requestBodyStreamExhausted) }
+        guard let request = try await exchange.repeatable(safe) else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
         do {
             try request.checkSendable()
         } catch {
-            throw RequestError.refusedRedirect(error.reason, answer.response)
+            throw RequestError.refusedRedirect(error.reason, response)
         }
         note(hop, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
         hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
@@ -175,28 +172,30 @@ struct SendLoop: Sendable {
     }
 
     private func reauthorized(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let answer) = outcome, config.throwsUnauthorized, !hop.isForeign,
-            config.isUnauthorized(answer.response)
+        guard case .success((var response, let exchange)) = outcome, config.throwsUnauthorized, !hop.isForeign,
+            config.isUnauthorized(response)
         else { return false }
-        var response = answer.response
         response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
         if !hop.hasNewCredentials, let authenticator = config.authenticator,
             try await WorkScope.of(authenticator.object, { try await authenticator.reauthorize(after: response) })
         {
             try Task.checkCancellation()
-            if let request = try await answer.decisions.repeatable(hop.request) {
+            if let request = try await exchange.repeatable(hop.request) {
                 note(hop, "credentials refreshed")
                 (hop.request, hop.hasNewCredentials) = (request, true)
                 return true
             }
-            // The next call has good ones: nobody is to be signed out.
-            reason += "; there are new ones, but the body stream cannot be sent again"
+            // The next call uses the new credentials, so the user must not be signed out.
+            reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
             try Task.checkCancellation()
             let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
             if hop.challenges == 0, !session.addsAuthorization {
-                reason = refusal?.reason ?? hop.reasonForNoCredentials(config.authenticator) ?? reason
+                if config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
+                    reason = "the request has no Authorization, and the call has no authenticator"
+                }
+                reason = refusal?.reason ?? reason
             }
             if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(response) }
         }
@@ -220,7 +219,7 @@ struct SendLoop: Sendable {
         return true
     }
 
-    /// Tells the log and the timeline why there will be another attempt, or why not.
+    /// Adds to the log and to the last attempt why another attempt follows, or why not.
     private func note(_ hop: Hop, _ reason: String) {
         log.again(hop.request, timeline.changeLast { $0.reason = reason })
     }
@@ -237,7 +236,7 @@ struct SendLoop: Sendable {
         return response
     }
 
-    /// A response that hides and decodes as this call does, unless it is one of another call.
+    /// The response with the redaction and the decoder of this call, unless it comes from another call.
     private func configured(_ response: DataResponse) -> DataResponse {
         guard response.redaction == nil else { return response }
         var response = response
@@ -245,12 +244,13 @@ struct SendLoop: Sendable {
         return response
     }
 
-    /// The error that the caller gets: a cancelled task always ends in `CancellationError`, what this call hides is
-    /// hidden in errors too, and they list what was sent.
+    /// The error that the caller receives, without secrets and with all attempts.
+    ///
+    /// If the task is cancelled, it is always `CancellationError`.
     private func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         switch error.hiding(config.redaction) {
-        // One that has attempts was thrown by another call, such as a fallback's own.
+        // An error that has attempts comes from another call, for example one that a fallback made.
         case var error as RequestError:
             if error.attempts.isEmpty { error.attempts = timeline.all }
             error.response?.attempts = error.attempts

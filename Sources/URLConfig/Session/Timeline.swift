@@ -1,8 +1,8 @@
-/// The attempts of a call, the last of which may be under way.
+/// The attempts of a call; the last one may be running.
 struct Timeline: Sendable {
     private struct State {
         var attempts: [Attempt] = []
-        /// How long the last one has been under way.
+        /// The time since the last attempt began; `nil` if it has ended.
         var elapsed: (@Sendable () -> Duration)?
     }
 
@@ -22,15 +22,16 @@ struct Timeline: Sendable {
         }
     }
 
-    func end(_ outcome: Result<DataResponse, any Error>, after duration: Duration) {
-        state.set(\.elapsed, nil)
+    func end(_ outcome: Result<DataResponse, any Error>) {
+        let duration = state.withLock { $0.elapsed }?()
         changeLast { attempt in
-            attempt.duration = duration
+            attempt.duration = duration ?? .zero
             switch outcome {
             case .success(let response): attempt.status = response.status
             case .failure(let error): attempt.error = error
             }
         }
+        state.set(\.elapsed, nil)
     }
 
     @discardableResult

@@ -1,7 +1,7 @@
 extension TokenAuthenticator {
     /// A call of `load` or `refresh`, and the requests that wait for it.
     ///
-    /// It ends on any thread: neither its limit nor a cancelled request has to wait for the actor.
+    /// It can end on any thread, so its time limit and cancelled requests do not wait for the actor.
     final class Renewal: Sendable {
         private struct State {
             var result: Result<Void, any Error>?
@@ -12,11 +12,11 @@ extension TokenAuthenticator {
         private let state = Locked(State())
 
         var isOver: Bool { state.withLock { $0.result != nil } }
-        /// Whether the server refused the old token: it must not be used if there is no new one.
+        /// Whether the server refused the old token, which must not be used again, even if the renewal fails.
         var isRefused: Bool { state.withLock { $0.isRefused } }
         var waiting: Int { state.withLock { $0.waiters.count } }
 
-        /// Ends the wait of all requests; only the first result counts.
+        /// Resumes all waiting requests; a second result is ignored.
         func end(with result: Result<Void, any Error>) {
             let waiters = state.withLock { state in
                 defer { state.waiters = [:] }
@@ -26,7 +26,7 @@ extension TokenAuthenticator {
             for waiter in waiters.values { waiter.resolve(result) }
         }
 
-        /// - Parameter isolation: The actor of the caller, who is counted as waiting before it does anything else.
+        /// - Parameter isolation: The caller's actor. No other work of the actor runs before the caller is registered.
         func wait(isRefused: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
             let waiter = OneShot<Void>()
             let id = ObjectIdentifier(waiter)

@@ -1,25 +1,25 @@
 extension TokenAuthenticator {
-    /// What is known of the tokens, and what follows from it: values in, values out.
+    /// The current token and the refused ones; decisions about them have no side effects.
     struct State: Sendable {
         private enum Current {
-            /// `load` is to be called.
+            /// `load` must be called.
             case unknown
             case signedOut
             case signedIn(Token, since: Date)
         }
 
         private var current = Current.unknown { didSet { generation += 1 } }
-        /// The tokens that were refused and could not be replaced: `load` may still return them.
+        /// The tokens that were refused and could not be replaced; they are ignored if `load` returns them.
         private var refused: Set<String> = []
-        /// The credentials already reported as refused, including their absence.
+        /// The credentials already reported as refused; the empty set is a request without credentials.
         private var reported: Set<Set<String>> = []
-        /// Results of renewals that began before the last change are ignored.
+        /// Incremented by each change, so that results of renewals that began before it are ignored.
         private(set) var generation = 0
 
         var isUnknown: Bool { if case .unknown = current { true } else { false } }
         var token: Token? { if case .signedIn(let token, _) = current { token } else { nil } }
 
-        /// Whether the token is to be refreshed before it is sent, but not in the first half of its life.
+        /// Whether the token must be refreshed before it is sent: never in the first half of its lifetime.
         func isDue(at now: Date, leeway: Duration) -> Bool {
             guard case .signedIn(let token, let start) = current, let expiry = token.expiry else { return false }
             return expiry.timeIntervalSince(now) <= min(leeway / .seconds(1), expiry.timeIntervalSince(start) / 2)
@@ -27,18 +27,20 @@ extension TokenAuthenticator {
 
         func isUsable(at now: Date) -> Bool { token.map { $0.expiry ?? .distantFuture > now } ?? false }
 
-        /// Takes the token that the app sets, and the credentials that are sent for it.
+        /// Stores the token that the app sets.
+        ///
+        /// - Parameter credentials: The field values of a request with this token.
         mutating func set(_ token: Token?, _ credentials: Set<String>, at now: Date) {
             current = token.map { .signedIn($0, since: now) } ?? .signedOut
             if let token { refused.remove(token.value) }
-            // They may be reported again, and so may their absence.
+            // These credentials, and a request without any, may be reported again.
             reported.subtract([[], credentials])
         }
 
-        /// Takes what `refresh` returned for an old token, or `load` for none; `false` if others still wait for more.
+        /// Stores the result of `refresh` for an old token, or of `load` without one; `false` if it is ignored.
         ///
-        /// If it is late, past its limit, only a token counts: many services accept a refresh token only once, so
-        /// dropping what came for it would sign the user out.
+        /// A late result, after the time limit, is ignored unless it is a token. Many services accept a refresh token
+        /// only once, so to ignore the new token would sign the user out.
         mutating func take(
             _ result: Result<Token?, any Error>, for old: Token?, since start: Int, isLate: Bool, at now: Date
         ) -> Bool {
@@ -57,9 +59,9 @@ extension TokenAuthenticator {
             return true
         }
 
-        /// Reports the credentials of a request, if any, as refused for good; `false` if they were reported before.
+        /// Reports that credentials were refused and not replaced; `false` if they were reported before.
         mutating func report(_ credentials: Set<String>) -> Bool {
-            // The token that could not be replaced, and the requests without a token since, are refused for one reason.
+            // A refused token that was not replaced, and later requests without a token, are reported once together.
             reported.insert(isUnknown ? [] : credentials).inserted
         }
 

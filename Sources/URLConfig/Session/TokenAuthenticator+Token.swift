@@ -3,10 +3,10 @@ extension TokenAuthenticator {
     public struct Token: Sendable, CustomStringConvertible, RedactedReflectable {
         /// The token.
         public var value: String
-        /// When it expires; `nil` if only the server knows.
+        /// The time when it expires; `nil` if only the server knows it.
         public var expiry: Date?
 
-        /// A token, and when it expires; `nil` if only the server knows.
+        /// A token and its expiry; `nil` if only the server knows it.
         public init(_ value: String, expiry: Date? = nil) {
             self.value = value
             self.expiry = expiry

@@ -1,4 +1,4 @@
-/// Tokens of one service: loaded once, refreshed once, sent to its own hosts only.
+/// Loads and refreshes the token of a service, and sends it only to the hosts of this service.
 ///
 /// ```swift
 /// let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
@@ -9,30 +9,30 @@
 /// let response = try await URLSession.shared.response(for: request) { $0.authenticator = authenticator }
 /// ```
 ///
-/// - Requests to other hosts are sent without the token, and so are those that have an `Authorization` of their own. If
-///   they are refused, no token is refreshed, and ``Foundation/URLSession/Config/onUnauthorized`` is not called.
-/// - However many requests are refused at once, there is one refresh, and all wait for it. If it fails, all throw its
-///   error, and the next request tries again. A cancelled request stops waiting at once.
-/// - Requests made within `load` or `refresh` are sent without the token. One made there in a detached task waits for
-///   itself: set ``Foundation/URLSession/Config/authorize`` to `false` for it.
+/// - Requests to other hosts, and requests that already have an `Authorization`, are sent without the token. If they
+///   are refused, there is no refresh, and ``Foundation/URLSession/Config/onUnauthorized`` is not called.
+/// - If many requests are refused together, there is one refresh, and all of them wait for it. If it fails, all throw
+///   its error, and the next request starts another refresh. A cancelled request stops waiting immediately.
+/// - Requests that `load` or `refresh` makes are sent without the token. In a detached task, set
+///   ``Foundation/URLSession/Config/authorize`` to `false` for them; otherwise they wait for the refresh itself.
 public actor TokenAuthenticator: Authenticator {
     private let hosts: Set<HostPattern>
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
-    /// Calls `refresh`, or `load` without a token.
+    /// Calls `refresh` for a token, and `load` for `nil`.
     private let renewed: @Sendable (Token?) async throws -> Token?
-    /// Tests set another one.
+    /// Tests replace it.
     var clock: any Clock<Duration> = ContinuousClock()
     var now: @Sendable () -> Date = { Date() }
 
     private var state = State()
-    /// The last renewal; another one may begin when it is over.
+    /// The last renewal; the next one begins only after it is over.
     private var renewal = Renewal()
-    /// The fields that tokens are written to: a request that has one of them by itself is left alone.
+    /// The fields that contain the token; a request that already has one of them is not authorized.
     private let fieldNames: Set<String>
 
-    /// Marks what `load` and `refresh` do.
+    /// Marks the requests of `load` and `refresh`, also if another authenticator wraps this one.
     private let marker = Locked(())
 
     var waiting: Int { renewal.waiting }
@@ -40,19 +40,20 @@ public actor TokenAuthenticator: Authenticator {
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
-    ///   - hosts: The hosts that the token is for, such as `api.example.com`, `localhost:8080` for one port only, or
-    ///     `https://api.example.com` for one scheme. What is not a host, such as `*.example.com`, is logged as an
-    ///     error and ignored.
-    ///   - leeway: How long before its expiry a token is refreshed, by default 30 s, but never in the first half of
-    ///     its life.
-    ///   - renewalLimit: How long requests wait for `load` or `refresh`, by default 30 s. Then they throw
-    ///     ``RequestError/Code/authenticationTimedOut``. A token that comes later is used, unless it has changed since.
-    ///   - authorization: How the token is written, by default as a bearer token. It must be the same each time.
-    ///   - load: Returns the first token, such as from the keychain; `nil` while nobody is signed in: the request is
-    ///     sent without one, and the next one calls `load` again. The request throws what it throws.
-    ///   - refresh: Returns a new token in place of one that was refused or is about to expire; store it where `load`
-    ///     finds it. `nil` signs the user out: ``Foundation/URLSession/Config/onUnauthorized`` is called, and `load`
-    ///     from then on. Throw transient errors: the request throws them, unless its token is still good.
+    ///   - hosts: The hosts that receive the token, such as `api.example.com`, `localhost:8080` for one port only, or
+    ///     `https://api.example.com` for one scheme. An invalid host, such as `*.example.com`, is logged as an error
+    ///     and ignored.
+    ///   - leeway: The time before its expiry when a token is refreshed, by default 30 s. A token is never refreshed
+    ///     in the first half of its lifetime.
+    ///   - renewalLimit: The time that requests wait for `load` or `refresh`, by default 30 s. Then they throw
+    ///     ``RequestError/Code/authenticationTimedOut``. A token that comes later is used, unless the token was
+    ///     changed meanwhile.
+    ///   - authorization: Writes the token, by default as a bearer token. The same token must give the same fields.
+    ///   - load: Returns the first token, for example from the keychain. If it returns `nil`, the request is sent
+    ///     without a token, and the next request calls `load` again. The request rethrows its errors.
+    ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it. If
+    ///     it returns `nil`, ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`.
+    ///     Throw an error for a transient failure: the request rethrows it, unless its token is still valid.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
@@ -67,28 +68,28 @@ public actor TokenAuthenticator: Authenticator {
         var fields = HTTPFields()
         try? authorization("token")(&fields)
         fieldNames = fields.isEmpty ? ["Authorization"] : Set(fields.map(\.name.rawName))
-        // None is under way.
+        // No renewal is running yet.
         renewal.end(with: .success(()))
     }
 
-    /// Replaces the token, such as after signing in or, with `nil`, out.
+    /// Replaces the token, for example after the user signed in or, with `nil`, signed out.
     ///
-    /// - Parameter token: The token that requests carry from now on, including those that wait for a refresh. `nil` for
-    ///   none, until another one is set: `load` is not called.
+    /// - Parameter token: The token of all later requests, including those that wait for a refresh. With `nil`, they
+    ///   have no token until another one is set, and `load` is not called.
     public func setToken(_ token: Token?) {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
         state.set(token, Set(fields.map(\.value)), at: now())
         renewal.end(with: .success(()))
     }
 
-    /// Puts the token on a request to one of the hosts, and loads or refreshes it first if necessary.
+    /// Adds the token to a request to one of the hosts, and loads or refreshes it first if necessary.
     ///
-    /// - Throws: What `load` and `refresh` throw; ``RequestError/Code/authenticationTimedOut`` if they do not return in
-    ///   time.
+    /// - Throws: The errors of `load` and `refresh`; ``RequestError/Code/authenticationTimedOut`` if they do not return
+    ///   in time.
     public func authorize(_ request: inout URLRequest) async throws {
         guard serves(request, asMade: request) else { return }
         if state.isUnknown { try await renew(nil) }
-        // Once: a service that returns tokens which have expired already must not be called for ever.
+        // Only once, because a service may always return tokens that have already expired.
         if let token = state.token, !renewal.isOver || state.isDue(at: now(), leeway: leeway) {
             try await renew(token)
         }
@@ -96,7 +97,7 @@ public actor TokenAuthenticator: Authenticator {
         for field in try fields(for: token) { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
     }
 
-    /// Refreshes the token that a request carried, unless that has happened since.
+    /// Refreshes the token of a refused request, unless it has been replaced since.
     public func reauthorize(after response: DataResponse) async throws -> Bool {
         guard serves(response.request, asMade: response.requestAsMade), let token = state.token else { return false }
         let wasSent = try fields(for: token).allSatisfy {
@@ -106,10 +107,10 @@ public actor TokenAuthenticator: Authenticator {
         return state.token != nil
     }
 
-    /// What a refusal means for which there are no new credentials.
+    /// Explains a refusal without new credentials.
     ///
-    /// - Returns: What happened, without secrets, or `nil` if the token was sent; and whether the user is to be signed
-    ///   out: once, however many requests carried the same token.
+    /// - Returns: The reason, without secrets, or `nil` if the token was sent; and whether the user must be signed out,
+    ///   which is true once for all requests with the same token.
     func explanation(of refusal: DataResponse) -> (reason: String?, isFirstRefusal: Bool) {
         guard isForHost(of: refusal.request) else {
             let host = refusal.request.url?.host() ?? "the URL's host"
@@ -117,7 +118,7 @@ public actor TokenAuthenticator: Authenticator {
         }
         let own = ownFields(of: refusal.requestAsMade).sorted().joined(separator: ", ")
         guard own.isEmpty else {
-            return ("the server refused the request's own \(own), which the authenticator left as it was", false)
+            return ("the server refused the request's own \(own), which the authenticator does not replace", false)
         }
         let sent = Set(fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) })
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
@@ -137,7 +138,7 @@ public actor TokenAuthenticator: Authenticator {
         isForHost(of: request) && ownFields(of: original).isEmpty && !WorkScope.contains(marker)
     }
 
-    /// The fields for tokens that a request has.
+    /// The token fields that a request already has.
     private func ownFields(of request: URLRequest?) -> Set<String> {
         fieldNames.filter { request?.value(forHTTPHeaderField: $0) != nil }
     }
@@ -148,12 +149,12 @@ public actor TokenAuthenticator: Authenticator {
         return fields
     }
 
-    /// Replaces the token by what `refresh` returns, or `load` if there is none yet; joins a renewal that is under way.
+    /// Replaces the token by the result of `refresh`, or of `load` for `nil`, or joins the running renewal.
     private func renew(_ token: Token?, isRefused: Bool = false) async throws {
         if renewal.isOver {
             renewal = Renewal()
-            // A task of its own, so that no caller's cancellation ends what others wait for, nor a closure that blocks
-            // the threads they need. It runs later: the token may have been replaced by then.
+            // A separate task, because others still need the renewal if this caller is cancelled. It does not run on
+            // Swift's thread pool, which a closure could block. The token may be replaced before the task runs.
             _ = Task.onOwnThreads { [renewal, start = state.generation] in
                 await self.run(renewal, of: token, since: start)
             }
@@ -162,7 +163,7 @@ public actor TokenAuthenticator: Authenticator {
         do {
             try await renewal.wait(isRefused: isRefused)
         } catch {
-            // A refresh before the expiry may fail.
+            // If a refresh before the expiry fails, the old token is used.
             guard !Task.isCancelled, !renewal.isRefused, state.isUsable(at: now()) else { throw error }
         }
     }
@@ -177,9 +178,9 @@ public actor TokenAuthenticator: Authenticator {
         let expire = { @Sendable in
             renewal.end(with: .failure(RequestError(.authenticationTimedOut, reason: reason)))
         }
-        // A limit of zero has passed already.
+        // A limit of zero has already passed.
         if renewalLimit == .zero { expire() }
-        // The scope of whoever asked first may end earlier, cancelled; this one lasts.
+        // This task inherits the scope of its first caller, which ends early if that caller is cancelled.
         let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
             try await WorkScope.of(self) {
                 try await WorkScope.of(marker) {
@@ -188,7 +189,7 @@ public actor TokenAuthenticator: Authenticator {
             }
         })
         guard state.take(result, for: token, since: start, isLate: renewal.isOver, at: now()) else { return }
-        // The next one if this one is late.
+        // If this renewal is late, this ends the next one.
         self.renewal.end(with: result.map { _ in })
     }
 }

@@ -1,7 +1,7 @@
 import Logging
 
 extension URLSession {
-    /// How a request is sent: a value to keep as a preset and to change for each call.
+    /// The settings of a call, to keep as a preset and to change for single calls.
     ///
     /// ```swift
     /// extension URLSession.Config {
@@ -13,27 +13,27 @@ extension URLSession {
     /// let response = try await URLSession.shared.response(for: request, config: .api) { $0.authorize = false }
     /// ```
     public struct Config: Sendable {
-        /// Whether the ``authenticator`` authorizes the request and a refusal is an error.
+        /// Whether the ``authenticator`` authorizes the request and a refusal of the credentials throws an error.
         ///
-        /// `false` is for sign-in and public endpoints.
+        /// Set `false` for sign-in and for public endpoints.
         public var authorize = true
-        /// Puts credentials on the request.
+        /// Adds credentials to the request.
         public var authenticator: (any Authenticator)?
-        /// Whether a response means that the credentials were refused: by default, if its status is 401.
+        /// Whether a response refuses the credentials: by default, if its status is 401.
         ///
-        /// Without ``authenticator``, ``onUnauthorized`` or a function set here, a 401 is a response like any other.
+        /// If neither this, ``authenticator`` nor ``onUnauthorized`` is set, a 401 is a response like any other.
         public var isUnauthorized: @Sendable (DataResponse) -> Bool = { $0.status == .unauthorized } {
             didSet { hasOwnIsUnauthorized = true }
         }
         private var hasOwnIsUnauthorized = false
-        /// Called once when the credentials are refused for good, before ``RequestError/Code/unauthorized`` is thrown.
+        /// Called once if there are no new credentials, before ``RequestError/Code/unauthorized`` is thrown.
         ///
-        /// Use it to sign the user out. For a ``TokenAuthenticator`` it is called only if its own token was refused or
-        /// it had none, not for another host or for a request with an `Authorization` of its own.
+        /// Use it to sign the user out. With a ``TokenAuthenticator``, it is called only if its token was refused or it
+        /// has none. It is not called for another host or for a request that already had an `Authorization`.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// The checks of the response, in order.
         public var validators: [ResponseValidator] = []
-        /// Decodes responses; if it is not set, ``DataResponse/Config/defaultDecoder``.
+        /// Decodes responses, by default ``DataResponse/Config/defaultDecoder``.
         public var decoder: any ResponseDecoder {
             get { customDecoder ?? DataResponse.Config.defaultDecoder }
             set { customDecoder = newValue }
@@ -43,47 +43,47 @@ extension URLSession {
         public var retry = RetryPolicy.none
         /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
         ///
-        /// Then ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator does not
-        /// return. With zero or less, nothing is sent.
+        /// When it passes, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator
+        /// does not return. With zero or less, nothing is sent.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
-        /// The most bytes of a body, decompressed; `nil`, the default, for no limit.
+        /// The maximum number of bytes of a body after decompression; `nil`, the default, for no limit.
         ///
-        /// A longer body throws ``RequestError/Code/responseTooLarge`` with what was received.
+        /// A longer body throws ``RequestError/Code/responseTooLarge``, which contains the bytes up to the limit.
         public var responseLimit: Int?
-        /// Returns a response, such as a stored one, in place of an error.
+        /// Returns a response, such as a stored one, instead of an error.
         ///
-        /// It is not called if the task is cancelled or the request cannot be sent. What it throws is thrown instead.
-        /// No validator checks its response. It has the rest of the ``deadline``, and at least one second.
+        /// It is not called if the task is cancelled or the request cannot be sent. If it throws, the call throws that
+        /// error. No validator checks its response. It has the rest of the ``deadline``, at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
-        /// Receives traffic and failures; `nil` for no log.
+        /// Logs requests, responses and errors; `nil` for no log.
         public var logger: Logger? {
             get { customLogger ?? Self.standardLogger }
             set { customLogger = .some(newValue) }
         }
         fileprivate var customLogger: Logger??
-        // Made when it is first needed, and not with the defaults: what makes a LogHandler may make a Config(), too.
+        // Created when it is first needed, not with the defaults: a LogHandler's initializer may create a Config().
         private static let standardLogger = Logger.networking
-        /// How much of a body is logged: `true`, the default, for 4,096 bytes, `false` or a number of bytes.
+        /// How much of a body is logged: `true` (the default, 4,096 bytes), `false` or a number of bytes.
         public var logBody: LogBody = true
-        /// What is hidden in logs and errors.
+        /// The secrets that are hidden in logs and errors.
         public var redaction = Redaction.standard
-        /// The delegate of the task, asked before that of the session.
+        /// The delegate of the task, which has priority over the session's delegate.
         ///
-        /// It is asked about challenges, redirects and new body streams, and receives the progress of uploads. On Apple
-        /// platforms it receives everything but the response, the data and the completion.
+        /// It decides about challenges, redirects and new body streams, and receives the progress of uploads. On Apple
+        /// platforms it receives every callback except the response, the data and the completion.
         public var taskDelegate: (any URLSessionTaskDelegate)?
-        /// Carries requests to servers: by default the session.
+        /// Sends requests to servers, by default with the session.
         ///
-        /// Another transport, such as a stub in a test, does not use the ``taskDelegate`` and the session's delegate.
+        /// Another transport, such as a stub in a test, does not use ``taskDelegate`` or the session's delegate.
         public var transport = Transport.urlSession
-        /// Measures the ``deadline``, the request's time limit and delays; tests set another one.
+        /// Measures the ``deadline``, the request's time limit and delays; tests can replace it.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// A copy of ``default`` as it is now.
         ///
-        /// A preset that is a `static let` copies it when it is first used; replace defaults before that.
+        /// A preset that is a `static let` makes the copy when it is first used. Change the default before that.
         public init() {
             self = Self.default
         }
@@ -92,9 +92,9 @@ extension URLSession {
 
         static let defaults = Locked(Defaults(config: Self(standard: ())))
 
-        /// The preset of each call that names none and has none for its host, and what `Config()` copies.
+        /// The preset of calls without `config:` to hosts without a preset; `Config()` copies it.
         ///
-        /// May be set at any time, from any thread; calls under way keep what they began with.
+        /// It may be set at any time from any thread. Running calls keep their settings.
         public static var `default`: Self {
             get { defaults.withLock { $0.config } }
             set { defaults.set(\.config, newValue) }
@@ -110,16 +110,16 @@ extension URLSession.Config {
         /// The first 4,096 bytes, or nothing.
         public init(booleanLiteral value: Bool) { bytes = value ? 4096 : 0 }
 
-        /// The most bytes that are logged.
+        /// The maximum number of bytes that are logged.
         public init(integerLiteral value: Int) { bytes = value }
     }
 
-    /// Whether a refusal of the credentials is an error of this call.
+    /// Whether a refusal of the credentials throws an error.
     var throwsUnauthorized: Bool {
         authorize && (authenticator != nil || onUnauthorized != nil || hasOwnIsUnauthorized)
     }
 
-    /// The ``logger`` of ``default``; `nil` silences every call that names none.
+    /// The ``logger`` of ``default``; `nil` for no log.
     public static var defaultLogger: Logger? {
         get { Self.default.logger }
         set { defaults.set(\.config.customLogger, .some(newValue)) }
@@ -133,7 +133,7 @@ extension URLSession.Config {
 
     /// A copy with changes.
     ///
-    /// - Parameter configure: Makes the changes. What it throws is rethrown.
+    /// - Parameter configure: Makes the changes. Its errors are rethrown.
     public func with<Failure: Error>(_ configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
         var config = self
         try configure(&config)
@@ -142,7 +142,7 @@ extension URLSession.Config {
 }
 
 extension URLSession.Config: RedactedReflectable {
-    /// An authenticator may contain tokens: only its type is shown.
+    /// Shows only the type of the authenticator, which may contain tokens.
     var shownChildren: [(String, Any?)] {
         [
             ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),

@@ -8,28 +8,29 @@ extension URLSession {
     ///
     /// In this order:
     /// 1. The ``Config/authenticator`` authorizes the request, unless ``Config/authorize`` is `false`.
-    /// 2. The request is logged and sent, once.
-    /// 3. A redirect is followed as ``Config/redirects`` says: back to step 1, or to step 2 if it left the origin.
-    /// 4. If the credentials were refused (``Config/isUnauthorized``), the authenticator is asked for new ones, and the
-    ///    request goes back to step 1, once. Without new ones, ``Config/onUnauthorized`` is called and
+    /// 2. The request is logged and sent once.
+    /// 3. A redirect is followed if ``Config/redirects`` allows it: back to step 1, or to step 2 if it left the origin.
+    /// 4. If the credentials were refused (``Config/isUnauthorized``), the authenticator renews them, and the request
+    ///    goes back to step 1, once. Without new credentials, ``Config/onUnauthorized`` is called and
     ///    ``RequestError/Code/unauthorized`` is thrown. A refusal by another origin is a response like any other.
-    /// 5. A failure that ``Config/retry`` considers transient leads back to step 1 after a delay.
+    /// 5. After a transient failure (``Config/retry``), the request goes back to step 1 after a delay.
     /// 6. The ``Config/validators`` check the response. It is logged and returned.
     ///
-    /// If a step fails or the ``Config/deadline`` passes, the failure is logged and ``Config/fallback`` is called.
-    /// ``DataResponse/attempts`` and ``RequestError/attempts`` list what was sent.
+    /// If a step fails or the ``Config/deadline`` passes, the error is logged and ``Config/fallback`` is called.
+    /// ``DataResponse/attempts`` and ``RequestError/attempts`` list the requests that were sent.
     ///
     /// - Parameters:
-    ///   - request: The request, made with `URLRequest.with` or by hand.
-    ///   - config: The preset; by default that of the request's host (``Config/subscript(host:)``), or else
+    ///   - request: The request.
+    ///   - config: The preset, by default the one of the request's host (``Config/subscript(host:)``) or else
     ///     ``Config/default``.
     ///   - isolation: The actor of the caller.
-    ///   - fileID: The file that the log names.
-    ///   - line: The line that the log names.
+    ///   - fileID: The source file for the log.
+    ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
     /// - Throws: ``RequestError`` if the request cannot be sent, credentials or a redirect are refused, the deadline
     ///   has passed, or the response is too long or not HTTP; `URLError` if the transport fails; `CancellationError` if
-    ///   the task was cancelled; what an authenticator, a validator or a fallback throws. A status is not an error.
+    ///   the task was cancelled; errors of an authenticator, a validator or a fallback. A status such as 404 is not an
+    ///   error.
     @discardableResult
     public func response(
         for request: URLRequest, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,

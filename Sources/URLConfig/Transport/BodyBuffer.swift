@@ -1,31 +1,30 @@
-/// The bytes of a body that have arrived and were not read yet.
+/// The bytes of a body that have arrived but were not read.
 struct BodyBuffer: Sendable {
-    let limit: Int
+    private let limit: Int
+    private let limitName: String
     private(set) var data = Data()
 
-    init(limit: Int? = nil) {
+    init(limit: Int? = nil, _ limitName: String = "responseLimit") {
         self.limit = limit ?? .max
+        self.limitName = limitName
     }
 
-    /// - Throws: ``BodyTooLong`` for more bytes than the limit; the buffer is full then.
-    mutating func receive(_ bytes: Data) throws(BodyTooLong) {
+    /// - Throws: ``RequestError/Code/responseTooLarge`` for more bytes than the limit. Then the buffer is full.
+    mutating func receive(_ bytes: Data) throws(RequestError) {
         guard bytes.count <= limit - data.count else {
             data.append(bytes.prefix(max(0, limit - data.count)))
-            throw BodyTooLong(limit: limit)
+            let reason = "the body is longer than \(limitName), \(limit.shownAsBytes)"
+            throw RequestError(.responseTooLarge, reason: reason)
         }
-        // A slice is copied: it would keep all that it is a slice of.
+        // A slice is copied, because it would keep the whole data in memory.
         if data.isEmpty, bytes.startIndex == 0 { data = bytes } else { data.append(bytes) }
     }
 
-    /// Takes the bytes out; `nil` if there are none.
+    /// Removes and returns the bytes; `nil` if there are none.
     mutating func take() -> Data? {
-        guard !data.isEmpty else { return nil }
-        defer { data = Data() }
-        return data
+        defer { removeAll() }
+        return data.isEmpty ? nil : data
     }
-}
 
-/// The body has more bytes than its limit.
-struct BodyTooLong: Error {
-    let limit: Int
+    mutating func removeAll() { data = Data() }
 }

@@ -17,7 +17,7 @@ extension Exchange {
 }
 
 extension Exchange? {
-    /// The request that follows a redirect, after the caller's delegate was asked; `nil` if it is not to be followed.
+    /// The next request after a redirect, as the caller's delegate decides; `nil` if it must not be followed.
     func redirection(to next: URLRequest) async throws -> URLRequest? {
         guard let self, let head = self.head,
             self.request.config.taskDelegate != nil || self.request.session.delegate != nil
@@ -25,7 +25,7 @@ extension Exchange? {
         return try await self.asked(for: next) { self.redirected(by: head, to: next, decide: $0) }
     }
 
-    /// The request to send again, with another body stream of the caller's delegate if it had one.
+    /// The request to send again; `nil` if the caller's delegate has no new stream for its body stream.
     func repeatable(_ request: URLRequest) async throws -> URLRequest? {
         guard request.httpBodyStream != nil else { return request }
         return try await self?.asked(for: request) { [self] decide in
@@ -39,7 +39,7 @@ extension Exchange? {
 }
 
 extension URLSession {
-    /// Whether the session's configuration has credentials of its own.
+    /// Whether the session's configuration adds an `Authorization`.
     var addsAuthorization: Bool {
         (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
             ($0 as? String)?.lowercased() == "authorization"

@@ -1,11 +1,11 @@
-/// One request on the wire and its response: one task of a session, and the delegate of that task.
+/// One request and its response: a task of a session, and the delegate of that task.
 ///
-/// **The lock.** On Linux, Foundation crashes if a redirect is refused on a task that was cancelled before. So it is
+/// **The lock.** On Linux, Foundation crashes if a redirect is refused after its task was cancelled. So a redirect is
 /// refused while the lock is held, and only if the exchange is not over. `finish` takes the same lock to end the
-/// exchange, and then cancels the task on another queue, because cancelling waits. To refuse a redirect only adds to a
-/// queue. This is the one exception to the rule that nothing is called while a lock is held.
+/// exchange. Then it cancels the task on another queue, because cancelling blocks. Refusing a redirect does not block:
+/// it adds to a queue. This is the only exception to the rule that nothing is called while a lock is held.
 ///
-/// Foundation never follows a redirect: the redirect is the response, and the send loop decides.
+/// Foundation never follows a redirect: the redirect is the response, and the send loop follows it.
 final class Exchange: NSObject, URLSessionDataDelegate {
     private struct State {
         var task: URLSessionTask?
@@ -13,11 +13,11 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var body: BodyBuffer
         var challenge: URLAuthenticationChallenge?
         var isFromCache = false
-        /// How the exchange ended; `nil` until it is over.
+        /// The result; `nil` until the exchange is over.
         var result: Result<Void, any Error>?
-        /// They wait for the head or for bytes.
+        /// The readers that wait for the head or for bytes.
         var readers: [OneShot<Void>] = []
-        /// The time since the last bytes moved; `nil` if silence has no limit.
+        /// The time since bytes were last sent or received; `nil` if silence has no limit.
         var silence: (@Sendable () -> Duration)?
         var silenceAlarm: Alarm?
         var limitAlarm: Alarm?
@@ -34,15 +34,15 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         state = Locked(State(body: BodyBuffer(limit: request.config.responseLimit)))
     }
 
-    /// Starts a task whose callbacks arrive here, unless the exchange is over.
+    /// Starts a task, unless the exchange is over.
     ///
-    /// - Returns: Whether there is a task, which will end.
+    /// - Returns: Whether there is a task. The session's delegate will be told when the task ends.
     @discardableResult
     func begin(_ makeTask: () -> URLSessionTask) -> Bool {
         guard !isOver else { return false }
         let task = makeTask()
         state.set(\.task, task)
-        // A session keeps a task for ever that was neither resumed nor cancelled.
+        // A session never releases a task that was neither resumed nor cancelled.
         if isOver { task.cancel() } else { task.resume() }
         return true
     }
@@ -54,7 +54,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// The server's request for credentials, which ended the exchange.
     var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
-    /// Waits until the exchange is over, for one caller; to cancel the running task ends it.
+    /// Waits until the exchange is over, for one caller only; cancelling the caller's task ends the exchange.
     func waitForEnd() async {
         try? await end.value { self.finish(throwing: CancellationError()) }
     }
@@ -66,31 +66,30 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// The next bytes of the body; `nil` at its end.
     ///
-    /// - Throws: ``BodyTooLong``, `CancellationError` as soon as the running task is cancelled, and other errors.
+    /// - Throws: `CancellationError` as soon as the caller's task is cancelled, and the error that ended the exchange.
     func piece() async throws -> Data? {
         try await arrival { $0.body.take() }
     }
 
     private func arrival<Arrival: Sendable>(_ take: @Sendable (inout State) -> Arrival?) async throws -> Arrival? {
         while true {
-            let (arrival, result, reader) = state.withLock { state in
+            let reader = OneShot<Void>()
+            let (arrival, result) = state.withLock { state in
                 let arrival = take(&state)
-                guard arrival == nil, state.result == nil else { return (arrival, state.result, nil as OneShot<Void>?) }
-                let reader = OneShot<Void>()
-                state.readers.append(reader)
-                return (nil, nil, reader)
+                if arrival == nil, state.result == nil { state.readers.append(reader) }
+                return (arrival, state.result)
             }
             if let arrival { return arrival }
-            guard let reader else {
-                do {
-                    try result?.get()
-                } catch is LostConnection {
-                    // Made here: an error in the state that keeps the exchange would be a cycle.
-                    throw URLError(lostConnectionOf: self)
+            do {
+                if let result {
+                    try result.get()
+                    return nil
                 }
-                return nil
+                try await reader.value { self.finish(throwing: CancellationError()) }
+            } catch is LostConnection {
+                // It is made here: an error in the state that keeps the exchange would be a reference cycle.
+                throw URLError(lostConnectionOf: self)
             }
-            try await reader.value { self.finish(throwing: CancellationError()) }
         }
     }
 
@@ -108,7 +107,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         keep(\.limitAlarm, after: limit) { $0.finish(throwing: $0.timedOut(after: limit)) }
     }
 
-    /// Ends the exchange when nothing has been sent or received for so long.
+    /// Ends the exchange when nothing was sent or received for this time.
     func finish(afterSilenceOf limit: Duration) {
         let silence = state.withLock { $0.silence } ?? request.config.clock.stopwatch()
         let elapsed = silence()
@@ -129,7 +128,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     private func finish(_ result: Result<Void, any Error>, cancels: Bool = true) {
-        // Returned, so that nothing is released under the lock.
+        // The old state is returned, so that nothing is released while the lock is held.
         let before = state.withLock { state in
             defer {
                 state.result = state.result ?? result
@@ -152,7 +151,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         for reader in readers { reader.resolve(.success(())) }
     }
 
-    /// Measures silence anew, because bytes have moved.
+    /// Restarts the time of silence, because bytes were sent or received.
     func move() {
         guard state.withLock({ $0.silence != nil }) else { return }
         state.set(\.silence, request.config.clock.stopwatch())
@@ -165,14 +164,14 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         receive { state in
             state.head = response
             // A new response discards the previous one, such as a redirect.
-            state.body = BodyBuffer(limit: state.body.limit)
+            state.body.removeAll()
         }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         do {
-            try receive { state throws(BodyTooLong) in try state.body.receive(data) }
+            try receive { state throws(RequestError) in try state.body.receive(data) }
         } catch {
             finish(throwing: error)
         }

@@ -4,13 +4,11 @@
 /// for try await piece in response.body { … }
 /// ```
 ///
-/// It can be read once. The transfer ends when the loop is left, or when nobody keeps the body.
+/// It can be read once. The transfer ends when the loop ends or when the body is released.
 public struct ResponseBody: AsyncSequence, Sendable {
     private let iterator: @Sendable () -> AsyncIterator
 
-    /// A body that is complete.
-    ///
-    /// - Parameter data: The bytes, by default none.
+    /// A complete body, by default empty.
     public init(_ data: Data = Data()) {
         iterator = {
             var rest = data.isEmpty ? nil : data
@@ -24,7 +22,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// A body that arrives in pieces.
     ///
-    /// - Parameter pieces: The pieces, such as an `AsyncThrowingStream`. Who reads the body receives what it throws.
+    /// - Parameter pieces: The pieces, for example an `AsyncThrowingStream`. Reading the body rethrows its errors.
     public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {
         let isRead = Locked(false)
         iterator = {
@@ -44,16 +42,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// The whole body.
     ///
-    /// - Parameter limit: The most bytes, by default without a limit.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/responseTooLarge`` for more bytes than the limit; what
-    ///   the transport throws, such as `URLError` for a lost connection.
+    /// - Parameter limit: The maximum number of bytes, by default without a limit.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/responseTooLarge`` for more bytes; errors of the
+    ///   transport, such as `URLError` for a lost connection.
     public func collect(upTo limit: Int = .max) async throws -> Data {
-        var buffer = BodyBuffer(limit: limit)
-        do {
-            for try await piece in self { try buffer.receive(piece) }
-        } catch is BodyTooLong {
-            throw RequestError(.responseTooLarge, reason: "the body is longer than \(limit.shownAsBytes)")
-        }
+        var buffer = BodyBuffer(limit: limit, "the limit")
+        for try await piece in self { try buffer.receive(piece) }
         return buffer.data
     }
 

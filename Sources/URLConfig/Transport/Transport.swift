@@ -1,4 +1,4 @@
-/// Carries one request to a server and brings its response: head first, then the body as it arrives.
+/// Sends one request to a server and returns the response: first the head, then the body as it arrives.
 ///
 /// ```swift
 /// let stub = Transport { request in
@@ -19,7 +19,7 @@
 /// }
 /// ```
 ///
-/// If a transport calls `response(for:)` itself, that call uses ``urlSession`` and not this transport again.
+/// If a transport calls `response(for:)`, that call uses ``urlSession`` instead of this transport.
 public struct Transport: Sendable {
     private final class Custom: Sendable {
         let send: @Sendable (Request) async throws -> Response
@@ -32,23 +32,14 @@ public struct Transport: Sendable {
     /// `nil` for ``urlSession``.
     private let custom: Custom?
 
-    // A task that a transport starts and leaves behind keeps this value, but then the work is over.
-    private struct Work: Sendable {
-        let transport: Custom
-        let isOver = Locked(false)
-    }
-
-    /// The transports that this task is part of.
-    @TaskLocal private static var work: [Work] = []
-
-    /// The session of the call: `URLSession` itself, and on Linux a session of the library's own in its place.
+    /// Uses the session of the call, on Linux an internal session with the same configuration.
     public static let urlSession = Self()
 
     /// A custom transport.
     ///
     /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects, and
-    ///   should stop when the task is cancelled. The call throws what it throws; throw `URLError` for failures of the
-    ///   network, which ``RetryPolicy`` knows. The time limits are the request's `timeout` and the call's `deadline`;
+    ///   should stop when the task is cancelled. The call rethrows its errors. Throw `URLError` for network failures,
+    ///   because ``RetryPolicy`` recognizes it. The time limits are the request's `timeout` and the call's `deadline`;
     ///   those of the session's configuration are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         custom = Custom(send)
@@ -56,66 +47,64 @@ public struct Transport: Sendable {
 
     private init() { custom = nil }
 
-    /// Sends a request once, such as for another transport.
+    /// Sends a request once, for another transport.
     ///
-    /// - Parameter request: The request that a transport has received, changed or not.
-    /// - Returns: The head of the response, and its body, which may still arrive. ``urlSession`` keeps in memory what
-    ///   arrives before it is read.
-    /// - Throws: What the transport throws. ``urlSession`` throws `URLError` for failures of the network and expired
-    ///   time limits, and `CancellationError` when the task is cancelled.
+    /// - Parameter request: The request that the other transport received. It may be changed.
+    /// - Returns: The head of the response, and the body, which may still arrive. ``urlSession`` keeps bytes in memory
+    ///   until they are read.
+    /// - Throws: The errors of the transport. ``urlSession`` throws `URLError` for network failures and expired time
+    ///   limits, and `CancellationError` if the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
         guard let custom = forThisTask.custom else {
-            // The send loop has checked its own request, but a transport may have changed it.
+            // The send loop has checked the request, but a transport may have changed it.
             try request.urlRequest.checkSendable()
             return try await URLSessionTransport.response(to: request)
         }
-        let work = Work(transport: custom)
-        defer { work.isOver.set(\.self, true) }
-        return try await Self.$work.withValue(Self.work + [work]) { try await custom.send(request) }
+        return try await WorkScope.of(custom) { try await custom.send(request) }
     }
 
     /// The transport for a call of this task.
-    var forThisTask: Self {
-        let isAtWork = Self.work.contains { $0.transport === custom && !$0.isOver.withLock { $0 } }
-        return isAtWork ? .urlSession : self
-    }
+    var forThisTask: Self { WorkScope.contains(custom) ? .urlSession : self }
 
     /// Sends a request once and collects the body of the response.
     ///
-    /// - Throws: What ``send(_:)`` throws; ``RequestError`` with code ``RequestError/Code/responseTooLarge``.
-    func answer(to request: Request) async throws -> Answer {
+    /// - Throws: The errors of ``send(_:)`` and ``RequestError/Code/responseTooLarge``.
+    func collected(_ request: Request) async throws -> Collected {
         guard custom != nil else {
-            return try await Answer(collecting: URLSessionTransport.response(to: request, isWhole: true), to: request)
+            return try await URLSessionTransport.response(to: request, isWhole: true).collected(request)
         }
         let limit = request.urlRequest.customTimeLimit
         return try await withDeadline(limit, request.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
-            try await Answer(collecting: send(request), to: request)
+            try await send(request).collected(request)
         }
     }
 }
 
 extension Transport {
-    /// A request as a transport receives it.
+    /// A whole response, and the exchange that asks the delegates about it.
+    typealias Collected = (response: DataResponse, exchange: Exchange?)
+
+    /// The request that a transport receives.
     public struct Request: Sendable {
-        /// Method, URL, header fields and `timeoutInterval`.
+        /// The method, URL, header fields and `timeoutInterval`.
         ///
-        /// The fields that the session's configuration adds, such as cookies, are not in it yet.
+        /// It does not yet contain the fields that the session's configuration adds, such as cookies.
         public var urlRequest: URLRequest
-        /// The session of the call, whose configuration a transport may follow.
+        /// The session of the call, whose configuration a transport may use.
         public let session: URLSession
-        /// Whether credentials of the session's configuration may be sent: `false` after a redirect to another origin.
+        /// Whether the credentials of the session's configuration may be sent: not after a redirect to another origin.
         public let allowsSessionCredentials: Bool
         let config: URLSession.Config
-        /// The credential for the server's last challenge.
+        /// The credential for the last challenge, and the origin that sent the challenge.
         let credential: (URLCredential, Origin)?
-        /// The body that another transport has set, if `urlRequest` cannot contain it.
+        /// The body that a transport has set, if `urlRequest` cannot contain it.
         private(set) var replacement: Body?
 
         /// The body; `nil` for none.
         ///
-        /// A transport may replace it before it sends the request by another transport.
+        /// A transport may replace it and then send the request with another transport.
         public var body: Body? {
             get {
                 if let replacement { return replacement }
@@ -129,12 +118,12 @@ extension Transport {
                 urlRequest.httpBodyStream = nil
                 urlRequest.httpBody = nil
                 urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
-                if case .data(let data) = newValue { urlRequest.httpBody = data }
-                if case .data = newValue { replacement = nil } else { replacement = newValue }
+                replacement = newValue
+                if case .data(let data) = newValue { (urlRequest.httpBody, replacement) = (data, nil) }
             }
         }
 
-        /// Puts a replaced body into `urlRequest`, as a stream.
+        /// Moves a replaced body into `urlRequest` as a stream.
         mutating func openBody() throws {
             var length: Int64?
             switch replacement {
@@ -147,11 +136,11 @@ extension Transport {
                 (length, urlRequest.httpBodyStream) = (count.flatMap { $0 < 0 ? nil : $0 }, try open())
             default: break
             }
-            // Foundation would send the rest of it, which is empty.
+            // Foundation would send the rest of the stream, which is empty.
             if let stream = urlRequest.httpBodyStream, type(of: stream) == InputStream.self,
                 [.atEnd, .closed].contains(stream.streamStatus)
             {
-                throw invalidBody("the stream has been read already; make another one")
+                throw invalidBody("the stream has already been read; make a new one")
             }
             replacement = nil
             if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
@@ -166,35 +155,35 @@ extension Transport {
     public enum Body: Sendable {
         /// Bytes in memory.
         case data(Data)
-        /// The content of a file, at its URL.
+        /// The content of the file at this URL.
         case file(URL)
         /// A stream.
         ///
         /// - Parameters:
-        ///   - length: The number of bytes; `nil` if unknown: the body is sent in chunks then.
-        ///   - open: Makes the stream, not opened yet. Called each time that the request is sent.
+        ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
+        ///   - open: Creates the stream without opening it. It is called each time that the request is sent.
         case stream(length: Int64?, open: @Sendable () throws -> InputStream)
     }
 
-    /// A response: its head, and a body that may still arrive.
+    /// The head of a response, and a body that may still arrive.
     public struct Response: Sendable {
         /// The status (RFC 9110 §15).
         public var status: HTTPResponse.Status
         /// The header fields.
         public var headerFields: HTTPFields
-        /// Where the response came from; `nil` for the URL of the request.
+        /// The URL of the response; `nil` for the URL of the request.
         public var url: URL?
         /// The body.
         public var body: ResponseBody
-        /// What the session's delegate may decide about the response; `nil` without a task of a session.
-        var decisions: Exchange?
+        /// Asks the delegates about the response; `nil` without a task of a session.
+        var exchange: Exchange?
 
         /// A response.
         ///
         /// - Parameters:
         ///   - status: The status.
         ///   - headerFields: The header fields.
-        ///   - url: Where it came from; by default the URL of the request.
+        ///   - url: The URL of the response, by default that of the request.
         ///   - body: The body, by default empty.
         public init(
             status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], url: URL? = nil,
@@ -208,13 +197,31 @@ extension Transport {
     }
 }
 
+extension Transport.Response {
+    /// Collects the body.
+    fileprivate func collected(_ request: Transport.Request) async throws -> Transport.Collected {
+        var response = DataResponse(request: request.urlRequest, url: url, status: status, headerFields: headerFields)
+        var buffer = BodyBuffer(limit: request.config.responseLimit)
+        do {
+            for try await piece in body { try buffer.receive(piece) }
+        } catch var error as RequestError where error.code == .responseTooLarge && error.response == nil {
+            response.data = buffer.data
+            error.response = response
+            throw error
+        }
+        response.data = buffer.data
+        response.fromCache = exchange?.isFromCache ?? false
+        return (response, exchange)
+    }
+}
+
 extension Transport.Request: RedactedReflectable {
     var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(config.redaction))] }
 }
 
 extension Transport.Response: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
-        let redaction = decisions?.request.config.redaction ?? URLSession.Config.default.redaction
+        let redaction = exchange?.request.config.redaction ?? URLSession.Config.default.redaction
         return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
     }
 }

@@ -1,4 +1,4 @@
-// All that differs between the platforms, apart from the shadow sessions of Linux.
+// The differences between the platforms, except the shadow sessions of Linux.
 
 #if canImport(FoundationNetworking)
 
@@ -12,7 +12,7 @@ extension Transport.Request {
 extension Exchange {
     /// The credential for the server's challenge, from the caller's delegate or the session's storage.
     ///
-    /// - Parameter refusals: How many credentials were refused before.
+    /// - Parameter refusals: The number of credentials that were refused before.
     /// - Throws: `URLError` with code `.cancelled` if the delegate cancels the challenge.
     func credential(after refusals: Int) async throws -> URLCredential? {
         guard let task, let challenge, let sender = challenge.sender,
@@ -52,7 +52,7 @@ extension Exchange {
 }
 
 extension URLCredentialStorage {
-    /// Compares the members of protection spaces: Foundation compares objects, and a challenge has a new one.
+    /// Compares the properties of protection spaces: Foundation compares identities, and each challenge has a new one.
     fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
         let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
         let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
@@ -68,7 +68,7 @@ extension URLCredentialStorage {
 extension TimeInterval {
     /// A time limit that is valid for Foundation; `nil` for none.
     ///
-    /// Foundation rounds down to whole seconds, so that half a second is over at once, and crashes for invalid limits
+    /// Foundation rounds down to whole seconds, so half a second expires immediately. It crashes for invalid limits,
     /// such as infinity. The library's own limits are exact.
     var forFoundation: TimeInterval? {
         Duration(timeoutInterval: self)?.timeoutInterval?.rounded(.up)
@@ -77,7 +77,7 @@ extension TimeInterval {
 
 #else
 
-/// The caller's own session, which needs no shadow.
+/// The caller's session: Apple platforms need no shadow.
 struct ShadowSession: Sendable {
     static func of(_ session: URLSession) -> Self { Self() }
     static func cancel(_ task: URLSessionTask, of exchange: Exchange) { task.cancel() }
@@ -88,13 +88,13 @@ struct ShadowSession: Sendable {
         let request = exchange.request
         var urlRequest = request.urlRequest
         let session = request.session
-        // A task's own delegate raises an exception there.
+        // Setting a task's delegate raises an exception in a background session.
         guard session.configuration.identifier == nil else {
-            let reason = "a background session cannot be used here; use another session"
+            let reason = "a background session is not supported; use another session"
             return exchange.finish(
                 throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
         }
-        // An infinite time would become a date in the past.
+        // Foundation would turn an infinite time into a date in the past.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
         if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
         if !request.allowsSessionCredentials {
@@ -102,7 +102,7 @@ struct ShadowSession: Sendable {
         }
         request.config.redaction.known.add(urlRequest)
         exchange.begin {
-            // An invalidated session raises an exception here. Swift cannot catch it, and no property tells before.
+            // An invalidated session raises an exception here. Swift cannot catch it, and no property shows it before.
             let task = session.dataTask(with: urlRequest)
             task.delegate = exchange
             return task
@@ -113,7 +113,7 @@ struct ShadowSession: Sendable {
 }
 
 extension Transport.Request {
-    // Foundation gives the session's delegate what the task's delegate does not implement.
+    // Foundation calls the session's delegate for methods that the task's delegate does not implement.
     var callerDelegate: (any URLSessionTaskDelegate)? { config.taskDelegate }
 }
 
@@ -121,7 +121,7 @@ extension Exchange {
     // Foundation asks for credentials itself.
     func credential(after refusals: Int) async throws -> URLCredential? { nil }
 
-    /// Calls an optional method of the first delegate that has it; the result of the call is `nil` without it.
+    /// Calls an optional method of the first delegate that implements it; the call returns `nil` if it is missing.
     func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
         guard let task else { return false }
         return [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]
@@ -146,9 +146,9 @@ extension Exchange {
 }
 
 extension URLRequest {
-    /// Sets the credentials to blank that a session's configuration would add to this request.
+    /// Adds blank fields for the credentials that the session's configuration would add.
     ///
-    /// By the documentation of `httpAdditionalHeaders`, a field of the request wins. This has not been tried.
+    /// The documentation of `httpAdditionalHeaders` says that fields of the request have priority. This is not tested.
     fileprivate mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
         for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
         where redaction.isCredential(name) && value(forHTTPHeaderField: name) == nil {

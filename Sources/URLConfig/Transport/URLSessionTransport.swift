@@ -1,8 +1,8 @@
-/// Sends a request once as a task of a `URLSession`: on Linux, of the ``ShadowSession`` in its place.
+/// Sends a request once as a task of a `URLSession`, on Linux of its ``ShadowSession``.
 enum URLSessionTransport {
-    /// The response when its head has arrived.
+    /// Returns the response when its head has arrived.
     ///
-    /// - Parameter isWhole: Whether to wait for the whole body, too. That saves changes of threads.
+    /// - Parameter isWhole: Whether to wait for the whole body, which needs fewer changes of threads.
     static func response(to request: Transport.Request, isWhole: Bool = false) async throws -> Transport.Response {
         var request = request
         try request.openBody()
@@ -20,12 +20,12 @@ enum URLSessionTransport {
         var response = Transport.Response(
             status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url,
             body: ResponseBody(unfolding: { try await unread.exchange.piece() }))
-        response.decisions = exchange
+        response.exchange = exchange
         return response
     }
 }
 
-/// Ends an exchange when nobody can read its body any more.
+/// Ends an exchange when its body is released.
 private final class Unread: Sendable {
     let exchange: Exchange
 
@@ -36,15 +36,15 @@ private final class Unread: Sendable {
     deinit { exchange.finish(throwing: CancellationError()) }
 }
 
-/// The server closed a kept connection before it responded, and may have processed the request.
+/// A reused connection was closed before a response; the server may have processed the request.
 struct LostConnection: Error {
-    var decisions: Exchange?
+    var exchange: Exchange?
 }
 
 extension URLError {
     private static let lostConnectionKey = "URLConfigLostConnection"
 
-    /// Stands in the error itself, because a transport may send several requests and throw the error of any of them.
+    /// It is part of the error, because a transport may send several requests and throw the error of any of them.
     var lostConnection: LostConnection? { errorUserInfo[Self.lostConnectionKey] as? LostConnection }
 
     var withoutConnection: URLError {
@@ -53,9 +53,9 @@ extension URLError {
 
     init(lostConnectionOf exchange: Exchange) {
         let request = exchange.request.urlRequest
-        // The method that was sent counts: a transport may have changed it.
-        let lost = request.hasIdempotentMethod ? LostConnection(decisions: exchange) : nil
-        let reason = "The connection was lost before a response came. The server may have processed the request."
+        // This checks the sent method, because a transport may have changed it.
+        let lost = request.hasIdempotentMethod ? LostConnection(exchange: exchange) : nil
+        let reason = "The connection was lost before a response. The server may have processed the request."
         self.init(.networkConnectionLost, request.url, reason, lost)
     }
 
@@ -72,8 +72,9 @@ extension URLError {
 }
 
 extension URLRequest {
-    /// The time limit of one attempt, if one was set: Foundation's default of 60 seconds limits silence, and Foundation
-    /// measures it.
+    /// The time limit of one attempt, if it was set.
+    ///
+    /// Foundation's default of 60 seconds is a limit for silence, which Foundation measures itself.
     var customTimeLimit: Duration? {
         timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
     }
@@ -85,14 +86,14 @@ extension URLRequest {
         return declaredLength ?? NSURLSessionTransferSizeUnknown
     }
 
-    /// The length that `Content-Length` names.
+    /// The value of `Content-Length`; `nil` if it is missing or invalid.
     var declaredLength: Int64? {
         value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
 }
 
 extension HTTPFields {
-    /// The fields of a response, without invalid names and without more fields than this type can contain: it traps.
+    /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
     init(_ response: HTTPURLResponse) {
         self.init()
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {

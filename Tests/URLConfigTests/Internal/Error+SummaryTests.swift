@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// One sentence for any error, without the values that were at hand.
+/// One sentence for any error, without its values.
 @Suite struct ErrorSummaryTests {
     private struct Key: CodingKey {
         var stringValue: String

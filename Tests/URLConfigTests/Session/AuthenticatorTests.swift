@@ -3,7 +3,7 @@ import Testing
 import URLConfig
 
 @Suite struct AuthenticatorTests {
-    /// Answers with the status to every request whose credentials are not "good".
+    /// Responds with the status to every request whose credentials are not "good".
     private func serving(
         refusal: HTTPStatusCode = .unauthorized, _ body: (Loopback) async throws -> Void
     ) async throws {

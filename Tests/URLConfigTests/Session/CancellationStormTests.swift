@@ -4,11 +4,11 @@ import Testing
 
 @testable import URLConfig
 
-/// Very many calls, each cancelled at an instant of its own: within data, redirect, retry, refusal or refresh.
+/// Very many calls, each cancelled at another moment: during data, redirect, retry, refusal or refresh.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct CancellationStormTests {
     private enum Fate: CaseIterable { case answered, cancelled, failed }
 
-    /// Another number: `STORM_CALLS=20000 swift test --filter CancellationStorm`, as CI has it.
+    /// To change the number, as CI does: `STORM_CALLS=20000 swift test --filter CancellationStorm`.
     private static let calls = ProcessInfo.processInfo.environment["STORM_CALLS"].flatMap { Int($0) } ?? 4_000
 
     @Test func `thousands of calls end, each as an answer or as cancelled`() async throws {
@@ -39,7 +39,7 @@ import Testing
             var generator = SeededGenerator(seed: 20_000)
             var fates: [Fate: Int] = [:]
             let before = Self.descriptors
-            // How long a call takes on this machine, among so many; but all tests begin at once.
+            // The time of a call on this machine, among so many. All tests begin together.
             let measured = try await ContinuousClock().measure {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<100 {
@@ -54,7 +54,7 @@ import Testing
                     if index >= 100, let fate = try await group.next() { fates[fate, default: 0] += 1 }
                     let path = ["/data", "/hop", "/busy", "/me"].randomElement(using: &generator) ?? ""
                     let patience = typical * Double.random(in: 0...1, using: &generator)
-                    // Seldom: a call whose new token is replaced as well ends as unauthorized.
+                    // Rarely, the new token of a call is replaced too. Then the call ends as unauthorized.
                     if index.isMultiple(of: Self.calls / 4) { token.withLock { $0 += 1 } }
                     group.addTask {
                         let call = Task { try await server.get(.init(path), config: config) }
@@ -72,17 +72,17 @@ import Testing
                 for try await fate in group { fates[fate, default: 0] += 1 }
             }
             #expect(fates.values.reduce(0, +) == Self.calls)
-            // Both must have happened, or the instants are no good; on a busy machine few are answered.
+            // Both must have happened, otherwise the moments are wrong. On a busy machine, few calls get a response.
             #expect(fates[.answered, default: 0] > Self.calls / 500)
             #expect(fates[.cancelled, default: 0] > Self.calls / 500)
-            // Connections are kept, as many as one host may have, and the server's ends of them; not one for each call.
+            // The connections that stay open are those of one host, at both ends, not one for each call.
             #expect(Self.descriptors < before + 64)
             let last = try await server.get("/data", config: config)
             #expect(last.data.count == 40_000)
         }
     }
 
-    /// How many files and sockets this process has open.
+    /// The number of open files and sockets of this process.
     private static var descriptors: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }

@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: Step.allCases)
     func `cancelled within a step`(step: Step) async throws {
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
-        /// Waits for the end of the task, if this is the step in question.
+        /// Waits for the end of the task, if this is the tested step.
         @Sendable func pass(_ current: Step) async throws {
             guard current == step else { return }
             signal.yield()
@@ -82,7 +82,7 @@ import Testing
     func `cancelled while the answer comes`(fault: FaultServer.Fault) async throws {
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
         let telling = FaultServer.Fault { connection in
-            // What has been sent by now may have arrived or not: both are to end in the same way.
+            // The request may have arrived or not. Both cases must end in the same way.
             signal.yield()
             try fault.run(connection)
         }

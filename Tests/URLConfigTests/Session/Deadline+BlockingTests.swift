@@ -2,14 +2,14 @@ import FlyingFox
 import Testing
 import URLConfig
 
-/// Closures of the caller's that block a thread, which a task must not do.
+/// Closures of the caller that block a thread, which a task must not do.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct DeadlineBlockingTests {
     @Test func `calls whose validators block threads end on time`() async throws {
         let end = DispatchSemaphore(value: 0)
         try await Loopback.serving { _ in
             .status(.ok)
         } _: { server in
-            // More than there are threads for tasks.
+            // More calls than there are threads for tasks.
             let count = 4 * ProcessInfo.processInfo.activeProcessorCount
             await withTaskGroup { group in
                 for _ in 0..<count {
@@ -57,6 +57,6 @@ import URLConfig
 }
 
 extension DispatchSemaphore {
-    /// Blocks the thread until it is signalled; but not for ever.
+    /// Blocks the thread until a signal, with a time limit.
     fileprivate var wasSignalled: Bool { wait(timeout: .now() + 20) == .success }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Where a call is when its time is up.
+/// A deadline that expires in each step of a call.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct DeadlineStepTests {
     enum Step: String, CaseIterable {
         case authorize
@@ -40,7 +40,7 @@ import Testing
                 }
             }
             await gate.waitForArrivals()
-            // A delegate has a limit of its own besides.
+            // The delegate has another limit, too.
             let sleepers = step == .redirectDelegate ? 2 : 1
             await clock.waitForSleepers(sleepers)
             clock.advance(by: .milliseconds(4999))
@@ -59,7 +59,7 @@ import Testing
                 case .redirectDelegate: ["302 after 0 ms"]
                 }
             #expect(error?.attempts.map(\.description) == attempts)
-            // The server's own task and the delegate's are not the call's.
+            // The tasks of the server and of the delegate are not part of the call.
             if step != .server && step != .redirectDelegate { try await waitUntil { gate.cancelled == 1 } }
         }
     }
@@ -115,7 +115,7 @@ import Testing
                     }
                 }
                 await gate.waitForArrivals()
-                // The deadline's own sleeper has gone, and that of the fallback has come.
+                // The sleeper of the deadline has ended, and that of the fallback has begun.
                 try await waitUntil { clock.asked.count == 2 && clock.sleepers == 1 }
                 #expect(clock.asked == [.seconds(5), left])
                 clock.advance(by: left - .milliseconds(1))
@@ -130,7 +130,7 @@ import Testing
     }
 }
 
-/// An authenticator that tells which step a call is in.
+/// An authenticator that reports the step of a call.
 private struct Steps: Authenticator {
     let pass: @Sendable (DeadlineStepTests.Step) async -> Void
 

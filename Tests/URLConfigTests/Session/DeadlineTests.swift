@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// The time for a whole call, by a clock that the test moves.
+/// The time for a whole call, measured by a clock that the test moves.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct DeadlineTests {
-    /// Serves a 503 that asks for a wait of so many seconds; `body` also receives how often.
+    /// Serves a 503 with a `Retry-After` in seconds; `body` also receives the number of requests.
     private func servingBusy(
         retryAfter seconds: Int, _ body: (Loopback, _ served: () -> Int) async throws -> Void
     ) async throws {
@@ -39,7 +39,7 @@ import Testing
         try await servingBusy(retryAfter: 4) { server, served in
             let call = Task {
                 try await server.get {
-                    // The wait would be over before the deadline; but whoever sleeps for it is not woken up in time.
+                    // The delay would end before the deadline, but its sleeper wakes up too late.
                     $0.clock = Late(clock) { $0 == .seconds(4) }
                     $0.deadline = .seconds(5)
                     $0.retry = .atOnce()
@@ -52,7 +52,7 @@ import Testing
             let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
             #expect(error?.code == .deadlineExceeded)
             #expect(error?.attempts.map(\.description) == ["503 after 0 ms, waiting 4.0 s: Retry-After"])
-            // The wait is given up.
+            // The delay is cancelled.
             try await waitUntil { clock.sleepers == 0 }
             #expect(served() == 1)
         }
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// A clock some of whose sleepers are woken up late.
+/// A clock that wakes up some sleepers too late.
 private struct Late: Clock {
     let clock: TestClock
     private let isLate: @Sendable (Duration) -> Bool

@@ -2,9 +2,9 @@
 import Testing
 import URLConfig
 
-/// Answers that end the process below us, in Foundation itself.
+/// Responses that crash Foundation itself.
 ///
-/// The documentation names them as known. When one of these tests fails, Foundation has mended it: change both.
+/// If one of these tests fails, Foundation has been fixed. Then change the test and the documentation.
 @Suite(.timeLimit(.minutes(10))) struct FoundationCrashTests {
     @Test func `fields after the last chunk`() async {
         let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
@@ -42,7 +42,7 @@ import URLConfig
         #expect(child?.exitStatus.isSignal == true)
     }
 
-    /// Not below us: the library reads cookies itself.
+    /// This does not crash the library, which reads cookies itself.
     @Test func `a cookie whose name holds an emoji, without us`() async {
         let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
             try await FaultServer.serving(.cookie("🙂=")) { try await $0.data() }
@@ -64,7 +64,7 @@ import URLConfig
 }
 
 extension FaultServer {
-    /// What Foundation makes of the answer, without us.
+    /// The result of Foundation for the response, without the library.
     fileprivate func data() async throws {
         _ = try await session.data(for: URLRequest(url: try #require(URL(string: host))))
     }

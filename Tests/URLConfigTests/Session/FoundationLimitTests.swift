@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// What Foundation on Linux does wrong below us.
+/// Known errors of Foundation on Linux that the library does not prevent.
 ///
-/// The documentation names it. When one of these tests fails, Foundation has been mended: change both.
+/// If one of these tests fails, Foundation has been fixed. Then change the test and the documentation.
 @Suite(.timeLimit(.minutes(10))) struct FoundationLimitTests {
     private func response(
         to fault: FaultServer.Fault, _ change: @escaping (inout URLSession.Config) -> Void = { _ in }
@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: ["X-A:1", "X-A: \u{E9}"])
     func `a legal head is refused, and not asked for again`(line: String) async throws {
-        // Latin-1, as servers write it.
+        // Latin-1, as servers send it.
         let bytes = try #require(
             "HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 2\r\n\r\n{}".data(using: .isoLatin1))
         let fault = FaultServer.Fault { connection in

@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// Requests that URLConfig did not build, or that somebody changed since.
+/// Requests that URLConfig did not build, or that were changed later.
 @Suite struct HandMadeRequestTests {
-    /// What `response(for:)` says of a request, without a network.
+    /// The error of `response(for:)` for a request, without a network.
     private func refusal(of request: URLRequest) async -> RequestError? {
         await #expect(throws: RequestError.self) {
             try await URLSession.shared.response(for: request, config: .silent) {

@@ -3,11 +3,11 @@ import Testing
 
 @testable import URLConfig
 
-/// What holds up the queue that all of Foundation's tasks share stops every transfer, but no caller and no Swift task.
+/// If the queue that all of Foundation's tasks share is blocked, every transfer stops, but no caller and no Swift task.
 ///
-/// In processes of their own: other tests need that queue.
+/// The tests run in separate processes, because other tests need that queue.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HeldUpTests {
-    /// Foundation's queue waits in it until it is opened.
+    /// Blocks Foundation's queue until the gate is opened.
     private final class Barrier: URLProtocol {
         static let isReached = Gate()
         static let end = DispatchSemaphore(value: 0)
@@ -24,7 +24,7 @@ import Testing
         override func stopLoading() {}
     }
 
-    /// Holds Foundation's queue up while a closure runs.
+    /// Blocks Foundation's queue while a closure runs.
     private static func holdingUp(_ body: () async throws -> Void) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Barrier.self]
@@ -36,7 +36,7 @@ import Testing
         Barrier.end.signal()
     }
 
-    /// Makes many calls at once, on a session each, while Foundation's queue is held up.
+    /// Makes many concurrent calls, each on its own session, while Foundation's queue is blocked.
     private static func calls(
         _ count: Int, _ change: @escaping @Sendable (inout URLRequest.Config, inout URLSession.Config) -> Void
     ) async -> [any Error] {
@@ -74,7 +74,7 @@ import Testing
                 cancelled.cancel()
                 #expect(await cancelled.value.allSatisfy { $0 is CancellationError })
             }
-            // All that was given up has left no jam.
+            // The cancelled calls do not delay later ones.
             try await FaultServer.serving(.ok("{}")) { server in
                 let response = try await server.get {
                     $0.deadline = .seconds(5)
@@ -93,7 +93,7 @@ import Testing
                         $0.redirects = .none
                     }
                 }
-                // Whoever makes a task by hand waits for Foundation.
+                // To create a task directly blocks until Foundation's queue is free.
                 let isFree = Locked(true)
                 while isFree.withLock({ $0 }) {
                     isFree.set(\.self, false)
@@ -109,10 +109,10 @@ import Testing
                 #expect(errors.allSatisfy { ($0 as? RequestError)?.code == .deadlineExceeded })
                 bombed.cancel()
                 await #expect(throws: CancellationError.self) { try await bombed.valueInTime }
-                // By far; Foundation's queue takes some ten seconds.
+                // With a wide margin: Foundation's queue needs about ten seconds.
                 #expect(start.duration(to: .now) < .seconds(5))
                 #expect(!isFree.withLock { $0 })
-                // Without waiting for Foundation to end.
+                // Ends without waiting for Foundation.
                 exit(0)
             }
         }
@@ -160,7 +160,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             Self.endIfStuck()
             let calls = 4_000
-            // The thread sanitizer keeps several bytes of its own for each.
+            // The thread sanitizer needs several more bytes for each byte.
             let room = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil ? 48 << 20 : 512 << 20
             let isSlow = Locked(true)
             let fault = FaultServer.Fault { connection in
@@ -191,7 +191,7 @@ import Testing
                 let response = try await server.get()
                 #expect(response.isSuccess)
                 #expect(start.duration(to: .now) < .seconds(2))
-                // The first thousand needs what any thousand does; after that it is the same memory again.
+                // The first thousand calls allocate the memory that all later ones reuse.
                 #expect(try Memory.resident() - memory < room)
             }
         }
@@ -208,7 +208,7 @@ import Testing
                 try await call(on: server.session)
                 let before = Self.descriptors
                 for _ in 0..<200 { try await call(on: URLSession(configuration: .ephemeral)) }
-                // Nor are many of them kept while very many come at once.
+                // Few of them are kept, even if very many are created together.
                 #expect(Self.descriptors < before + 150)
                 let start = ContinuousClock.now
                 while Self.descriptors > before + 16 || ShadowSession.count > 1, start.duration(to: .now) < .seconds(20)
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    /// Ends this process if it is not over in time: where no thread is left for tasks, no test can fail.
+    /// Ends this process if it takes too long: without a free thread for tasks, no test can fail.
     private static func endIfStuck() {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: 100)
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    /// How many files and sockets this process has open.
+    /// The number of open files and sockets of this process.
     static var descriptors: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What the readers of a log see: a terminal, and the unified log.
+/// The log as it is shown in a terminal and in the unified log.
 @Suite(.timeLimit(.minutes(10))) struct LogHandlerTests {
     private final class Lines: TextOutputStream, Sendable {
         let text = Locked("")
@@ -79,7 +79,7 @@ import Testing
     }
 
     #if os(Linux) || os(macOS)
-    // In a process of its own: a logging system is set up once.
+    // In a separate process, because a logging system can be set up only once.
     @Test func `a log handler may make a configuration`() async {
         await #expect(processExitsWith: .success) {
             LoggingSystem.bootstrap { label in

@@ -3,11 +3,11 @@ import Testing
 
 @testable import URLConfig
 
-/// Credentials stay with the origin that they were given for.
+/// Credentials are sent only to their origin.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RedirectCredentialsTests {
     private static let credentials = ["Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant"]
 
-    /// A request with credentials of the caller's own.
+    /// A request with credentials that the caller has set.
     private func request(_ origins: Origins, to location: String) -> URLRequest {
         origins.a.request(to: location, 307) {
             $0.method = .post
@@ -121,7 +121,7 @@ import Testing
             defer { session.finishTasksAndInvalidate() }
             try await session.response(for: origins.a.request(to: origins.b.hop(to: origins.b.host)), config: .silent)
             #expect(origins.seen.map { $0.field("X-Other") } == ["other", "other", "other"])
-            // On Apple platforms the system adds them: a blank one keeps it from that.
+            // On Apple platforms the system adds them. A blank field prevents that.
             #if canImport(FoundationNetworking)
             let blank: String? = nil
             #else

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Who may decide on a redirect: the policy's function, then the caller's delegate.
+/// A redirect is decided by the policy's function and then by the caller's delegate.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RedirectDecisionTests {
     private struct NotThere: Error {}
 
@@ -81,13 +81,13 @@ import Testing
         }
     }
 
-    /// Whose delegate is asked.
+    /// The owner of the delegate.
     enum Owner: CaseIterable {
         case task
         case session
     }
 
-    /// Sends a request that is redirected to "/end", and asks a delegate.
+    /// Sends a request that is redirected to "/end", with a delegate.
     private func response(
         _ origins: Origins, _ owner: Owner, redirected: @escaping TaskDelegate.Redirected
     ) async throws -> DataResponse {

@@ -4,7 +4,7 @@ import FlyingFox
 import Testing
 import URLConfig
 
-/// What `URLSession` itself makes of redirects on Linux: where one of these fails, Foundation has been mended.
+/// How `URLSession` itself handles redirects on Linux; if one of these tests fails, Foundation has been fixed.
 @Suite(.serialized) struct RedirectFoundationTests {
     private func text(_ origins: Origins, _ request: URLRequest) async throws -> String {
         let configuration = URLSessionConfiguration.ephemeral

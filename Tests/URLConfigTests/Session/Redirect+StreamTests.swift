@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// A body stream can be read once: who sends it again needs another one.
+/// A body stream can be read only once, so a new stream is needed to send the body again.
 @Suite(.serialized) struct RedirectStreamTests {
     private func request(_ origins: Origins, _ status: Int) -> URLRequest {
         origins.a.request(to: origins.b.host, status) {

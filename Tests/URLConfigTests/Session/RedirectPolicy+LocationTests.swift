@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Where a `Location` leads.
+/// The target of a `Location`.
 @Suite struct RedirectPolicyLocationTests {
     private func target(of location: String, from base: String) throws -> String? {
         let request = URLRequest(url: try #require(URL(string: base)))

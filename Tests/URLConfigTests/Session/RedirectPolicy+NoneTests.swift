@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// A call that follows no redirects has no opinion on where they lead.
+/// A call that follows no redirects does not check their targets.
 @Suite struct RedirectPolicyNoneTests {
     @Test(arguments: ["https://a.example/y", "mailto:ada@a.example", "https://ada@b.example", "http://[", ""])
     func `any Location is returned`(location: String) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What follows a redirect: values in, values out.
+/// The request that follows a redirect, without a network.
 @Suite struct RedirectPolicyTests {
     /// A redirect from one URL to another.
     struct Move: Sendable, CustomTestStringConvertible {
@@ -128,7 +128,7 @@ import Testing
 }
 
 extension URLRequest {
-    /// An answer to this request.
+    /// A response to this request.
     func answered(_ status: Int, _ location: String? = nil) -> DataResponse {
         var fields = HTTPFields()
         fields[.location] = location

@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [300, 301, 302, 303, 304, 305, 306, 307, 308])
     func `what says no place is an answer`(status: Int) async throws {
         #if os(Linux)
-        // Foundation keeps the body of a redirect only until it has seen where it leads.
+        // Foundation keeps the body of a redirect only until it has read the target.
         let isBodyLost = status != 300
         #else
         let isBodyLost = status == 304
@@ -150,7 +150,7 @@ import Testing
 }
 
 extension URL {
-    /// This URL with a segment put in front of its path.
+    /// This URL with a segment before its path.
     fileprivate func movedBelow(_ segment: String) -> URL? {
         var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
         components?.path = "/\(segment)" + path()

@@ -41,7 +41,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// In a process of its own, whose peak is that of this call.
+    /// In a separate process, so that its peak memory is that of this call.
     @Test func `memory ends at the limit too`() async {
         await #expect(processExitsWith: .success) {
             for fault in [FaultServer.Fault.endless, .gzipBomb] {
@@ -51,7 +51,7 @@ import Testing
                         $0.responseLimit = 1_000_000
                     }
                     #expect(response == nil)
-                    // Some 8 MB here; the whole is 200 MB, or without end.
+                    // About 8 MB here; the whole body is 200 MB or endless.
                     #expect(try Memory.peak() - before < 32_000_000)
                 }
             }

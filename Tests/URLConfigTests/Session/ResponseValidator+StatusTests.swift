@@ -45,7 +45,7 @@ extension Notification.Name {
 }
 
 extension ResponseValidator {
-    /// What the documentation shows, with a notification center of the test's own.
+    /// The example of the documentation, with a notification center for this test.
     fileprivate static func notBlockedByCloudflare(_ center: NotificationCenter) -> Self {
         Self { response in
             guard response.status == .forbidden, response.headerFields[.server]?.lowercased() == "cloudflare",

@@ -96,7 +96,7 @@ import URLConfig
     }
 }
 
-/// Carries a result out of a closure that returns nothing.
+/// Stores a result of a closure that returns nothing.
 private actor LockedResult {
     private var result: Result<DataResponse, any Error>?
 

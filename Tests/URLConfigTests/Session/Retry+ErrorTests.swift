@@ -3,11 +3,11 @@ import Testing
 
 @testable import URLConfig
 
-/// What a call that failed tells about its attempts.
+/// The attempts in the error of a failed call.
 @Suite(.serialized) struct RetryErrorTests {
     private func session() -> URLSession { URLSession(configuration: .ephemeral) }
 
-    /// Nothing listens there.
+    /// Nothing listens at this address.
     private let refused = URLRequest.with(.init(host: "http://127.0.0.1:1")) { $0.query["token"] = "s3cret" }
 
     @Test func `a connection that is refused is tried again`() async throws {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import URLConfig
 
-/// What retries may cost a server that is down.
+/// The load that retries may add to a server that is down.
 @Suite struct RetryBudgetTests {
     private let start = ContinuousClock.now
 
-    /// How many retries a budget pays for until it is empty.
+    /// The number of retries until the budget is empty.
     private func drain(_ budget: RetryBudget, _ host: String = "a", after time: Duration = .zero) -> Int {
         var count = 0
         while count < 1000, budget.spend(host, at: start + time) { count += 1 }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Every call fails, and is tried again twice if the budget allows.
+    /// Every call fails, and is retried twice if the budget allows it.
     @Test(arguments: [1e-3, 1e-2, 0.1, 1, 2, 5, 60, 3600])
     func `a thousand calls in a full outage cause no more requests than a tenth, ten and one a minute`(
         interval: Double
@@ -109,7 +109,7 @@ import Testing
 
     @Test func `an attempt that the budget does not pay for says so, and so does the log`() async throws {
         let budget = RetryBudget()
-        // Ahead of time, so that it gains nothing while other tests keep this one waiting.
+        // In the future, so that it gains nothing if other tests delay this one.
         _ = drain(budget, "127.0.0.1", after: .seconds(3600))
         let (logger, log) = Logger.recording()
         try await Loopback.serving { _ in
@@ -146,7 +146,7 @@ import Testing
 }
 
 extension RetryPolicy {
-    /// Three attempts without a wait, at the cost of a budget that no other test draws on.
+    /// Three attempts without a delay, with a budget that no other test uses.
     static func atOnce(_ attempts: Int = 3, budget: RetryBudget = RetryBudget()) -> Self {
         var policy = Self(attempts: attempts)
         policy.firstDelay = .zero

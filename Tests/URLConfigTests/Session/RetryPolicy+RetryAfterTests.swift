@@ -5,7 +5,7 @@ import Testing
 
 /// `Retry-After`, in both of its forms (RFC 9110 §10.2.3).
 @Suite struct RetryPolicyRetryAfterTests {
-    /// Sun, 06 Nov 1994 08:49:37 GMT, the RFC's own example.
+    /// Sun, 06 Nov 1994 08:49:37 GMT, the example of the RFC.
     private static let now = Date(timeIntervalSince1970: 784_111_777)
 
     private func answer(_ retryAfter: String) throws -> DataResponse {

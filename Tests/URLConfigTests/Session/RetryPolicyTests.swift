@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Whether and when there is another attempt: values in, values out.
+/// Whether and when there is another attempt, without a network.
 @Suite struct RetryPolicyTests {
     private func request(_ method: String = "GET", key: String? = nil) throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(string: "https://a.example")))

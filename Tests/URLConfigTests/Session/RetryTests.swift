@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// Attempts over a real socket, waits by a clock that the test moves.
+/// Attempts over a real socket, with delays by a clock that the test moves.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RetryTests {
-    /// Answers with one status after the other, the last one again and again, and keeps what it is asked.
+    /// Responds with one status after the other, repeats the last one, and records the requests.
     private func serving(
         _ statuses: [Int], retryAfter: String? = nil,
         _ body: (Loopback, _ seen: @escaping @Sendable () -> [Loopback.Request]) async throws -> Void
@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: ["none", "post", "budget", "retryAfter", "stream"])
     func `what must not be sent again is not`(why: String) async throws {
         let budget = RetryBudget()
-        // Ahead of time, so that it gains nothing while other tests keep this one waiting.
+        // In the future, so that it gains nothing if other tests delay this one.
         if why == "budget" { while budget.spend("127.0.0.1", at: .now + .seconds(3600)) {} }
         try await serving([503, 200], retryAfter: why == "retryAfter" ? "61" : nil) { server, seen in
             let request = server.request {

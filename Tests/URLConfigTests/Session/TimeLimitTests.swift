@@ -3,7 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// The time for one attempt, by a clock that the test moves: long ones, since Foundation's own clock goes on beside it.
+/// The time for one attempt, by a clock that the test moves.
+///
+/// The limits are long, because Foundation's clock also runs.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct TimeLimitTests {
     @Test(arguments: [45_001, 59_999, 60_000, 60_001, 3_600_000])
     func `it is up to the millisecond`(milliseconds: Int) async throws {
@@ -23,7 +25,7 @@ import Testing
             await gate.waitForArrivals()
             clock.advance(by: .milliseconds(milliseconds) - .microseconds(1))
             #expect(clock.sleepers == 1)
-            // It passes through seconds in floating point.
+            // The value is converted to floating-point seconds.
             clock.advance(by: .microseconds(2))
             let error = await #expect(throws: URLError.self) { try await call.valueInTime }
             #expect(error?.code == .timedOut)
@@ -123,7 +125,7 @@ import Testing
                 try await session.response(for: server.request(), config: .silent)
             }
             #expect(error?.code == .timedOut)
-            // Foundation's own, after a second, says nothing of a time.
+            // Foundation's own error, after a second, does not contain the limit.
             #expect(error?.localizedDescription.contains("50 ms") == true)
         }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Tokens that know when they expire.
+/// Tokens with an expiry.
 @Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorExpiryTests {
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}

@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Requests, refusals early and late, refreshes that fail, cancelled waiters, sign-in and sign-out, in a hundred
-    /// orders: no request ever leaves with a token that a refusal had replaced before it began, and none hangs.
+    /// orders: no request is sent with a token that was replaced before the request began, and none hangs.
     @Test(arguments: 0..<100) func `any order leaves one truth`(seed: UInt64) async throws {
         struct Unreachable: Error {}
         let server = Locked(1)
@@ -134,12 +134,12 @@ import Testing
             }
             try await group.waitForAll()
         }
-        // A refresh whose last waiter was cancelled goes on.
+        // A refresh continues after its last waiter was cancelled.
         while await authenticator.waiting > 0, !Task.isCancelled { await Task.yield() }
     }
 }
 
-/// Holds the first authorizations back until all are there, so that all requests leave with the first token.
+/// Delays the first authorizations until all have begun, so that all requests are sent with the first token.
 private struct FirstTogether: Authenticator {
     let inner: TokenAuthenticator
     let count: Int

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What a refusal says, and whose credentials it is about.
+/// The reason of a refusal, and the credentials that were refused.
 @Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorRefusalTests {
     private typealias Token = TokenAuthenticator.Token
 
@@ -102,7 +102,7 @@ import Testing
                 return Token("old")
             } refresh: { _ in
                 gate.open()
-                // The task that is left behind waits for this refresh by now, or will have its token.
+                // By now, the detached task waits for this refresh, or will have its token.
                 for _ in 0..<100 { await Task.yield() }
                 return Token("new")
             }
@@ -176,13 +176,12 @@ import Testing
             sent.withLock { $0.append(request.headers[.authorization]) }
             return .status(.unauthorized)
         } _: { server in
-            // Before the authenticator has written a token, and after.
+            // Before and after the authenticator has written a token.
             let authenticator = authenticator()
             for _ in 0..<2 {
                 let error = try await refusal(server, authenticator, journal) { $0.authorization = .bearer(own) }
-                #expect(
-                    error.reason
-                        == "the server refused the request's own Authorization, which the authenticator left as it was")
+                let field = "the request's own Authorization"
+                #expect(error.reason == "the server refused \(field), which the authenticator does not replace")
                 #expect(error.attempts.count == 1)
             }
             #expect(try await authenticator.sent(host: server.host) == "Bearer t0k3n")

@@ -9,7 +9,7 @@ import Testing
     private struct Unreachable: Error {}
 
     private let clock = TestClock()
-    /// How often the authenticator has asked for the time.
+    /// How often the authenticator has read the clock.
     private let timeChecks = Locked(0)
 
     private func now() -> Date {
@@ -17,15 +17,14 @@ import Testing
         return Date()
     }
 
-    /// Waits until the authenticator has taken the result that something makes `refresh` return: it asks for the time
-    /// then, and at no other moment meanwhile.
+    /// Waits until the authenticator has taken the result of `refresh`: only then does it read the clock.
     private func whenTaken(_ makeReturn: () -> Void) async {
         let before = timeChecks.withLock { $0 }
         makeReturn()
         while timeChecks.withLock({ $0 }) == before, !Task.isCancelled { await Task.yield() }
     }
 
-    /// An authenticator whose first refresh waits at the gate and returns "first"; the next returns "second" at once.
+    /// An authenticator whose first refresh waits at the gate and returns "first"; the next returns "second".
     private func authenticator(_ gate: Gate) async -> TokenAuthenticator {
         let refreshes = Locked(0)
         return await TokenAuthenticator(hosts: ["api.example.com"], clock: clock) {
@@ -43,7 +42,7 @@ import Testing
         }
     }
 
-    /// Has the first token refused, and lets the time for a new one pass.
+    /// Refuses the first token, and lets the time for a new one expire.
     private func passLimit(_ authenticator: TokenAuthenticator, _ gate: Gate) async throws {
         #expect(try await authenticator.sent() == "Bearer old")
         async let refused = authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old"))

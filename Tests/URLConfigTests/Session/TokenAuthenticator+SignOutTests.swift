@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// When the user is signed out, and when not.
+/// The cases in which the user is signed out.
 @Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorSignOutTests {
     /// Calls a server that refuses every request.
     private func call(_ server: Loopback, _ authenticator: TokenAuthenticator, _ journal: Journal) async {
@@ -28,7 +28,7 @@ import Testing
                 await gate.pass()
                 return nil
             }
-            // One is refused, another waits for the token to leave with.
+            // One request is refused, another one waits for its token.
             async let refused: Void = call(server, authenticator, journal)
             await gate.waitForArrivals()
             async let waiting: Void = call(server, authenticator, journal)
@@ -37,7 +37,7 @@ import Testing
             _ = await (refused, waiting)
             await call(server, authenticator, journal)
             #expect(await journal.entries == ["signed out"])
-            // Signed in anew, it is another matter.
+            // After a new sign-in, it is reported again.
             await authenticator.setToken(.init("old"))
             await call(server, authenticator, journal)
             #expect(await journal.entries == ["signed out", "signed out"])

@@ -3,13 +3,13 @@ import Testing
 
 @testable import URLConfig
 
-/// What the tokens so far mean for the next request: values in, values out.
+/// The state of the tokens and its decisions, without a network.
 @Suite struct TokenAuthenticatorStateTests {
     private typealias State = TokenAuthenticator.State
     private typealias Token = TokenAuthenticator.Token
     private struct Unreachable: Error {}
 
-    /// The macro takes no expression that changes something.
+    /// The macro does not accept a mutating expression.
     private func expect(
         _ expected: Bool, _ actual: Bool, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -19,7 +19,7 @@ import Testing
     private let now = Date(timeIntervalSince1970: 1000)
     private let old = Token("old")
 
-    /// A state with the token "old" that was loaded.
+    /// A state with the loaded token "old".
     private func loaded() -> State {
         var state = State()
         expect(true, state.take(.success(old), for: nil, since: state.generation, isLate: false, at: now))

@@ -223,7 +223,7 @@ import Testing
             return nil
         }
         _ = try await authenticator.sent()
-        // While this one keeps the authenticator busy, the others queue up behind it.
+        // While this request keeps the authenticator busy, the others wait.
         blocks.set(\.self, true)
         async let busy = authenticator.sent()
         await withCheckedContinuation { continuation in
@@ -273,7 +273,7 @@ import Testing
         } refresh: { _ in
             nil
         }
-        // Foundation on Linux requests no IPv6 address.
+        // Foundation on Linux cannot request an IPv6 address.
         let isRefused = entry.hasPrefix("[") && URL.invalidReasonOfIPv6 != nil
         #expect(try await authenticator.sent(host: host) == (isServed && !isRefused ? "Bearer t" : nil))
     }

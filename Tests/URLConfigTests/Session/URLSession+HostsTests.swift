@@ -5,16 +5,16 @@ import Testing
 
 @testable import URLConfig
 
-/// Presets that belong to a host.
+/// Presets for hosts.
 @Suite(.timeLimit(.minutes(10))) struct URLSessionHostsTests {
     private typealias Config = URLSession.Config
 
-    /// A preset whose name the requests carry.
+    /// A preset that adds its name to the requests.
     private static func named(_ name: String) -> Config {
         .silent.with { $0.authenticator = Named(name: name) }
     }
 
-    /// A server whose response is the name that a request carries.
+    /// A server that responds with the name in the request.
     private func serving(_ body: (Loopback) async throws -> Void) async throws {
         try await Loopback.serving({ .status(.ok, $0.headers[.init("X-Preset")] ?? "none") }, body)
     }
@@ -126,7 +126,7 @@ import Testing
         #expect(other.count == 2)
     }
 
-    /// Hosts that no other test uses: what is registered is seen by all.
+    /// Hosts that no other test uses, because all tests share the registered presets.
     @Test func `of a thousand registrations at once, none is lost`() async {
         await withTaskGroup { group in
             for index in 0..<1000 {

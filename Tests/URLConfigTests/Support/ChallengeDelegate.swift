@@ -2,12 +2,12 @@ import FlyingFox
 
 @testable import URLConfig
 
-/// A caller's delegate that responds to challenges as a test wants, and records what it is told.
+/// A caller's delegate that responds to challenges as a test wants, and records its calls.
 final class ChallengeDelegate: NSObject, URLSessionDataDelegate {
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     let challenges = Locked<[Int]>([])
-    /// The bytes in all that were announced with each report.
+    /// The expected number of bytes in each report.
     let sent = Locked<[Int64]>([])
     private let answer: Answer
 
@@ -26,7 +26,7 @@ final class ChallengeDelegate: NSObject, URLSessionDataDelegate {
     ) {
         challenges.withLock { $0.append(challenge.previousFailureCount) }
         completionHandler(answer.0, answer.1)
-        // Twice is once too often, and must do no harm.
+        // The second call is wrong, and must do no harm.
         #if canImport(FoundationNetworking)
         completionHandler(answer.0, answer.1)
         #endif
@@ -41,7 +41,7 @@ final class ChallengeDelegate: NSObject, URLSessionDataDelegate {
 }
 
 extension Loopback {
-    /// Serves those who know the password of `ada`, which is `secret`, and says what came.
+    /// Serves requests with the password of `ada`, which is `secret`, and responds with what it received.
     static func guarded(_ body: (Loopback) async throws -> Void) async throws {
         try await serving(
             { request in

@@ -1,7 +1,7 @@
 @testable import URLConfig
 
 extension FaultServer {
-    /// A request as it came.
+    /// A request as it arrived.
     struct Request: Sendable {
         /// The request line and the fields, with the empty line.
         var head: String
@@ -22,9 +22,9 @@ extension FaultServer {
 
     /// One connection, for the thread that serves it.
     ///
-    /// Every call throws `TCPSocket.Failure` when the peer has gone or the server stops.
+    /// Every call throws `TCPSocket.Failure` when the peer has closed or the server stops.
     final class Connection {
-        /// How many connections the server had accepted before.
+        /// The number of connections that the server accepted before.
         let index: Int
         private let socket: TCPSocket
         private let record: (Request) -> Void
@@ -38,7 +38,7 @@ extension FaultServer {
 
         /// Reads a whole request, with its body.
         ///
-        /// What is closed with a request unread is a reset to the peer.
+        /// If a connection is closed before a request was read, the peer receives a reset.
         @discardableResult
         func read() throws -> Request {
             var request = Request(head: String(decoding: try bytes(through: "\r\n\r\n"), as: UTF8.self))
@@ -64,7 +64,7 @@ extension FaultServer {
             try socket.write(bytes)
         }
 
-        /// Closes the connection at once: the peer's next call fails.
+        /// Closes the connection immediately: the peer's next call fails.
         func reset() throws {
             try socket.reset()
         }
@@ -74,7 +74,7 @@ extension FaultServer {
             socket.end()
         }
 
-        /// Does nothing for a while; what comes in is kept.
+        /// Does nothing for a while; incoming data is kept.
         func pause(_ duration: Duration) throws {
             let end = ContinuousClock.now + duration
             while case let rest = ContinuousClock.now.duration(to: end), rest > .zero {
@@ -83,7 +83,7 @@ extension FaultServer {
             }
         }
 
-        /// Does nothing until the peer has gone or the server stops; what comes in is lost.
+        /// Does nothing until the peer closes or the server stops; incoming data is lost.
         func waitForEnd() throws {
             while true {
                 try fill()

@@ -1,6 +1,6 @@
 @testable import URLConfig
 
-/// What can go wrong with a connection and with a body.
+/// Faults of a connection and of a body.
 extension FaultServer.Fault {
     /// How a connection ends.
     enum End: Sendable {
@@ -9,7 +9,7 @@ extension FaultServer.Fault {
         case hang
     }
 
-    /// Answers one request with this text, whatever it is.
+    /// Responds to one request with this text, valid or not.
     static func raw(_ text: String, then end: End = .close) -> Self {
         Self { connection in
             try connection.read()
@@ -22,7 +22,7 @@ extension FaultServer.Fault {
         }
     }
 
-    /// Answers every request as it should.
+    /// Responds correctly to every request.
     static func ok(_ text: String) -> Self {
         Self { connection in
             while true {
@@ -37,10 +37,10 @@ extension FaultServer.Fault {
         Self { try ($0.index < count ? fault : other).run($0) }
     }
 
-    /// Closes without having sent a byte.
+    /// Closes before it sends a byte.
     static let empty = raw("")
 
-    /// Resets before the answer.
+    /// Resets before the response.
     static let reset = raw("", then: .reset)
 
     /// Speaks another protocol.
@@ -48,7 +48,7 @@ extension FaultServer.Fault {
 
     static let hangBeforeHead = raw("", then: .hang)
 
-    /// Stops after the head, which promises a body of 100 bytes.
+    /// Stops after the head, which announces a body of 100 bytes.
     static let hangAfterHead = raw(head(length: 100), then: .hang)
 
     static let hangInBody = raw(head(length: 100) + "0123456789", then: .hang)
@@ -65,7 +65,7 @@ extension FaultServer.Fault {
     /// Closes after a whole chunk, without the last one.
     static let unfinishedChunks = raw(chunkedHead + "a\r\n0123456789\r\n")
 
-    /// A right answer, a byte at a time.
+    /// A correct response, one byte at a time.
     static func drip(_ text: String, every pause: Duration) -> Self {
         Self { connection in
             try connection.read()
@@ -76,7 +76,7 @@ extension FaultServer.Fault {
         }
     }
 
-    /// A body without length that ends when the client has enough.
+    /// A body without length that ends when the client closes.
     static let endless = Self { connection in
         try connection.read()
         try connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
@@ -84,7 +84,7 @@ extension FaultServer.Fault {
         while true { try connection.send(zeros) }
     }
 
-    /// 200 kB that are 200 MB of zeros when unpacked.
+    /// 200 kB that are 200 MB of zeros after decompression.
     static let gzipBomb = Self { connection in
         try connection.read()
         let bomb = try bomb.get()
@@ -92,10 +92,10 @@ extension FaultServer.Fault {
         try connection.send(bomb)
     }
 
-    /// A body that is not packed as it says.
+    /// A body without the compression that the head announces.
     static let falseGzip = raw(head(length: 10, "Content-Encoding: gzip\r\n") + "0123456789")
 
-    /// Answers the first request of a connection and then closes it, without having said so.
+    /// Responds to the first request of a connection and then closes it without an announcement.
     static func closingAfterAnswer(_ text: String) -> Self { raw(answer(text)) }
 
     /// Responds to the first request of a connection, reads all of the second, and then ends the connection without a
@@ -117,7 +117,7 @@ extension FaultServer.Fault {
 
     static func answer(_ text: String) -> String { head(length: text.utf8.count) + text }
 
-    /// A redirect of 29 kB, whose body is 30 MB when unpacked.
+    /// A redirect of 29 kB, whose body has 30 MB after decompression.
     static let redirectBomb = Self { connection in
         try connection.read()
         let bomb = try redirectBody.get()

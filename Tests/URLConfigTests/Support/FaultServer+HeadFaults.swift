@@ -1,6 +1,6 @@
 @testable import URLConfig
 
-/// What can be wrong with the head of an answer.
+/// Faults in the head of a response.
 extension FaultServer.Fault {
     /// One field of 1 MB.
     static let hugeField = raw("HTTP/1.1 200 OK\r\nX-Huge: \(String(repeating: "v", count: 1_000_000))\r\n" + rest)
@@ -8,7 +8,7 @@ extension FaultServer.Fault {
     /// 10,000 fields.
     static let manyFields = raw("HTTP/1.1 200 OK\r\n\((0..<10_000).map { "X-\($0): v\r\n" }.joined())" + rest)
 
-    /// Closes within the fields, which ends the process on Linux.
+    /// Closes within the fields, which crashes Foundation on Linux.
     static let truncatedHead = raw("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Ta")
 
     static let conflictingLengths = raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 10\r\n\r\n0123456789")
@@ -19,12 +19,12 @@ extension FaultServer.Fault {
     /// Any value for the length of a body of 2 bytes.
     static func length(_ value: String) -> Self { raw("HTTP/1.1 200 OK\r\nContent-Length: \(value)\r\n\r\n{}") }
 
-    /// A final answer after many of the kind `100 Continue` or `103 Early Hints`.
+    /// A final response after many responses like `100 Continue` or `103 Early Hints`.
     static func interim(_ status: String, times: Int = 1_000) -> Self {
         raw(String(repeating: "HTTP/1.1 \(status)\r\nX-Interim: 1\r\n\r\n", count: times) + answer("{}"))
     }
 
-    /// An answer that sets a cookie.
+    /// A response that sets a cookie.
     static func cookie(_ field: String) -> Self { raw("HTTP/1.1 200 OK\r\nSet-Cookie: \(field)\r\n" + rest) }
 
     /// Any status line.
@@ -43,7 +43,7 @@ extension FaultServer.Fault {
     /// Fields after the last chunk.
     static let trailers = raw(chunkedHead + "2\r\n{}\r\n0\r\nX-Checksum: abc\r\nX-Other: 1\r\n\r\n")
 
-    /// A field line that is none, of each kind.
+    /// A field line that may be invalid.
     static func fieldLine(_ line: String) -> Self { raw("HTTP/1.1 200 OK\r\n\(line)\r\n" + rest) }
 
     /// Lines for `fieldLine(_:)` that no server should send.
@@ -52,12 +52,12 @@ extension FaultServer.Fault {
         "X-Tag: \u{E9}", "X-Tag: a\u{0}b", "X-Tag: a\r\n folded", " folded: at once", "X-Tag: a\rb",
     ]
 
-    /// A redirect to whatever is given, on every request.
+    /// Redirects every request to the given target.
     static func redirect(to location: String, status: String = "302 Found") -> Self {
         raw("HTTP/1.1 \(status)\r\nLocation: \(location)\r\n" + rest)
     }
 
-    /// Targets for `redirect(to:)`, none of which leads anywhere; the first ends the process on Linux.
+    /// Invalid targets for `redirect(to:)`; the first one crashes Foundation on Linux.
     static let hostileLocations = [
         "//[::1]:1/", "", "//", "///", "http://", "http:///path", "http://127.0.0.1:99999/", "http://127.0.0.1:0/",
         "http://127.0.0.1:-1/", "http://127.0.0.1:x/", "http://user:password@127.0.0.1:1/", "file:///etc/passwd",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What the server takes in, and what it leaves behind.
+/// The server reads all requests and releases all resources.
 @Suite(.timeLimit(.minutes(10))) struct FaultServerLifeTests {
     @Test(arguments: [
         "POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\na=1",
@@ -11,7 +11,7 @@ import Testing
     ])
     func `requests are kept with their bodies`(request: String) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            // Two at once: the second must begin where the first ends.
+            // Two requests together: the second must begin where the first ends.
             let client = try server.client(request + request)
             try await waitUntil { server.requests.count == 2 }
             client.end()
@@ -53,7 +53,7 @@ import Testing
                 let gone = try server.client()
                 _ = try gone.read(upTo: 1)
                 gone.end()
-                // This one stays: the server is writing to it when it stops.
+                // This connection stays open: the server writes to it when it stops.
                 _ = try server.client().read(upTo: 1)
             }
         }
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `no socket is left open`() async {
         await #expect(processExitsWith: .success) {
-            // A child may start with sockets of tests that run beside this one.
+            // A child process may inherit sockets of concurrent tests.
             let inherited = TCPSocket.numbers
             for fault in [FaultServer.Fault.hangBeforeHead, .hangInBody, .endless, .reset, .ok("{}"), .empty] {
                 var clients: [TCPSocket] = []

@@ -1,11 +1,11 @@
 @testable import URLConfig
 
-/// A server on a free loopback port that does to its clients what a ``Fault`` says, with a session of its own.
+/// A server on a free loopback port with the behavior of a ``Fault``, and a session for it.
 ///
-/// It speaks raw TCP, so that it can say what no HTTP library would. Each connection has a thread; when `serving` ends,
-/// all of them have.
+/// It uses raw TCP, so that it can send what no HTTP library would. Each connection has a thread. All threads have
+/// ended when `serving` ends.
 struct FaultServer: TestServer {
-    /// What is done to a connection, which is closed afterwards.
+    /// The behavior for a connection, which is closed afterwards.
     struct Fault: Sendable {
         let run: @Sendable (Connection) throws -> Void
 
@@ -30,18 +30,18 @@ struct FaultServer: TestServer {
 
     var host: String { "http://127.0.0.1:\(port)" }
 
-    /// How many connections were accepted so far.
+    /// The number of connections that were accepted.
     var connections: Int { state.withLock { $0.accepted } }
 
-    /// What was read so far.
+    /// The requests that were read.
     var requests: [Request] { state.withLock { $0.requests } }
 
     /// Serves every connection with `fault` while `body` runs.
     ///
-    /// - Throws: What `body` throws, or else what a fault throws, unless that is the end of its connection.
+    /// - Throws: The errors of `body`, or else of a fault, except for the end of its connection.
     static func serving(_ fault: Fault, _ body: (FaultServer) async throws -> Void) async throws {
         let listener = try TCPSocket()
-        // Made before it is needed: the end must not fail for want of descriptors.
+        // Created before it is needed, so that the end cannot fail because descriptors are missing.
         let stopper = try TCPSocket()
         let server = FaultServer(port: try listener.open(), session: URLSession(configuration: .ephemeral))
         defer { server.session.finishTasksAndInvalidate() }
@@ -83,7 +83,7 @@ struct FaultServer: TestServer {
         state.set(\.open[index], nil)
     }
 
-    /// Runs `work` on a thread that the end waits for.
+    /// Runs `work` on a thread, which `serving` waits for at its end.
     private func detach(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.threads += 1 }
         Thread.detachNewThread {
@@ -102,7 +102,7 @@ struct FaultServer: TestServer {
             return state.open
         }
         for socket in open.values { socket.shutDown() }
-        // There is no portable way to end another thread's `accept` but to give it a connection.
+        // The only portable way to end another thread's `accept` is to give it a connection.
         try? stopper.reach(port)
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

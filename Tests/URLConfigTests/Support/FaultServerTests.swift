@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Through a raw socket, so that no HTTP client has a say.
+/// Over a raw socket, without an HTTP client.
 @Suite(.timeLimit(.minutes(10))) struct FaultServerTests {
     struct Outcome: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -122,7 +122,7 @@ extension TCPSocket {
         case reset
     }
 
-    /// What comes until the end, and which end that is.
+    /// The data until the end, and how the connection ended.
     func answer() throws -> (text: String, end: End) {
         var bytes: [UInt8] = []
         do {

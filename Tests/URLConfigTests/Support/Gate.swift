@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// A place where whoever comes waits, cancelled or not, until it is opened.
+/// Tasks wait here until the gate is opened, even if they are cancelled.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -13,10 +13,10 @@ final class Gate: Sendable {
 
     private let state = Locked(State())
 
-    /// How many have come.
+    /// The number of tasks that have arrived.
     var arrivals: Int { state.withLock { $0.arrivals } }
 
-    /// How many were cancelled while they waited.
+    /// The number of tasks that were cancelled while they waited.
     var cancelled: Int { state.withLock { $0.cancelled } }
 
     func pass() async {
@@ -43,7 +43,7 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until so many have come; if they do not, the test fails.
+    /// Waits until this number of tasks has arrived; otherwise the test fails.
     func waitForArrivals(_ count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
         await #expect(throws: Never.self, sourceLocation: sourceLocation) {
             try await waitUntil { arrivals >= count }

@@ -1,12 +1,11 @@
 import Foundation
 
-/// How many times as long a work takes for eight times as much: 8 where the time is linear, 64 where it grows with the
-/// square.
+/// The factor of the time for eight times as much work: 8 for linear time, 64 for quadratic time.
 ///
-/// Time of the processor, the least of three, so that what else runs hardly counts. A test asks for less than 24, to be
-/// far from both.
+/// It measures processor time, the minimum of three, so that other work has little effect. Tests require less than 24,
+/// which is far from both.
 ///
-/// - Parameter count: The middle of the two sizes: half of it and four times it are tried.
+/// - Parameter count: A size between the two that are measured: half of it and four times it.
 func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
     func time(_ count: Int) throws -> Double {
         let times = try (0..<3).map { _ in
@@ -20,9 +19,9 @@ func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
     return try time(4 * count) / once
 }
 
-/// Seconds that this thread has run.
+/// The processor time of this thread in seconds.
 private func processorTime() -> Double {
-    // Two words, since the members of `timespec` cannot be imported in a release build on Linux.
+    // Two words, because the members of `timespec` cannot be imported in a release build on Linux.
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 2) { time in
         time.withMemoryRebound(to: timespec.self) { time in
             if let time = time.baseAddress { clock_gettime(CLOCK_THREAD_CPUTIME_ID, time) }

@@ -2,7 +2,7 @@ import FlyingFox
 import FlyingSocks
 import URLConfig
 
-/// A real HTTP server on a free loopback port, with a session of its own: one for each test.
+/// A real HTTP server on a free loopback port and its session, one for each test.
 struct Loopback: TestServer {
     typealias Request = FlyingFox.HTTPRequest
     typealias Response = FlyingFox.HTTPResponse
@@ -20,7 +20,7 @@ struct Loopback: TestServer {
             handler: ClosureHTTPHandler(handler))
         let running = Task { try await server.run() }
         defer { running.cancel() }
-        // All tests begin at once: on a busy machine it takes its time.
+        // All tests begin together, so this can be slow on a busy machine.
         try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         let session = URLSession(configuration: .ephemeral)
@@ -29,7 +29,7 @@ struct Loopback: TestServer {
     }
 }
 
-/// Sends a body at once, and not when the head before it has been acknowledged, which takes a client 40 ms.
+/// Sends a body immediately, without waiting 40 ms until the client has acknowledged the head.
 private struct PromptPool: AsyncSocketPool {
     private let pool: any AsyncSocketPool = HTTPServer.defaultPool()
 

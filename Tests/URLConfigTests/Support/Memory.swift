@@ -1,15 +1,15 @@
 #if os(Linux)
 import Foundation
 
-/// What this process takes.
+/// The memory of this process.
 enum Memory {
-    /// The most memory that it has had until now, in bytes.
+    /// The peak memory until now, in bytes.
     static func peak() throws -> Int { try field("VmHWM:") }
 
-    /// The memory that it has now, in bytes.
+    /// The current memory, in bytes.
     static func resident() throws -> Int { try field("VmRSS:") }
 
-    /// The most addresses that it has reserved until now, in bytes, used or not.
+    /// The peak of the reserved addresses until now, in bytes, used or not.
     static func addressSpace() throws -> Int { try field("VmPeak:") }
 
     private static func field(_ name: String) throws -> Int {

@@ -2,8 +2,7 @@ import FlyingFox
 
 @testable import URLConfig
 
-/// Two servers, and so two origins, which redirect and answer as the query of a request says, and keep what they are
-/// asked.
+/// Two servers with two origins, which redirect and respond as the query of a request says, and record the requests.
 struct Origins: Sendable {
     /// A request as it arrived.
     struct Seen: Sendable {
@@ -13,7 +12,7 @@ struct Origins: Sendable {
         let fields: HTTPHeaders
         let body: String
 
-        /// Such as `b PUT content`.
+        /// For example `b PUT content`.
         var summary: String { [origin, method, body].filter { !$0.isEmpty }.joined(separator: " ") }
 
         func field(_ name: String) -> String? { fields[HTTPHeader(name)] }
@@ -23,7 +22,7 @@ struct Origins: Sendable {
     let b: Loopback
     private let journal: Locked<[Seen]>
 
-    /// What both were asked, in order.
+    /// The requests to both servers, in order.
     var seen: [Seen] { journal.withLock { $0 } }
 
     /// Serves while `body` runs.
@@ -51,7 +50,7 @@ struct Origins: Sendable {
         var fields = HTTPHeaders([.contentType: "text/plain"])
         fields[.location] = request.query["to"]
         let status = request.query["status"].flatMap { Int($0) } ?? 200
-        // The server would send a body even in answer to HEAD.
+        // The server would send a body even in a response to HEAD.
         let text = request.method == .HEAD ? "" : "\(status) of \(origin)"
         return .init(statusCode: .init(status, phrase: "Some"), headers: fields, body: Data(text.utf8))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs long work on a thread of its own: those that run tasks are few, and other tests wait for them.
+/// Runs long work on a new thread, because other tests need the few threads that run tasks.
 enum OwnThread {
     static func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in

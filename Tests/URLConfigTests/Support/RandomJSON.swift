@@ -17,7 +17,7 @@ struct RandomJSON {
 
     var bytes: [UInt8] { Array(pieces.joined().prefix(length)) }
 
-    /// A document, `secret` under a hidden name here and there.
+    /// A document that contains `secret` under some hidden names.
     init(secret: String, _ random: inout SeededGenerator) {
         self.secret = secret
         append(depth: 5, &random)
@@ -61,9 +61,9 @@ struct RandomJSON {
         pieces.append(Array(text.utf8))
     }
 
-    /// Changes the document in three places at most.
+    /// Changes the document in at most three places.
     ///
-    /// A hidden name and its value stay: without the name it would not be hidden.
+    /// A hidden name and its value are not changed: without the name, the value would not be hidden.
     mutating func mutate(_ random: inout SeededGenerator) {
         defer { if Bool.random(using: &random) { length = Int.random(in: 0...bytes.count, using: &random) } }
         for _ in 0..<Int.random(in: 0...3, using: &random) where !pieces.isEmpty {

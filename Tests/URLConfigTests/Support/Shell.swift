@@ -3,15 +3,15 @@ import Testing
 
 /// Runs commands in the system's POSIX shell.
 enum Shell {
-    /// The words that a command line hands to curl, and what it pipes in.
+    /// The arguments and the standard input that a command line passes to curl.
     struct Call: Equatable {
         var words: [String]
         var input = Data()
     }
 
-    /// What curl would be called with.
+    /// The arguments and the input of curl for a command line.
     static func curlCall(_ line: String) throws -> Call {
-        // The number of words, then each of them with a NUL, which no word can hold, then the input.
+        // The number of words, then each word with a NUL, which no word can contain, then the input.
         var rest = try run(
             """
             curl() {
@@ -29,7 +29,7 @@ enum Shell {
         return Call(words: Array(words.dropFirst()), input: Data(rest))
     }
 
-    /// What a script prints.
+    /// The output of a script.
     static func run(_ script: String) throws -> Data {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")

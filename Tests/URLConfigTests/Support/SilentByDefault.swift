@@ -1,10 +1,10 @@
 import Testing
 import URLConfig
 
-/// Takes the default logger away, for all tests of this process.
+/// Removes the default logger for all tests of this process.
 ///
-/// It is for what is logged outside of a call, or by code that shows how an app calls: other tests send with
-/// ``URLSession/Config/silent``, and those about the default logger run in processes of their own.
+/// It is for logs outside of a call and for code that shows how an app makes calls. Other tests use
+/// ``URLSession/Config/silent``. Tests of the default logger run in separate processes.
 struct SilentByDefault: SuiteTrait, TestTrait, TestScoping {
     private static let once: Void = { URLSession.Config.defaultLogger = nil }()
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the C interface makes awkward, and what it calls otherwise on Apple platforms.
+/// Helpers for the C interface, whose names differ on Apple platforms.
 extension TCPSocket {
     #if canImport(Darwin)
     static let stream = SOCK_STREAM

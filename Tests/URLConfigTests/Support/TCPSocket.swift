@@ -2,20 +2,20 @@
 
 /// A blocking TCP socket on 127.0.0.1, at either end.
 ///
-/// It belongs to one thread at a time. Any other may shut it down, and whoever waits for it then waits no longer.
+/// One thread at a time uses it. Any other thread may shut it down, which ends all waiting.
 final class TCPSocket: Sendable {
     struct Failure: Error, Equatable {
         var code = errno
     }
 
-    /// -1 once it is closed.
+    /// -1 after it was closed.
     private let descriptor: Locked<Int32>
 
     private var number: Int32 { descriptor.withLock { $0 } }
 
     private init(_ number: Int32) throws {
         descriptor = Locked(try Self.checked(number))
-        // No child process may keep a connection open that is closed here.
+        // A child process must not keep a connection open that is closed here.
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
         try set(SO_NOSIGPIPE, Int32(1))
@@ -30,7 +30,7 @@ final class TCPSocket: Sendable {
         end()
     }
 
-    /// Listens on a free port, and says which.
+    /// Listens on a free port and returns the port.
     func open() throws -> UInt16 {
         var address = sockaddr_in(port: 0)
         try Self.checked(address.pass { bind(number, $0, $1) })
@@ -49,14 +49,14 @@ final class TCPSocket: Sendable {
         try Self.checked(address.pass { connect(number, $0, $1) })
     }
 
-    /// What has arrived, after waiting for some if need be; empty once the peer has closed.
+    /// Waits for data and returns it; empty after the peer has closed.
     func read(upTo count: Int = 1 << 16) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = try Self.checked(Self.persisting { recv(number, buffer.baseAddress, count, 0) })
         }
     }
 
-    /// Whether there is something to read, or the peer has closed, before the time is over.
+    /// Whether data arrives or the peer closes within the time.
     func isReadable(within milliseconds: Int32) throws -> Bool {
         var state = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         return try Self.checked(Self.persisting { poll(&state, 1, milliseconds) }) > 0
@@ -72,12 +72,12 @@ final class TCPSocket: Sendable {
         }
     }
 
-    /// Ends it for both sides; its owner still has to close it.
+    /// Shuts it down for both sides; its owner must still close it.
     func shutDown() {
         descriptor.withLock { _ = shutdown($0, Int32(SHUT_RDWR)) }
     }
 
-    /// Closes it: the peer reads what was sent, then the end.
+    /// Closes it: the peer reads the sent data, then the end.
     func end() {
         descriptor.withLock { number in
             guard number >= 0 else { return }

@@ -1,6 +1,6 @@
 import URLConfig
 
-/// A caller's delegate that does as it is told.
+/// A caller's delegate with decisions that a test sets.
 final class TaskDelegate: NSObject, URLSessionTaskDelegate {
     typealias Redirected = @Sendable (HTTPURLResponse, URLRequest, (URLRequest?) -> Void) -> Void
 

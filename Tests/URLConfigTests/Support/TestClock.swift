@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// A clock that a test moves: who sleeps wakes up when it has been moved far enough, and not before.
+/// A clock that a test moves; a sleeper wakes up only when the clock was moved far enough.
 final class TestClock: Clock {
     typealias Duration = Swift.Duration
 
@@ -18,7 +18,7 @@ final class TestClock: Clock {
         var now = Instant()
         var sleepers: [Int: (deadline: Instant, promise: OneShot<Void>)] = [:]
         var nextSleeper = 0
-        /// How long all who slept have asked for, in order.
+        /// The durations of all sleeps, in order.
         var asked: [Duration] = []
     }
 
@@ -26,10 +26,10 @@ final class TestClock: Clock {
     let minimumResolution = Duration.nanoseconds(1)
     var now: Instant { state.withLock { $0.now } }
 
-    /// How long all who slept have asked for, in order.
+    /// The durations of all sleeps, in order.
     var asked: [Duration] { state.withLock { $0.asked } }
 
-    /// How many sleep now.
+    /// The number of current sleepers.
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
@@ -48,7 +48,7 @@ final class TestClock: Clock {
         try await promise.value()
     }
 
-    /// Moves the clock, and wakes who has slept long enough.
+    /// Moves the clock and wakes the sleepers whose time is over.
     func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -59,7 +59,7 @@ final class TestClock: Clock {
         for promise in woken { promise.resolve(.success(())) }
     }
 
-    /// Waits until so many sleep; if they do not, the test fails.
+    /// Waits for this number of sleepers; otherwise the test fails.
     func waitForSleepers(_ count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
         await #expect(throws: Never.self, sourceLocation: sourceLocation) {
             try await waitUntil { sleepers >= count }

@@ -1,8 +1,8 @@
 import URLConfig
 
-/// A server of one test, with a session of its own that logs nothing by default.
+/// The server of one test and its session, without a log by default.
 protocol TestServer: Sendable {
-    /// Such as `http://127.0.0.1:8080`.
+    /// For example `http://127.0.0.1:8080`.
     var host: String { get }
     var session: URLSession { get }
 }
@@ -41,6 +41,6 @@ extension TestServer {
 }
 
 extension URLSession.Config {
-    /// The default, without a logger: what fails as a test wants it is not printed.
+    /// The default without a logger, so that expected failures are not printed.
     static var silent: Self { Self().with { $0.logger = nil } }
 }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// Asks an authenticator without a server.
+/// Calls an authenticator without a server.
 extension TokenAuthenticator {
-    /// An authenticator with a time of the test's own.
+    /// An authenticator with a clock of the test.
     init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date,
@@ -18,14 +18,14 @@ extension TokenAuthenticator {
 
     private static let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
 
-    /// The `Authorization` field of a request that it has authorized.
+    /// The `Authorization` of a request that it authorized.
     nonisolated func sent(host: String = "https://api.example.com") async throws -> String? {
         var request = URLRequest(url: try #require(URL(string: host)))
         try await authorize(&request)
         return request.value(forHTTPHeaderField: "Authorization")
     }
 
-    /// The refusal of a request that carried a token, or none.
+    /// The refusal of a request with or without a token.
     static func refusal(of token: String?) -> DataResponse {
         var request = request
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }

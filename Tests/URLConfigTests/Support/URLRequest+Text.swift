@@ -13,7 +13,7 @@ extension URLRequest {
 }
 
 extension URLRequest.Config {
-    /// Why this configuration gives no request; `nil` if it gives one.
+    /// The reason why this configuration gives no request; `nil` if it gives one.
     var refusal: RequestError? {
         do {
             _ = try request()

@@ -1,11 +1,11 @@
 import Testing
 
-/// A condition that did not come true.
+/// A condition did not become true in time.
 struct Overdue: Error {}
 
-/// Waits until a condition holds.
+/// Waits until a condition is true.
 ///
-/// - Throws: ``Overdue`` after 50 seconds, or when the test's time is up; and what the condition throws.
+/// - Throws: ``Overdue`` after 50 seconds or when the test's time is up; errors of the condition.
 func waitUntil(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {

@@ -20,7 +20,7 @@ import Testing
         var buffer = BodyBuffer(limit: 4)
         try buffer.receive(Data("12".utf8))
         try buffer.receive(Data("34".utf8))
-        #expect(throws: BodyTooLong.self) { try buffer.receive(Data("5".utf8)) }
+        #expect(throws: RequestError.self) { try buffer.receive(Data("5".utf8)) }
         #expect(buffer.data == Data("1234".utf8))
     }
 

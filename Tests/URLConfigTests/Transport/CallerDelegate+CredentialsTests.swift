@@ -4,7 +4,7 @@ import Testing
 
 @testable import URLConfig
 
-/// A delegate's credential for a challenge beside the call's own credentials.
+/// A delegate's credential for a challenge, together with other credentials of the call.
 @Suite(.timeLimit(.minutes(10))) struct CallerDelegateCredentialsTests {
     @Test func `a credential for a challenge does not take the place of a token`() async throws {
         let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
@@ -25,7 +25,7 @@ import Testing
                 $0.onUnauthorized = { _ in Issue.record("there is a good token") }
             }
             #expect(response.isSuccess)
-            // The request's own wins over a credential for a challenge.
+            // The request's `Authorization` has priority over a credential for a challenge.
             let own = server.request { $0.authorization = .bearer("own") }
             let refused = try await server.response(for: own) { $0.taskDelegate = delegate }
             #expect(refused.status == .unauthorized)

@@ -5,10 +5,10 @@ import Testing
 
 /// A caller's delegate that never responds.
 @Suite(.timeLimit(.minutes(10))) struct CallerDelegateSilenceTests {
-    /// What a delegate is asked for and never gives.
+    /// The question that the delegate never responds to.
     enum Question: CaseIterable { case challenge, redirect, stream }
 
-    /// Makes a call whose delegate never responds; `body` receives it when the delegate has been asked.
+    /// Makes a call whose delegate never responds; `body` receives the call when the delegate was asked.
     private func call(
         _ question: Question, timeout: Duration? = nil,
         _ body: (TestClock, Task<DataResponse, any Error>) async throws -> Void
@@ -43,7 +43,7 @@ import Testing
                 defer { isOver.set(\.self, true) }
                 return try await call.valueInTime
             }
-            // Without one, the configuration's limit on silence.
+            // Without a time limit, the configuration's limit for silence.
             let limit = timeout ?? .seconds(60)
             var advances = 0
             try await waitUntil {
@@ -56,7 +56,7 @@ import Testing
             let error = await #expect(throws: URLError.self) { try await watch.valueInTime }
             #expect(error?.code == .timedOut)
             #expect(clock.asked.last == limit)
-            // Those that slept for the attempt and for an earlier question may not have gone when the last one comes.
+            // The sleepers of the attempt and of an earlier question may still exist when the last one begins.
             #expect(advances <= 3)
         }
     }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import URLConfig
 
-/// What the caller's own delegates are asked, and what their decisions do.
+/// The questions to the caller's delegates, and the effects of their decisions.
 @Suite(.timeLimit(.minutes(10))) struct CallerDelegateTests {
     enum Place: CaseIterable { case session, task }
 
-    /// Sends a request to who wants to know a password, with a delegate of the session or of the task.
+    /// Sends a request to a server that wants a password, with a delegate of the session or of the task.
     private func guarded(
         _ place: Place, _ delegate: ChallengeDelegate, method: HTTPTypes.HTTPRequest.Method = .get,
         _ body: (URLSession, URLRequest, URLSession.Config) async throws -> Void

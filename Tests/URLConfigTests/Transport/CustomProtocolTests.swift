@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// A `URLProtocol` of the caller's own, such as stubs are made of, in the configuration of a session.
+/// A custom `URLProtocol`, for example a stub, in the configuration of a session.
 @Suite(.timeLimit(.minutes(10))) struct CustomProtocolTests {
     private func response(
         _ path: String, _ configure: (inout URLRequest.Config) -> Void = { _ in }

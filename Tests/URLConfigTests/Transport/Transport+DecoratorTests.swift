@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Transports that hand requests on to the session's own: what the loop decides stays right.
+/// Transports that pass requests to the session's transport: the send loop still decides correctly.
 @Suite(.timeLimit(.minutes(10))) struct TransportDecoratorTests {
     private static let identity = Transport { try await Transport.urlSession.send($0) }
 
@@ -59,6 +59,23 @@ import Testing
             }
             #expect(error?.code == .responseTooLarge)
             #expect(error?.response?.data.count == 100_000)
+        }
+    }
+
+    @Test func `a transport that collects a body that is too long throws the limit of the call`() async throws {
+        let collecting = Transport { request in
+            var response = try await Transport.urlSession.send(request)
+            response.body = .init(try await response.body.collect())
+            return response
+        }
+        try await FaultServer.serving(.ok("0123456789")) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.get {
+                    $0.transport = collecting
+                    $0.responseLimit = 9
+                }
+            }
+            #expect(error?.reason == "the body is longer than responseLimit, 9 B")
         }
     }
 

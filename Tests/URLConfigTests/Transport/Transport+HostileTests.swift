@@ -1,7 +1,7 @@
 import Testing
 import URLConfig
 
-/// Transports that hang, break off, never end or call back.
+/// Transports that hang, fail, never end or make calls themselves.
 @Suite(.timeLimit(.minutes(10))) struct TransportHostileTests {
     private let request = URLRequest.with(.init(host: "http://api.test")) { _ in }
 
@@ -17,13 +17,13 @@ import URLConfig
         }
     }
 
-    /// Waits for ever, cancelled or not.
+    /// Waits without end, even if it is cancelled.
     private static let deaf = Transport { _ in
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         return .init()
     }
 
-    /// The head comes, and of the body nothing, cancelled or not.
+    /// Returns the head, but never the body, even if it is cancelled.
     private static let deafInBody = Transport { _ in
         .init(
             body: .init(
@@ -49,7 +49,7 @@ import URLConfig
         }
     }
 
-    /// In a process of its own, whose threads no other test uses.
+    /// In a separate process, whose threads no other test uses.
     @Test func `one that blocks its thread delays nobody else`() async {
         await #expect(processExitsWith: .success) {
             let blocking = Transport { _ in
@@ -98,7 +98,7 @@ import URLConfig
         #expect(whole.attempts.count == 2)
     }
 
-    /// Endless bytes; `ended` is called when nobody reads them any more.
+    /// Endless bytes; `ended` is called when they are no longer read.
     private static func endless(_ ended: @escaping @Sendable () -> Void) -> ResponseBody {
         let (pieces, continuation) = AsyncStream.makeStream(of: Data.self, bufferingPolicy: .bufferingOldest(4))
         let feeding = Task {
@@ -153,6 +153,6 @@ import URLConfig
             try await ResponseBody(Data("0123".utf8)).collect(upTo: 3)
         }
         #expect(error?.code == .responseTooLarge)
-        #expect(error?.reason == "the body is longer than 3 B")
+        #expect(error?.reason == "the body is longer than the limit, 3 B")
     }
 }

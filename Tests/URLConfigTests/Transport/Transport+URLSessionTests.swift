@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// The transport of the session, as another transport uses it: head first, and bodies of all kinds.
+/// The session's transport, used by another transport: first the head, then bodies of all kinds.
 @Suite(.timeLimit(.minutes(10))) struct TransportURLSessionTests {
     @discardableResult
     private func response(
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Sends a head, and a piece of the body each time that the gate is passed.
+    /// Sends a head, and a piece of the body each time that the gate is opened.
     private static func stepwise(_ steps: DispatchSemaphore, _ pieces: [String]) -> FaultServer.Fault {
         .init { connection in
             try connection.read()
@@ -57,7 +57,7 @@ import Testing
             defer { isGone.set(\.self, true) }
             try connection.read()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
-            // What nobody reads is kept in memory: no more than need be.
+            // Bytes that are not read are kept in memory, without much overhead.
             while true {
                 try connection.send("0123456789")
                 try connection.pause(.milliseconds(1))

@@ -4,7 +4,7 @@ import Logging
 import Testing
 import URLConfig
 
-/// Every policy of a call, on three transports that know the same service: a closure, pieces with delays, and a socket.
+/// Every policy of a call, on three transports to the same service: a closure, pieces with delays, and a socket.
 @Suite(.timeLimit(.minutes(10))) struct TransportTests {
     enum Kind: CaseIterable {
         case closure, pieces, socket
@@ -12,7 +12,7 @@ import URLConfig
 
     private typealias Handler = @Sendable (URLRequest) async throws -> Transport.Response
 
-    /// Calls a service by a transport.
+    /// Calls a service with a transport.
     private struct Client: Sendable {
         let api: URLRequest.Config
         let session: URLSession
@@ -197,7 +197,7 @@ import URLConfig
 }
 
 extension Loopback.Request {
-    /// The request as URLSession would have it.
+    /// The request as a `URLRequest`.
     fileprivate var urlRequest: URLRequest {
         get async throws {
             var request = URLRequest(url: try #require(URL(string: "http://api.test" + path)))

@@ -1,17 +1,17 @@
 #if canImport(FoundationNetworking)
 
-/// A caller's stream as libcurl reads it: as long as its `Content-Length` says, or the exchange fails.
+/// Checks that the caller's stream is as long as its `Content-Length`; otherwise the exchange fails.
 ///
-/// libcurl sends all bytes of a stream, whatever its length should be. The server would read the rest of a longer one
-/// as the next request. So the last bytes are given to libcurl only after the end of the stream was seen.
+/// libcurl sends all bytes of a stream, even if they are more than the `Content-Length`. The server would read the rest
+/// as the next request. So libcurl receives the last bytes only after the end of the stream was found.
 final class BodyStream: InputStream {
     private let source: InputStream
     private let length: Int64?
-    // The exchange keeps its task, which keeps this stream.
+    // Weak, because the exchange keeps its task, and the task keeps this stream.
     private weak var exchange: Exchange?
     private var count: Int64 = 0
 
-    /// - Parameter exchange: Fails if the length is wrong.
+    /// - Parameter exchange: The exchange that fails if the length is wrong.
     init(_ source: InputStream, length: Int64?, _ exchange: Exchange) {
         self.source = source
         self.length = length
@@ -47,7 +47,7 @@ final class BodyStream: InputStream {
     }
 
     private func failToRead() -> Int {
-        // Foundation crashes when it is asked for an error that a stream does not have, such as a subclass.
+        // Foundation crashes if `streamError` is missing, as in a subclass.
         let hasError = type(of: source) == InputStream.self && source.streamStatus == .error
         return fail("cannot be read" + (hasError ? source.streamError.map { ": \($0.summary)" } ?? "" : ""))
     }

@@ -1,10 +1,10 @@
 #if canImport(FoundationNetworking)
 
-/// Runs callbacks at once, on the session's own serial queue.
+/// Runs callbacks immediately, on the session's own serial queue.
 ///
-/// No callback may wait. A real queue would cost a change of threads for each callback, and has no bound: a fast server
-/// fills it with a gigabyte of data before a cancelled transfer stops. `@unchecked` only repeats what `OperationQueue`
-/// is already.
+/// No callback may block. A real queue would need a change of threads for each callback. It also has no size limit: a
+/// fast server would fill it with a gigabyte of data before a cancelled transfer stops. `@unchecked` only repeats the
+/// declaration of `OperationQueue`.
 final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     static let shared = ImmediateQueue()
 
@@ -13,9 +13,9 @@ final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     }
 }
 
-/// The delegate of a shadow session: hands each callback to the exchange of the task.
+/// The delegate of a shadow session, which passes each callback to the exchange of the task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    /// The exchanges by task, each of which keeps the caller's session alive.
+    /// The exchanges by task; each one keeps the caller's session alive.
     private let exchanges = Locked<[Int: Exchange]>([:])
     private let onEnd: @Sendable () -> Void
 
@@ -51,15 +51,15 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         exchange(of: task)?.refuseRedirect(completionHandler)
     }
 
-    /// libcurl is about to send a request again, because a kept connection was closed.
+    /// libcurl calls this before it sends a request again because a reused connection was closed.
     ///
-    /// The server may have read all of the first one, so the send loop decides. Without a stream libcurl would send the
-    /// head alone and wait for a response: it receives a stream that fails.
+    /// The server may have processed the first request, so the send loop decides. libcurl receives a stream that fails:
+    /// without any stream it would send the head only and wait for a response.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        // Foundation also asks for every task without a body.
+        // Foundation also calls this for every task without a body.
         guard let exchange = exchange(of: task), exchange.request.urlRequest.bodyLength != nil else {
             return completionHandler(nil)
         }
@@ -90,8 +90,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         }
     }
 
-    // The 401 and its body have arrived, and are the response. Foundation would wait for credentials for ever, and
-    // crashes on those that it cannot use.
+    // The 401 and its body have arrived and are the response. Foundation would wait for credentials without a limit,
+    // and it crashes on credentials that it cannot use.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

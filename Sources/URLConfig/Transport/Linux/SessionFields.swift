@@ -4,7 +4,7 @@ import Logging
 
 /// The `httpAdditionalHeaders` and the cookies of a session, which the library adds to requests itself.
 ///
-/// Foundation on Linux sends invalid additional fields, and hangs on a `Content-Length` there. It replaces a `Cookie`
+/// Foundation on Linux sends invalid additional fields, and hangs if one is `Content-Length`. It replaces a `Cookie`
 /// field that the caller has set, ignores `httpShouldHandleCookies`, and stores cookies for other hosts.
 struct SessionFields: Sendable {
     private var fields: [(name: String, value: String)] = []
@@ -12,7 +12,7 @@ struct SessionFields: Sendable {
     private let sendsCookies: Bool
     private let acceptsCookies: Bool
 
-    /// Removes fields and cookies from a configuration.
+    /// Moves the fields and cookies out of a configuration.
     init(_ configuration: URLSessionConfiguration) {
         cookies = configuration.httpCookieStorage
         sendsCookies = configuration.httpShouldSetCookies
@@ -22,19 +22,19 @@ struct SessionFields: Sendable {
                 try URLRequest.checkField(name, value)
                 fields.append((name, value))
             } catch {
-                URLSession.Config.defaultLogger?.error("httpAdditionalHeaders: \(error.reason); it is ignored")
+                URLSession.Config.defaultLogger?.error("httpAdditionalHeaders: \(error.reason); the field is ignored")
             }
         }
         configuration.httpAdditionalHeaders = nil
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
-        // Otherwise Foundation looks for cookies in each line of a head, which takes a twelfth of a call's time.
+        // Otherwise Foundation searches each line of a head for cookies, which takes 1/12 of the time of a call.
         configuration.httpCookieAcceptPolicy = .never
     }
 
-    /// Adds the fields that a request does not have.
+    /// Adds the fields and cookies that the request does not have.
     ///
-    /// - Parameter redaction: Says which fields are credentials, which are not added; `nil` to add all.
+    /// - Parameter redaction: Says which fields are credentials and are left out; `nil` to add all fields.
     func add(to request: inout URLRequest, without redaction: Redaction?) {
         for (name, value) in fields
         where request.value(forHTTPHeaderField: name) == nil && redaction?.isCredential(name) != true {
@@ -44,7 +44,7 @@ struct SessionFields: Sendable {
             let stored = cookies?.cookies(for: url),
             request.value(forHTTPHeaderField: "Cookie") == nil
         else { return }
-        // The storage looks only at the host.
+        // The storage compares only the host.
         let meant = stored.filter { $0.isMeant(for: url, now: Date()) }
         guard !meant.isEmpty else { return }
         let sorted = meant.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }

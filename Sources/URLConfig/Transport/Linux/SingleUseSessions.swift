@@ -3,14 +3,14 @@
 extension URLRequest {
     /// Whether libcurl could send the request twice although its method is not idempotent.
     ///
-    /// libcurl does so when a kept connection is closed before a response. It asks only if there is a body.
+    /// libcurl does so if a reused connection is closed before a response. It asks first only if there is a body.
     var needsNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
 }
 
 /// Sends each request on a new connection.
 ///
-/// Each request has a session of its own, because only a new session surely has no connection. As many requests run at
-/// a time as the configuration allows connections to one host; the others wait.
+/// Each request has its own session, because only a new session certainly has no open connection. For each host, at
+/// most `httpMaximumConnectionsPerHost` requests run at a time. The others wait.
 final class SingleUseSessions: Sendable {
     private struct Waiting {
         weak var exchange: Exchange?
@@ -20,7 +20,7 @@ final class SingleUseSessions: Sendable {
     private struct Host {
         var running = 0
         var waiting: ArraySlice<Waiting> = []
-        /// With more than this number, the waiting ones that were given up are removed.
+        /// If more requests wait, those that have already ended are removed.
         var purge = 64
 
         mutating func append(_ new: Waiting) {
@@ -44,7 +44,7 @@ final class SingleUseSessions: Sendable {
     /// By host and port.
     private let hosts = Locked<[String: Host]>([:])
 
-    /// How many wait, some of which may have been given up.
+    /// The number of waiting requests, including some that have already ended.
     var waiting: Int { hosts.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
 
     init(_ configuration: URLSessionConfiguration) {
@@ -57,7 +57,7 @@ final class SingleUseSessions: Sendable {
         beginNext(host)
     }
 
-    /// - Parameter ended: How many have ended just now.
+    /// - Parameter ended: The number of requests that have just ended.
     private func beginNext(_ host: String, ended: Int = 0) {
         let next = hosts.withLock { [most = max(1, configuration.httpMaximumConnectionsPerHost)] hosts in
             hosts[host]?.running -= ended
@@ -73,7 +73,7 @@ final class SingleUseSessions: Sendable {
                     configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
                 let task = once.dataTask(with: request)
                 delegate.connect(task, to: exchange)
-                // The session ends after the task.
+                // The session is invalidated after the task has ended.
                 once.finishTasksAndInvalidate()
                 return task
             }

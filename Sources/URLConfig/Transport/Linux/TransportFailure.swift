@@ -3,8 +3,8 @@
 extension Error {
     /// The same failure with the code that Apple platforms have for it.
     ///
-    /// Foundation on Linux has one code for most errors of libcurl, and wrong codes for some. Only libcurl's text tells
-    /// them apart. The error of a custom `URLProtocol` has no such text and stays as it is.
+    /// Foundation on Linux has one code for most errors of libcurl, and wrong codes for some. Only libcurl's text
+    /// distinguishes them. An error of a custom `URLProtocol` has no such text and is not changed.
     ///
     /// - Parameter hasHead: Whether the head of a response had arrived.
     func transportFailure(hasHead: Bool) -> any Error {
@@ -14,7 +14,7 @@ extension Error {
         let code: URLError.Code
         switch error.code {
         case .badServerResponse where words.hasPrefix("Empty reply"): code = .networkConnectionLost
-        // The response is not HTTP, or not a version that libcurl knows. The scheme of the URL was right.
+        // The response is not HTTP, or has an unknown version of HTTP. The scheme of the URL was supported.
         case .unsupportedURL: code = .cannotParseResponse
         case .unknown where words.hasPrefix("Failed to connect"): code = .cannotConnectToHost
         case .unknown where words.hasPrefix("Send failure"): code = .networkConnectionLost

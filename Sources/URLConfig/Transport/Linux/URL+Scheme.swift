@@ -1,5 +1,5 @@
 extension URL {
-    /// The same URL with its scheme in lower case (RFC 3986 §3.1).
+    /// This URL with its scheme in lower case (RFC 3986 §3.1).
     ///
     /// Foundation on Linux does not support `HTTP://`.
     var withLowercasedScheme: URL {

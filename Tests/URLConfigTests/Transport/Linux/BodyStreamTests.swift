@@ -3,9 +3,9 @@ import Testing
 
 @testable import URLConfig
 
-/// A body stream and the length that its request names.
+/// A body stream and its `Content-Length`.
 @Suite(.timeLimit(.minutes(10))) struct BodyStreamTests {
-    /// Gives its bytes in pieces of one size.
+    /// A stream that returns its bytes in pieces of one size.
     private final class Pieces: InputStream {
         private var bytes: [UInt8]
         private let size: Int

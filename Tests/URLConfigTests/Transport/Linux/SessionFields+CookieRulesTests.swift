@@ -5,9 +5,9 @@ import Testing
 
 #if canImport(FoundationNetworking)
 
-/// Which cookies go where (RFC 6265): on Linux ours to say, since Foundation's storage does not ask.
+/// Which cookies are sent (RFC 6265): on Linux the library decides, because Foundation's storage does not.
 @Suite struct SessionFieldsCookieRulesTests {
-    /// What a session that got a `Set-Cookie` from one URL sends to another, some time later.
+    /// The cookies that a session sends to a URL, some time after a `Set-Cookie` from another URL.
     private func sent(
         _ field: String, from first: String = "https://h.example/a/b", to second: String
     ) throws -> String? {

@@ -5,8 +5,9 @@ import Testing
 
 #if canImport(FoundationNetworking)
 
-/// What stock Foundation on Linux does wrong, and what it does beneath us: both in one test where that does no harm, so
-/// that we notice when it is mended.
+/// Errors of Foundation on Linux, and how the library prevents them.
+///
+/// Where possible, one test shows both, so that it fails when Foundation is fixed.
 @Suite(.timeLimit(.minutes(10))) struct ShadowSessionTests {
     @Test func `a session has one shadow for all its calls`() async throws {
         try await Loopback.serving { _ in
@@ -36,7 +37,7 @@ import Testing
                 try await session.response(for: server.request(), config: .silent)
                 shadow = ShadowSession.of(session)
             }
-            // The next session's shadow is the occasion to let go of it.
+            // The shadow of the next session triggers its release.
             try await waitUntil {
                 _ = ShadowSession.of(URLSession(configuration: .ephemeral))
                 return shadow == nil
@@ -44,14 +45,14 @@ import Testing
         }
     }
 
-    /// In a process of its own: each of these sessions waits for Foundation's queue, on all threads of Swift's pool.
+    /// In a separate process, because these sessions wait for Foundation's queue on all threads of Swift's pool.
     @Test func `a session may go on one thread while another looks for those that are gone`() async {
         await #expect(processExitsWith: .success) {
-            /// Comes back as it goes: were that under the lock, it would wait for itself.
+            /// Its `deinit` calls the library again. While the lock is held, that would be a deadlock.
             final class Returning: NSObject, URLSessionTaskDelegate {
                 deinit { _ = ShadowSession.count }
             }
-            // Ends a process that waits for itself.
+            // Ends the process after a deadlock.
             alarm(60)
             await withTaskGroup { group in
                 for _ in 0..<4 {
@@ -90,7 +91,7 @@ import Testing
             let ours = try await server.get()
             #expect(ours.status == .unauthorized)
             try await waitUntil { served.withLock { $0 } == 2 }
-            // Nothing else ends it: not the response.
+            // Nothing else ends it, not even the response.
             task.cancel()
             let error = await #expect(throws: URLError.self) { try await task.valueInTime }
             #expect(error?.code == .cancelled)

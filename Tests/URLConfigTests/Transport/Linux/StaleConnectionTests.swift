@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// A server that reads a whole request on a kept connection, may well process it, and closes the connection without a
+/// A server that reads a whole request on a reused connection, may process it, and closes the connection without a
 /// response.
 @Suite(.timeLimit(.minutes(10))) struct StaleConnectionTests {
     private typealias Method = HTTPTypes.HTTPRequest.Method
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// The code that a call ends with; `nil` if it succeeds.
+    /// The error code of a call; `nil` if it succeeds.
     private func failure(_ call: () async throws -> DataResponse) async throws -> URLError? {
         do {
             #expect(try await call().isSuccess)
@@ -72,7 +72,7 @@ import Testing
                     }
                     #expect(sent.map(\.body) == [body.bytes])
                 }
-                // One without a body asks for a connection of its own, and so loses none.
+                // A request without a body uses a new connection, so it loses none.
                 let hasBody = !body.bytes.isEmpty || body == .emptyChunkedStream
                 #expect(failures == (hasBody ? 6 : 0))
             }
@@ -108,7 +108,7 @@ import Testing
             }
             #expect(server.requests.count >= 150)
         }
-        // The client has closed a connection before the server knows.
+        // The client closes a connection before the server notices it.
         #expect(most.withLock { $0 } <= 2 * 6)
     }
 
@@ -142,7 +142,7 @@ import Testing
                 try await server.get()
                 let response = try await server.response(for: request("PUT", body, to: server))
                 let outcomes = response.attempts.map { ($0.error as? URLError)?.code }
-                // libcurl says nothing of a request without a body.
+                // libcurl does not ask for a request without a body.
                 #expect(outcomes == (body == .none ? [nil] : [.networkConnectionLost, nil]))
                 if body == .data { #expect(response.attempts.first?.reason == "again on a new connection") }
             }
@@ -169,7 +169,7 @@ import Testing
             let sent = server.requests.filter { $0.head.hasPrefix("PUT ") }
             #expect(sent.map(\.body) == Array(repeating: Body.stream.bytes, count: hasStream ? 6 : 3))
         }
-        // One that gives its stream twice does no harm.
+        // A delegate that gives its stream twice does no harm.
         #expect(streams.queues.withLock { $0 } == [queue, queue, queue].map(ObjectIdentifier.init))
     }
     #endif
@@ -207,7 +207,7 @@ import Testing
         ) {
             queues.withLock { $0.append(OperationQueue.current.map(ObjectIdentifier.init)) }
             completionHandler(data.map(InputStream.init))
-            // Twice is once too often, and must do no harm.
+            // The second call is wrong, and must do no harm.
             #if canImport(FoundationNetworking)
             completionHandler(data.map(InputStream.init))
             #endif

@@ -2,7 +2,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What the caller gets for a broken response, over a real socket.
+/// The error for a broken response, over a real socket.
 @Suite(.timeLimit(.minutes(10))) struct TransportFailureTests {
     /// The code of the error that a fault causes; `nil` if there is a response.
     private func code(_ fault: FaultServer.Fault) async throws -> (ours: URLError.Code?, stock: URLError.Code?) {

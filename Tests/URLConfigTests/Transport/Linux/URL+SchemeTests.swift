@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// Schemes, whose case does not count (RFC 3986 §3.1).
+/// Schemes, whose case is ignored (RFC 3986 §3.1).
 @Suite struct URLSchemeTests {
     @Test(arguments: [
         ("HTTP://h.example/A?B#C", "http://h.example/A?B#C"), ("hTTps://H", "https://H"), ("http://h", "http://h"),
