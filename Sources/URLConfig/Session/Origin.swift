@@ -6,7 +6,7 @@ struct Origin: Hashable, Sendable {
 
     init(_ url: URL?) {
         scheme = url?.scheme?.lowercased()
-        host = url?.host()?.lowercased()
+        host = url?.host(percentEncoded: false)?.lowercased()
         port = url?.port ?? (scheme == "http" ? 80 : 443)
     }
 }

@@ -91,7 +91,11 @@ extension URL {
 
 extension Redaction {
     /// Whether a field must not be sent to another origin, even if logs show its value.
-    func isCredential(_ name: String) -> Bool { Self.standard.hides(name) || hides(name) }
+    func isCredential(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let isKey = name.split(separator: "-").contains { ["key", "apikey", "token", "ticket", "hmac"].contains($0) }
+        return isKey && name != "idempotency-key" || Self.standard.hides(name) || hides(name)
+    }
 }
 
 extension HTTPResponse.Status {

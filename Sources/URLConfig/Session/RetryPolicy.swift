@@ -49,8 +49,7 @@ public struct RetryPolicy: Sendable {
         after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
         remaining: Duration?, jitter: Double
     ) -> (delay: Duration, reason: String)? {
-        let hasKey = request.value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
-        guard attempt < attempts, hasKey || request.hasIdempotentMethod else { return nil }
+        guard attempt < attempts, request.isRepeatable else { return nil }
         let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
         var delay = Duration(timeoutInterval: limit * jitter) ?? .zero
         var reason = ""
@@ -69,6 +68,11 @@ public struct RetryPolicy: Sendable {
 }
 
 extension URLRequest {
+    /// Whether sending the request twice is the same as sending it once.
+    var isRepeatable: Bool {
+        hasIdempotentMethod || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
+    }
+
     /// RFC 9110 §9.2.2.
     var hasIdempotentMethod: Bool {
         ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod ?? "GET")

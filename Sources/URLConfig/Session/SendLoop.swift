@@ -7,6 +7,9 @@ struct SendLoop: Sendable {
     /// The time for a fallback when the deadline has passed.
     private static let fallbackLimit = Duration.seconds(1)
 
+    /// Marks what a fallback, a validator or `onUnauthorized` does.
+    static let closures = Locked(())
+
     private var config: URLSession.Config
     private let session: URLSession
     private let transport: Transport
@@ -41,7 +44,9 @@ struct SendLoop: Sendable {
             guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
             else { throw error }
             do {
-                return try await inTime(request, after: error) { configured(try await fallback(error, request)) }
+                return try await inTime(request, after: error) {
+                    configured(try await WorkScope.of(Self.closures) { try await fallback(error, request) })
+                }
             } catch {
                 throw final(error)
             }
@@ -73,12 +78,13 @@ struct SendLoop: Sendable {
         var hop = Hop(request: request, host: request.url?.host()?.lowercased() ?? "")
         if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(hop.host) }
         while true {
-            let (outcome, lost) = await sent(try await authorized(hop), hop)
-            if try await repeated(&hop, after: lost) { continue }
+            let request = try await authorized(hop)
+            let (outcome, lost) = await sent(request, hop)
+            if try await repeated(&hop, request, after: lost) { continue }
             if try await challenged(&hop, outcome) { continue }
             if try await redirected(&hop, outcome) { continue }
             if try await reauthorized(&hop, outcome) { continue }
-            if try await retried(&hop, outcome) { continue }
+            if try await retried(&hop, request, outcome) { continue }
             var response = try outcome.get().response
             response.attempts = timeline.all
             return response
@@ -122,8 +128,8 @@ struct SendLoop: Sendable {
     }
 
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
-    private func repeated(_ hop: inout Hop, after lost: LostConnection?) async throws -> Bool {
-        guard let lost, !hop.isRepeated, hop.request.hasIdempotentMethod, !Task.isCancelled,
+    private func repeated(_ hop: inout Hop, _ sent: URLRequest, after lost: LostConnection?) async throws -> Bool {
+        guard let lost, !hop.isRepeated, sent.hasIdempotentMethod, !Task.isCancelled,
             let request = try await lost.exchange.repeatable(hop.request)
         else { return false }
         note(hop, "again on a new connection")
@@ -197,14 +203,17 @@ struct SendLoop: Sendable {
                 }
                 reason = refusal?.reason ?? reason
             }
-            if refusal?.isFirstRefusal ?? true { await config.onUnauthorized?(response) }
+            if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
+                try await WorkScope.of(Self.closures) { await onUnauthorized(response) }
+            }
         }
         throw RequestError(.unauthorized, reason: reason, response: response)
     }
 
-    private func retried(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
+    /// - Parameter sent: The request after it was authorized: an authenticator may have changed its method.
+    private func retried(_ hop: inout Hop, _ sent: URLRequest, _ outcome: Outcome) async throws -> Bool {
         let retry = config.retry
-        guard !Task.isCancelled, hop.request.httpBodyStream == nil,
+        guard !Task.isCancelled, hop.request.httpBodyStream == nil, sent.isRepeatable,
             let (delay, reason) = retry.delay(
                 after: hop.attempts, of: hop.request, outcome.map(\.response), now: Date(),
                 remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1))
@@ -228,8 +237,11 @@ struct SendLoop: Sendable {
         var response = response
         for validator in config.validators {
             try Task.checkCancellation()
-            try await validator.validate(&response)
-            response = configured(response)
+            response = try await WorkScope.of(Self.closures) {
+                var validated = response
+                try await validator.validate(&validated)
+                return configured(validated)
+            }
         }
         try Task.checkCancellation()
         log.received(response)

@@ -30,7 +30,7 @@ public actor TokenAuthenticator: Authenticator {
     /// The last renewal; the next one begins only after it is over.
     private var renewal = Renewal()
     /// The fields that contain the token; a request that already has one of them is not authorized.
-    private let fieldNames: Set<String>
+    private var fieldNames: Set<String>
 
     /// Marks the requests of `load` and `refresh`, also if another authenticator wraps this one.
     private let marker = Locked(())
@@ -94,7 +94,10 @@ public actor TokenAuthenticator: Authenticator {
             try await renew(token)
         }
         guard let token = state.token else { return }
-        for field in try fields(for: token) { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        let fields = try fields(for: token)
+        // Their names may be known only now.
+        guard ownFields(of: request).isEmpty else { return }
+        for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
     }
 
     /// Refreshes the token of a refused request, unless it has been replaced since.
@@ -146,6 +149,7 @@ public actor TokenAuthenticator: Authenticator {
     private func fields(for token: Token) throws -> HTTPFields {
         var fields = HTTPFields()
         try authorization(token.value)(&fields)
+        fieldNames.formUnion(fields.map(\.name.rawName))
         return fields
     }
 

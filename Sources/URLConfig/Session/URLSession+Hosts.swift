@@ -6,7 +6,7 @@ extension URLSession.Config {
     }
 
     /// The presets of ``withHosts(_:isolation:_:)``; `nil` outside of its operation.
-    @TaskLocal private static var scopedHosts: [HostPattern: Self]?
+    @TaskLocal private static var scopedHosts: Locked<[HostPattern: Self]>?
 
     /// The preset of a host, for calls without `config:`.
     ///
@@ -21,13 +21,19 @@ extension URLSession.Config {
     ///   `https://api.example.com` for one scheme. The most specific match is used. An invalid host is logged as an
     ///   error and ignored.
     public static subscript(host host: String) -> Self? {
-        get { pattern(host).flatMap { pattern in scopedHosts?[pattern] ?? defaults.withLock { $0.hosts[pattern] } } }
-        set { pattern(host).map { defaults.set(\.hosts[$0], newValue) } }
+        get {
+            guard let pattern = pattern(host) else { return nil }
+            return scopedHosts?.withLock { $0[pattern] } ?? defaults.withLock { $0.hosts[pattern] }
+        }
+        set {
+            guard let pattern = pattern(host) else { return }
+            if let scopedHosts { scopedHosts.set(\.[pattern], newValue) } else { defaults.set(\.hosts[pattern], newValue) }
+        }
     }
 
     /// Runs an operation, such as a test, with presets that only its calls use.
     ///
-    /// They have priority over the presets of ``subscript(host:)``.
+    /// They have priority over the presets of ``subscript(host:)``, which is set only for the operation inside of it.
     ///
     /// - Parameters:
     ///   - presets: The presets by host, written as for ``subscript(host:)``.
@@ -37,14 +43,25 @@ extension URLSession.Config {
         _ presets: [String: Self], isolation: isolated (any Actor)? = #isolation,
         _ operation: () async throws -> Result
     ) async rethrows -> Result {
-        var hosts = scopedHosts ?? [:]
+        var hosts = scopedHosts?.withLock { $0 } ?? [:]
         for (host, preset) in presets { pattern(host).map { hosts[$0] = preset } }
-        return try await $scopedHosts.withValue(hosts, operation: operation)
+        return try await $scopedHosts.withValue(Locked(hosts), operation: operation)
     }
 
     /// The preset of the request's host, or else the default.
+    ///
+    /// For a call that a fallback, a validator or `onUnauthorized` makes, it is without these three: the call must not
+    /// come back to the closure that makes it.
     static func preset(for request: URLRequest) -> Self {
-        let scoped = scopedHosts
+        var preset = registered(for: request)
+        if WorkScope.contains(SendLoop.closures) {
+            (preset.fallback, preset.onUnauthorized, preset.validators) = (nil, nil, [])
+        }
+        return preset
+    }
+
+    private static func registered(for request: URLRequest) -> Self {
+        let scoped = scopedHosts?.withLock { $0 }
         // Without presets for hosts, the URL is not parsed.
         guard scoped != nil || defaults.withLock({ !$0.hosts.isEmpty }) else { return .default }
         let patterns = HostPattern.matching(request.url)

@@ -21,7 +21,16 @@ final class ShadowSession: Sendable {
 
     private struct Register {
         var shadows: [ObjectIdentifier: Entry] = [:]
-        var nextSweep = DispatchTime.now()
+        var isSweepDue = false
+
+        /// Removes the shadows of released sessions, because each has three file descriptors.
+        ///
+        /// - Returns: What must be released after the lock: the `deinit` of a session's delegate may call this type.
+        mutating func sweep() -> [Any] {
+            let (before, alive) = (shadows, shadows.values.map(\.user))
+            shadows = before.filter { $0.value.user != nil }
+            return [before, alive]
+        }
     }
 
     private static let register = Locked(Register())
@@ -35,26 +44,33 @@ final class ShadowSession: Sendable {
     private let singleUseSessions: SingleUseSessions
 
     /// The shadow of a session.
-    ///
-    /// Calls for a new session, and one call per second, remove the shadows of released sessions, because each shadow
-    /// has three file descriptors.
     static func of(_ user: URLSession) -> ShadowSession {
-        let (key, now) = (ObjectIdentifier(user), DispatchTime.now())
-        let (known, nextSweep) = register.withLock { ($0.shadows[key], $0.nextSweep) }
-        let found = known.flatMap { $0.user === user ? $0 : nil }
-        if let found, now < nextSweep { return found.shadow }
-        let new = found ?? Entry(user: user, shadow: ShadowSession(user.configuration))
-        // The old values are returned, so that they are released after the lock: the `deinit` of a session's delegate
-        // may call this function.
-        return register.withLock { register in
-            let (before, alive) = (register.shadows, register.shadows.values.map(\.user))
-            register.shadows = before.filter { $0.value.user != nil }
-            register.nextSweep = now + 1
+        let key = ObjectIdentifier(user)
+        if let known = register.withLock({ $0.shadows[key] }), known.user === user { return known.shadow }
+        let new = Entry(user: user, shadow: ShadowSession(user.configuration))
+        let (entry, isSweepDue, _) = register.withLock { register in
+            defer { register.isSweepDue = true }
+            let released = register.sweep()
             // Another thread may have added a shadow meanwhile.
             let entry = register.shadows[key] ?? new
             register.shadows[key] = entry
-            return (entry.shadow, before, alive)
-        }.0
+            return (entry, register.isSweepDue, released)
+        }
+        if !isSweepDue { sweep(after: 1) }
+        return entry.shadow
+    }
+
+    /// Sweeps later, and then less and less often, as long as there are sessions that may be released.
+    private static func sweep(after delay: TimeInterval) {
+        queues[0].asyncAfter(deadline: .now() + delay) {
+            let shared = URLSession.shared
+            let (isSweepDue, _) = register.withLock { register in
+                let released = register.sweep()
+                register.isSweepDue = register.shadows.values.contains { $0.user !== shared }
+                return (register.isSweepDue, released)
+            }
+            if isSweepDue { sweep(after: min(2 * delay, 60)) }
+        }
     }
 
     // Running tasks keep the shadow alive. Its connections are closed after the last task.
