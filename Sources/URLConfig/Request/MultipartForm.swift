@@ -22,7 +22,7 @@ public struct MultipartForm: Sendable {
 
     /// Adds a text field in UTF-8; an array becomes several fields with one name.
     public mutating func append(_ name: String, _ value: some QueryValue) {
-        for text in value.formTexts {
+        for text in value.item(name).values {
             append(name, "") { _ in Data(text.utf8) }
         }
     }
@@ -64,10 +64,6 @@ public struct MultipartForm: Sendable {
         }
         return data + "--\(boundary)--\r\n".utf8
     }
-}
-
-extension QueryValue {
-    fileprivate var formTexts: [String] { queryText.values }
 }
 
 extension String {
