@@ -73,14 +73,14 @@ extension URLRequest {
             items.append(contentsOf: other.items)
         }
 
-        private mutating func set(_ name: String, _ item: Item?) {
+        private mutating func set(_ name: String, _ item: consuming Item?) {
+            guard let item else { return items.removeAll { $0.name == name } }
             guard let first = items.firstIndex(where: { $0.name == name }) else {
-                guard let item else { return }
                 if items.isEmpty { items.reserveCapacity(4) }
                 return items.append(item)
             }
-            if let item { items[first] = item }
-            items[(item == nil ? first : first + 1)...].removeAll { $0.name == name }
+            items[first] = item
+            items[(first + 1)...].removeAll { $0.name == name }
         }
     }
 }
