@@ -20,14 +20,10 @@ extension URLRequest {
         /// A path from text that is known at run time.
         ///
         /// - Parameter text: Treated as literal text. Interpolate a value that must stay one segment.
-        public init(_ text: String) {
-            self = "\(raw: text)"
-        }
+        public init(_ text: String) { self = "\(raw: text)" }
 
         /// A path from a literal.
-        public init(stringLiteral text: String) {
-            self.init(text)
-        }
+        public init(stringLiteral text: String) { self.init(text) }
 
         /// A path from a literal with values.
         public init(stringInterpolation: StringInterpolation) {
@@ -56,9 +52,7 @@ extension URLRequest {
         }
 
         /// The path, percent-encoded, and its query if it has one.
-        public var description: String {
-            String(text) + (query.map { "?" + String($0) } ?? "")
-        }
+        public var description: String { String(text) + (query.map { "?" + String($0) } ?? "") }
     }
 }
 
@@ -108,9 +102,7 @@ extension URLRequest.Path {
         /// Appends text as a part of the literal: it may contain slashes, `%XX` and a query.
         ///
         /// - Parameter text: Text that the caller trusts.
-        public mutating func appendInterpolation(raw text: String) {
-            appendLiteral(text)
-        }
+        public mutating func appendInterpolation(raw text: String) { appendLiteral(text) }
 
         private mutating func append(_ piece: String, ifAllowedBy encoding: PercentEncoding) -> Bool {
             piece.utf8.withContiguousStorageIfAvailable { bytes in

@@ -6,9 +6,7 @@ extension URLRequest.Query {
     /// list. Anything else, such as a nested object, is refused (``RequestError/Code/invalidURL``).
     ///
     /// - Parameter model: A value that is encoded as an object of single values and arrays of them.
-    public init(_ model: some Encodable & Sendable) {
-        append(contentsOf: model)
-    }
+    public init(_ model: some Encodable & Sendable) { append(contentsOf: model) }
 
     /// Adds the properties of a model, sorted by name; see ``init(_:)``.
     @_disfavoredOverload
@@ -20,13 +18,13 @@ extension URLRequest.Query {
     /// This query, with models and dates as text.
     func resolved(_ encoder: @autoclosure () -> JSONEncoder) throws(Reason) -> Self {
         guard items.contains(where: { $0.encoded != nil }) else { return self }
-        var (query, encoder) = (self, encoder())
-        if case .deferredToDate = encoder.dateEncodingStrategy {
-            // A subclass is not copied, and the caller's own object must not change.
-            let copy = encoder.copy()
-            if copy !== encoder { copy.dateEncodingStrategy = .iso8601 }
-            encoder = copy
+        let original = encoder()
+        let encoder = original.copy()
+        // A subclass is not copied, and the caller's own object must not change.
+        if encoder !== original, case .deferredToDate = encoder.dateEncodingStrategy {
+            encoder.dateEncodingStrategy = .iso8601
         }
+        var query = self
         query.items = []
         for item in items { query.items += try item.encoded?(encoder) ?? [item] }
         return query

@@ -64,14 +64,10 @@ extension URLRequest {
         }
 
         /// Adds a value after those that the name has.
-        public mutating func append(_ name: String, _ value: some QueryValue) {
-            items.append(value.item(name))
-        }
+        public mutating func append(_ name: String, _ value: some QueryValue) { items.append(value.item(name)) }
 
         /// Adds the items of another query.
-        public mutating func append(contentsOf other: Query) {
-            items.append(contentsOf: other.items)
-        }
+        public mutating func append(contentsOf other: Query) { items += other.items }
 
         private mutating func set(_ name: String, _ item: consuming Item?) {
             guard let item else { return items.removeAll { $0.name == name } }

@@ -30,9 +30,7 @@ extension URLRequest {
     /// The request of a preset without changes.
     ///
     /// - Parameter config: The preset.
-    public static func with(_ config: Config) -> URLRequest {
-        with(config) { _ in }
-    }
+    public static func with(_ config: Config) -> URLRequest { with(config) { _ in } }
 }
 
 extension URLRequest.Config {
