@@ -4,9 +4,11 @@
 final class BaseURL: Sendable {
     struct Parts {
         /// Scheme, host, port and path, without a slash at the end.
-        var prefix: String
+        var prefix: [UInt8]
         let endsInSlash: Bool
-        let query: String?
+        let query: [UInt8]?
+
+        var url: URL? { URL(string: String(prefix)) }
     }
 
     let text: String
@@ -25,8 +27,10 @@ final class BaseURL: Sendable {
         }
         let path = URLRequest.Path(String(rest))
         if let reason = path.invalidReason { throw Reason(reason) }
-        var parts = Parts(prefix: origin + path.text, endsInSlash: path.text.hasSuffix("/"), query: path.query)
-        while parts.prefix.hasSuffix("/") { parts.prefix.removeLast() }
+        let slash = UInt8(ascii: "/")
+        var parts = Parts(
+            prefix: origin.utf8 + path.text, endsInSlash: path.text.last == slash, query: path.query)
+        while parts.prefix.last == slash { parts.prefix.removeLast() }
         return parts
     }
 

@@ -1,6 +1,6 @@
 /// Writes the bytes of a URL or a form into memory of the right size.
 ///
-/// This is faster than a `String` that grows. Bytes that do not fit are left out.
+/// This is faster than a `String` that grows. A text that does not fit is left out.
 struct ByteWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
@@ -13,34 +13,36 @@ struct ByteWriter {
         }
     }
 
-    @inline(__always)
     mutating func write(_ byte: UInt8) {
         guard count < buffer.count else { return }
         buffer[count] = byte
         count += 1
     }
 
-    mutating func write(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
-            guard bytes.count <= buffer.count - count else { return }
-            count = buffer[count...].update(fromContentsOf: bytes)
-        }
+    mutating func write(_ bytes: [UInt8]) {
+        guard bytes.count <= buffer.count - count else { return }
+        count = buffer[count...].update(fromContentsOf: bytes)
     }
 
-    /// Writes at most three bytes for each byte of the text.
+    /// Writes the text if there is room for three bytes for each of its bytes.
     mutating func write(_ text: String, encoding: PercentEncoding) {
         var text = text
         text.withUTF8 { bytes in
-            for (index, byte) in bytes.enumerated() {
+            guard 3 * bytes.count <= buffer.count - count else { return }
+            var end = count
+            for index in bytes.indices {
+                let byte = bytes[index]
                 if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
-                    write(byte)
+                    buffer[end] = byte
+                    end += 1
                 } else {
-                    write(UInt8(ascii: "%"))
-                    write(Self.hexDigit(byte >> 4))
-                    write(Self.hexDigit(byte & 0xF))
+                    buffer[end] = UInt8(ascii: "%")
+                    buffer[end + 1] = Self.hexDigit(byte >> 4)
+                    buffer[end + 2] = Self.hexDigit(byte & 0xF)
+                    end += 3
                 }
             }
+            count = end
         }
     }
 

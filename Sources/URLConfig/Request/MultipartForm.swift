@@ -22,7 +22,7 @@ public struct MultipartForm: Sendable {
 
     /// Adds a text field in UTF-8; an array becomes several fields with one name, `nil` none.
     public mutating func append(_ name: String, _ value: (some QueryValue)?) {
-        for text in value?.queryText.values ?? [] { append(name, "") { _ in Data(text.utf8) } }
+        for text in value?.item(name).values ?? [] { append(name, "") { _ in Data(text.utf8) } }
     }
 
     /// Adds a field with a JSON value, encoded with the encoder of the configuration when the request is built.

@@ -12,53 +12,47 @@ extension URLRequest {
     /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
     /// value that leaves its segment empty.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
-        private(set) var text: String
-        private(set) var query: String?
+        /// Percent-encoded.
+        private(set) var text: [UInt8]
+        private(set) var query: [UInt8]?
         private(set) var invalidReason: String?
 
         /// A path from text that is known at run time.
         ///
         /// - Parameter text: Treated as literal text. Interpolate a value that must stay one segment.
-        public init(_ text: String) {
-            self = "\(raw: text)"
-        }
+        public init(_ text: String) { self = "\(raw: text)" }
 
         /// A path from a literal.
-        public init(stringLiteral text: String) {
-            self.init(text)
-        }
+        public init(stringLiteral text: String) { self.init(text) }
 
         /// A path from a literal with values.
         public init(stringInterpolation: StringInterpolation) {
             text = stringInterpolation.text
             if !stringInterpolation.isPlain { splitAndCheck() }
-            if text.hasPrefix("//") {
-                // One slash separates base path and path. Two would start an authority.
-                text = "/" + text.drop { $0 == "/" }
-            }
+            // One slash separates base path and path. Two would start an authority.
+            let slashes = text.prefix { $0 == UInt8(ascii: "/") }.count
+            if slashes > 1 { text.removeFirst(slashes - 1) }
         }
 
         private mutating func splitAndCheck() {
             // The first question mark is from a literal: those of values are percent-encoded.
-            if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
-                query = text[mark...].dropFirst().filter { $0 != "\0" }
-                text = String(text[..<mark])
+            if let mark = text.firstIndex(of: UInt8(ascii: "?")) {
+                query = text[(mark + 1)...].filter { $0 != 0 }
+                text.removeSubrange(mark...)
             }
-            for segment in text.split(separator: "/") {
-                let segment = segment.filter { $0 != "\0" }
+            for segment in text.split(separator: UInt8(ascii: "/")) {
+                let segment = segment.filter { $0 != 0 }
                 if segment.isEmpty {
                     invalidReason = "has an interpolated value that is empty, which would lead to another path"
                 } else if segment.isDotSegment {
-                    invalidReason = "contains the segment '\(segment)', which would lead to another path"
+                    invalidReason = "contains the segment '\(String(segment))', which would lead to another path"
                 }
             }
-            text.removeAll { $0 == "\0" }
+            text.removeAll { $0 == 0 }
         }
 
         /// The path, percent-encoded, and its query if it has one.
-        public var description: String {
-            query.map { text + "?" + $0 } ?? text
-        }
+        public var description: String { String(text) + (query.map { "?" + String($0) } ?? "") }
     }
 }
 
@@ -66,16 +60,22 @@ extension URLRequest.Path {
     /// Collects the literals and the values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         /// Percent-encoded, with the query; an empty value is a NUL, which no encoded text contains.
-        fileprivate var text = ""
+        fileprivate var text: [UInt8] = []
         /// Whether there is no query, no segment of dots and no empty value.
         fileprivate var isPlain = true
 
         /// An empty interpolation.
-        public init(literalCapacity: Int, interpolationCount: Int) {}
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            // Enough for most values: the memory is allocated once.
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
 
         /// Appends literal text.
         public mutating func appendLiteral(_ literal: String) {
-            append(literal, plain: .plainPath, .pathAndQuery)
+            if !append(literal, ifAllowedBy: .plainPath) {
+                text += literal.percentEncoded(.pathAndQuery).utf8
+                isPlain = false
+            }
         }
 
         /// Appends a value's description as one segment, or a part of one; of a `Date`, its ISO 8601 text.
@@ -93,9 +93,8 @@ extension URLRequest.Path {
 
         @usableFromInline
         mutating func append(value: String) {
-            append(value, plain: .plainSegment, .unreserved)
-            if value.isEmpty {
-                text += "\0"
+            if value.isEmpty || !append(value, ifAllowedBy: .plainSegment) {
+                text += value.isEmpty ? "\0".utf8 : value.percentEncoded(.unreserved).utf8
                 isPlain = false
             }
         }
@@ -103,22 +102,26 @@ extension URLRequest.Path {
         /// Appends text as a part of the literal: it may contain slashes, `%XX` and a query.
         ///
         /// - Parameter text: Text that the caller trusts.
-        public mutating func appendInterpolation(raw text: String) {
-            appendLiteral(text)
-        }
+        public mutating func appendInterpolation(raw text: String) { appendLiteral(text) }
 
-        private mutating func append(_ piece: String, plain: PercentEncoding, _ encoding: PercentEncoding) {
-            let isPlain = piece.needsNoEncoding(plain)
-            text += isPlain ? piece : piece.percentEncoded(encoding)
-            if !isPlain { self.isPlain = false }
+        private mutating func append(_ piece: String, ifAllowedBy encoding: PercentEncoding) -> Bool {
+            piece.utf8.withContiguousStorageIfAvailable { bytes in
+                guard bytes.allSatisfy({ encoding.allows($0) }) else { return false }
+                text.append(contentsOf: bytes)
+                return true
+            } ?? false
         }
     }
 }
 
 extension String {
+    init(_ bytes: [UInt8]) { self.init(decoding: bytes, as: UTF8.self) }
+}
+
+extension [UInt8] {
     fileprivate var isDotSegment: Bool {
         var decoded: [UInt8] = []
-        for byte in utf8 {
+        for byte in self {
             decoded.append(byte)
             // A decoded byte may complete another escape: `%%32e` and `%252e` become `%2e`, a dot.
             while decoded.count > 2, decoded[decoded.count - 3] == UInt8(ascii: "%"),

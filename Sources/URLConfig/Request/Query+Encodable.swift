@@ -6,65 +6,39 @@ extension URLRequest.Query {
     /// list. Anything else, such as a nested object, is refused (``RequestError/Code/invalidURL``).
     ///
     /// - Parameter model: A value that is encoded as an object of single values and arrays of them.
-    public init(_ model: some Encodable & Sendable) {
-        append(contentsOf: model)
-    }
+    public init(_ model: some Encodable & Sendable) { append(contentsOf: model) }
 
     /// Adds the properties of a model, sorted by name; see ``init(_:)``.
     @_disfavoredOverload
     public mutating func append(contentsOf model: some Encodable & Sendable) {
-        items.append(Item(name: nil, text: .encoded(model, [])))
+        items.append(Item())
+        items[items.count - 1].encode(model)
     }
 
     /// This query, with models and dates as text.
     func resolved(_ encoder: @autoclosure () -> JSONEncoder) throws(Reason) -> Self {
-        guard items.contains(where: \.text.isEncoded) else { return self }
-        var (query, encoder) = (self, encoder())
-        if case .deferredToDate = encoder.dateEncodingStrategy {
-            // A subclass is not copied, and the caller's own object must not change.
-            let copy = encoder.copy()
-            if copy !== encoder { copy.dateEncodingStrategy = .iso8601 }
-            encoder = copy
+        guard items.contains(where: { $0.encoded != nil }) else { return self }
+        let original = encoder()
+        let encoder = original.copy()
+        // A subclass is not copied, and the caller's own object must not change.
+        if encoder !== original, case .deferredToDate = encoder.dateEncodingStrategy {
+            encoder.dateEncodingStrategy = .iso8601
         }
+        var query = self
         query.items = []
-        for item in items {
-            guard case .encoded(let model, _) = item.text else {
-                query.items.append(item)
-                continue
-            }
-            do {
-                // The encoder's key strategy does not change the keys of a dictionary.
-                let data = try item.name.map { try encoder.encode([$0: AnyEncodable(value: model)]) }
-                let properties = try JSONDecoder().decode(
-                    [String: Property?].self, from: data ?? encoder.encode(model))
-                query.items += properties.sorted { $0.key < $1.key }.compactMap { name, property in
-                    property.map { Item(name: name, text: $0.text) }
-                }
-            } catch {
-                throw Reason("cannot be filled from \(type(of: model)): \(error.summary)")
-            }
-        }
+        for item in items { query.items += try item.encoded?(encoder) ?? [item] }
         return query
     }
 
-    private struct AnyEncodable: Encodable {
-        let value: any Encodable
-
-        func encode(to encoder: any Encoder) throws {
-            // The encoder's strategy for dates applies only to what is encoded in a container.
-            var container = encoder.singleValueContainer()
-            try container.encode(value)
-        }
-    }
-
-    private struct Property: Decodable {
-        let text: Text
+    fileprivate struct Property: Decodable {
+        var text = ""
+        var list: [String]?
 
         init(from decoder: any Decoder) throws {
             if let list = try? [Scalar?](from: decoder) {
-                text = .list(list.compactMap(\.?.text))
+                self.list = list.compactMap(\.?.text)
             } else {
-                text = .one(try Scalar(from: decoder).text)
+                text = try Scalar(from: decoder).text
             }
         }
     }
@@ -84,6 +58,24 @@ extension URLRequest.Query {
                     debugDescription: "only text, numbers, true, false, null and arrays of these fit a query")
             }
             self.text = text
+        }
+    }
+}
+
+extension URLRequest.Query.Item {
+    /// Encodes a model, or the value of a name, when the request is built.
+    mutating func encode(_ model: some Encodable & Sendable) {
+        encoded = { [name] encoder throws(Reason) in
+            do {
+                // The encoder's key strategy does not change the keys of a dictionary.
+                let data = try name.map { try encoder.encode([$0: RequestBody.JSON(model)]) } ?? encoder.encode(model)
+                let properties = try JSONDecoder().decode([String: URLRequest.Query.Property?].self, from: data)
+                return properties.sorted { $0.key < $1.key }.compactMap { name, property in
+                    property.map { Self(name: name, text: $0.text, list: $0.list) }
+                }
+            } catch {
+                throw Reason("cannot be filled from \(type(of: model)): \(error.summary)")
+            }
         }
     }
 }

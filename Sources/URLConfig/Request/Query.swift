@@ -22,29 +22,17 @@ extension URLRequest {
             case comma
         }
 
-        /// The text of an item, not yet percent-encoded.
-        enum Text: Sendable {
-            case one(String)
-            case list([String])
-            /// A value that is encoded when the request is built, and its texts until then.
-            indirect case encoded(any Encodable & Sendable, [String])
-
-            var values: [String] {
-                switch self {
-                case .one(let value): [value]
-                case .list(let values), .encoded(_, let values): values
-                }
-            }
-
-            var isEncoded: Bool {
-                if case .encoded = self { true } else { false }
-            }
-        }
-
         struct Item: Sendable {
             /// `nil` for the properties of a model.
             var name: String?
-            var text: Text
+            /// The value, not yet percent-encoded.
+            var text = ""
+            /// The values of an array, used instead of `text`.
+            var list: [String]?
+            /// Gives what replaces the item when the request is built: models and dates depend on the encoder.
+            var encoded: (@Sendable (JSONEncoder) throws(Reason) -> [Item])?
+
+            var values: [String] { list ?? [text] }
         }
 
         var items: [Item] = []
@@ -64,35 +52,31 @@ extension URLRequest {
         ///
         /// Setting it replaces every value of the name; `nil` removes them.
         public subscript(name: String) -> String? {
-            get { items.first { $0.name == name }?.text.values.first }
-            set { set(name, newValue.map(Text.one)) }
+            get { items.first { $0.name == name }?.values.first }
+            set { set(name, newValue.map { Item(name: name, text: $0) }) }
         }
 
         /// Sets a value of any type, in place of every value of the name, or removes them with `nil`.
         @_disfavoredOverload
         public subscript(name: String) -> (any QueryValue)? {
             get { self[name] as String? }
-            set { set(name, newValue?.queryText) }
+            set { set(name, newValue?.item(name)) }
         }
 
         /// Adds a value after those that the name has.
-        public mutating func append(_ name: String, _ value: some QueryValue) {
-            items.append(Item(name: name, text: value.queryText))
-        }
+        public mutating func append(_ name: String, _ value: some QueryValue) { items.append(value.item(name)) }
 
         /// Adds the items of another query.
-        public mutating func append(contentsOf other: Query) {
-            items.append(contentsOf: other.items)
-        }
+        public mutating func append(contentsOf other: Query) { items += other.items }
 
-        private mutating func set(_ name: String, _ text: Text?) {
+        private mutating func set(_ name: String, _ item: consuming Item?) {
+            guard let item else { return items.removeAll { $0.name == name } }
             guard let first = items.firstIndex(where: { $0.name == name }) else {
-                guard let text else { return }
                 if items.isEmpty { items.reserveCapacity(4) }
-                return items.append(Item(name: name, text: text))
+                return items.append(item)
             }
-            if let text { items[first].text = text }
-            items[(text == nil ? first : first + 1)...].removeAll { $0.name == name }
+            items[first] = item
+            items[(first + 1)...].removeAll { $0.name == name }
         }
     }
 }
@@ -100,27 +84,26 @@ extension URLRequest {
 extension URLRequest.Query {
     /// The items as `application/x-www-form-urlencoded` (WHATWG URL), where a space is `+`.
     var formEncoded: String {
-        ByteWriter.text(capacity: capacity) { write(to: &$0, encoding: .form) }.replacing(" ", with: "+")
+        let text = ByteWriter.text(capacity: capacity) { write(to: &$0, after: UInt8(ascii: "&"), encoding: .form) }
+        return String(text.dropFirst()).replacing(" ", with: "+")
     }
 
     /// The most bytes that the items take: three for each byte, and the delimiters.
     var capacity: Int {
         items.reduce(0) { total, item in
             let name = item.name?.utf8.count ?? 0
-            return switch item.text {
-            case .one(let text): total + 3 * (name + text.utf8.count) + 2
-            case .list(let texts), .encoded(_, let texts): texts.reduce(total) { $0 + 3 * (name + $1.utf8.count) + 8 }
-            }
+            guard let list = item.list else { return total + 3 * (name + item.text.utf8.count) + 2 }
+            return list.reduce(total) { $0 + 3 * (name + $1.utf8.count) + 8 }
         }
     }
 
     /// Writes the items of a query that is resolved.
     ///
-    /// - Parameter start: Written before the first item, if there is one.
-    func write(to writer: inout ByteWriter, after start: UInt8? = nil, encoding: PercentEncoding) {
-        var separator = start
+    /// - Parameter separator: Written before the first item, if there is one; `&` before each other item.
+    func write(to writer: inout ByteWriter, after separator: UInt8, encoding: PercentEncoding) {
+        var separator = separator
         func write(_ name: String, _ value: String) {
-            if let separator { writer.write(separator) }
+            writer.write(separator)
             separator = UInt8(ascii: "&")
             writer.write(name, encoding: encoding)
             writer.write(UInt8(ascii: "="))
@@ -128,18 +111,17 @@ extension URLRequest.Query {
         }
         for item in items {
             guard let name = item.name else { continue }
-            switch item.text {
-            case .one(let value):
-                write(name, value)
-            case .list(let values) where arrayStyle == .comma, .encoded(_, let values) where arrayStyle == .comma:
-                guard let first = values.first else { continue }
-                write(name, first)
-                for value in values.dropFirst() {
+            guard let list = item.list else {
+                write(name, item.text)
+                continue
+            }
+            for (index, value) in list.enumerated() {
+                if arrayStyle == .comma, index > 0 {
                     writer.write(UInt8(ascii: ","))
                     writer.write(value, encoding: encoding)
+                } else {
+                    write(arrayStyle == .brackets ? name + "[]" : name, value)
                 }
-            case .list(let values), .encoded(_, let values):
-                for value in values { write(arrayStyle == .brackets ? name + "[]" : name, value) }
             }
         }
     }

@@ -14,13 +14,15 @@ extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
 }
 
 extension QueryValue {
-    var queryText: URLRequest.Query.Text {
+    func item(_ name: String) -> URLRequest.Query.Item {
         // The most common types first: a cast takes as long as the rest of this function.
-        if Self.self == Int.self || Self.self == String.self { return .one(description) }
-        if let date = self as? Date { return .encoded(date, [date.textInURL]) }
-        guard let list = self as? [any QueryValue] else { return .one(textInURL) }
-        if !list.isEmpty, let dates = list as? [Date] { return .encoded(dates, dates.map(\.textInURL)) }
-        return .list(list.flatMap(\.queryText.values))
+        if Self.self == Int.self || Self.self == String.self { return .init(name: name, text: description) }
+        let list = self as? [any QueryValue]
+        var item = URLRequest.Query.Item(name: name, list: list?.flatMap { $0.item(name).values })
+        if list == nil { item.text = textInURL }
+        if let date = self as? Date { item.encode(date) }
+        if list?.isEmpty == false, let dates = self as? [Date] { item.encode(dates) }
+        return item
     }
 }
 

@@ -10,6 +10,7 @@ extension URLRequest {
     public struct Config: Sendable {
         /// The combined header fields, for requests of a preset that do not change them.
         private(set) var cachedHeaders: [String: String]?
+        private var fields = HTTPFields()
         var base: BaseURL
         var customEncoder: JSONEncoder?
 
@@ -28,7 +29,14 @@ extension URLRequest {
         ///
         /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them. A control
         /// character in a value becomes a space (RFC 9110 §5.5).
-        public var headers = HTTPFields() { didSet { cachedHeaders = nil } }
+        public var headers: HTTPFields {
+            get { fields }
+            // In place: with `set` or `didSet`, every change of a field would copy all of them.
+            _modify {
+                cachedHeaders = nil
+                yield &fields
+            }
+        }
         /// Credentials, which replace fields of the same name in ``headers``.
         ///
         /// A ``TokenAuthenticator`` that writes the same field ignores the request and refreshes no token for it.

@@ -30,9 +30,7 @@ extension URLRequest {
     /// The request of a preset without changes.
     ///
     /// - Parameter config: The preset.
-    public static func with(_ config: Config) -> URLRequest {
-        with(config) { _ in }
-    }
+    public static func with(_ config: Config) -> URLRequest { with(config) { _ in } }
 }
 
 extension URLRequest.Config {
@@ -73,28 +71,28 @@ extension URLRequest.Config {
             }
         }
         let parts: BaseURL.Parts
-        switch base.parts {
-        case .success(let value): parts = value
-        case .failure(let error):
+        do {
+            parts = try base.parts.get()
+        } catch {
             let shown = URLSession.Config.default.redaction.host(base.text)
             throw .refused(.invalidURL, "host '\(shown)' \(error.reason)")
         }
-        if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(path.text)' \(reason)") }
+        if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(String(path.text))' \(reason)") }
         let items: URLRequest.Query
         do {
             items = try query.resolved(effectiveEncoder)
         } catch {
             throw .refused(.invalidURL, "query \(error.reason)")
         }
-        let queries = (parts.query?.utf8.count ?? 0) + (path.query?.utf8.count ?? 0) + items.capacity
-        return ByteWriter.text(capacity: parts.prefix.utf8.count + path.text.utf8.count + queries + 4) { writer in
+        let queries = (parts.query?.count ?? 0) + (path.query?.count ?? 0) + items.capacity
+        return ByteWriter.text(capacity: parts.prefix.count + path.text.count + queries + 4) { writer in
             writer.write(parts.prefix)
-            if path.text.isEmpty ? parts.endsInSlash : path.text.utf8.first != UInt8(ascii: "/") {
+            if path.text.isEmpty ? parts.endsInSlash : path.text.first != UInt8(ascii: "/") {
                 writer.write(UInt8(ascii: "/"))
             }
             writer.write(path.text)
             var separator = UInt8(ascii: "?")
-            func write(_ query: String?) {
+            func write(_ query: [UInt8]?) {
                 guard let query, !query.isEmpty else { return }
                 writer.write(separator)
                 writer.write(query)
@@ -111,7 +109,7 @@ extension URLRequest.Config {
     /// Whether ``url`` leads to another origin than ``host``.
     private var isForeign: Bool {
         guard let url else { return false }
-        return Origin(url) != Origin((try? base.parts.get()).flatMap { URL(string: $0.prefix) })
+        return Origin(url) != Origin(try? base.parts.get().url)
     }
 
     private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {

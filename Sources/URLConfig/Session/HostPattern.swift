@@ -27,7 +27,7 @@ extension HostPattern {
         let hasScheme = text.contains("://")
         let base = BaseURL(hasScheme ? text : "https://" + text)
         guard hasScheme || !text.utf8.contains(UInt8(ascii: "/")), case .success(let parts) = base.parts,
-            parts.query == nil, let url = URL(string: parts.prefix), let host = url.host(percentEncoded: false)
+            parts.query == nil, let url = parts.url, let host = url.host(percentEncoded: false)
         else {
             let shown = URLSession.Config.default.redaction.host(text).escapingControls
             URLSession.Config.defaultLogger?.error(

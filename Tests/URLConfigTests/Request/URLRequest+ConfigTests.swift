@@ -9,6 +9,24 @@ import URLConfig
         $0.query["k"] = 1
     }
 
+    @Test func `a call that changes, adds or removes header fields of a preset does not send the preset's`() {
+        let preset = URLRequest.Config(host: "https://h.example") {
+            $0.headers[.accept] = "text/plain"
+            $0.headers[.authorization] = "Bearer preset"
+        }
+        let all = ["Accept": "text/plain", "Authorization": "Bearer preset"]
+        func fields(_ change: (inout HTTPFields) -> Void) -> [String: String]? {
+            URLRequest.with(preset) { change(&$0.headers) }.allHTTPHeaderFields
+        }
+        #expect(fields { $0[.accept] = "text/html" } == all.merging(["Accept": "text/html"]) { $1 })
+        #expect(fields { $0[.userAgent] = "a" } == all.merging(["User-Agent": "a"]) { $1 })
+        #expect(fields { $0[.authorization] = nil } == ["Accept": "text/plain"])
+        #expect(fields { $0 = [:] } ?? [:] == [:])
+        let derived = preset.with { $0.headers[.authorization] = nil }
+        #expect(URLRequest.with(derived).allHTTPHeaderFields == ["Accept": "text/plain"])
+        #expect(URLRequest.with(preset).allHTTPHeaderFields == all)
+    }
+
     @Test func `a preset stays as it is whatever is made of it`() {
         let admin = Self.api.with {
             $0.query["as"] = "admin"
