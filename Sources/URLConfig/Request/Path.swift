@@ -91,6 +91,10 @@ extension URLRequest.Path {
             append(value: value.rawValue.textInURL)
         }
 
+        /// Unavailable: the message says what to write instead.
+        @available(*, unavailable, message: "interpolate each element, or a path of several segments as \\(raw: path)")
+        public mutating func appendInterpolation<Element>(_ elements: [Element]) {}
+
         @usableFromInline
         mutating func append(value: String) {
             if value.isEmpty || !append(value, ifAllowedBy: .plainSegment) {

@@ -1,4 +1,4 @@
-/// A value of a query item or a form field, written as its description.
+/// A value of a query item or a form field, written as its raw value, or else as its description.
 ///
 /// An enum with raw values only declares its conformance.
 ///
@@ -17,6 +17,7 @@ extension QueryValue {
     func item(_ name: String) -> URLRequest.Query.Item {
         // The most common types first: a cast takes as long as the rest of this function.
         if Self.self == Int.self || Self.self == String.self { return .init(name: name, text: description) }
+        if let raw = (self as? any RawRepresentable)?.rawValue as? any QueryValue { return raw.item(name) }
         let list = self as? [any QueryValue]
         var item = URLRequest.Query.Item(name: name, list: list?.flatMap { $0.item(name).values })
         if list == nil { item.text = textInURL }

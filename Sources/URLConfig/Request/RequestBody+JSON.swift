@@ -31,14 +31,16 @@ extension RequestBody {
             self.init(value)
         }
 
-        /// The value without members that are `nil`.
-        var encodable: any Encodable { ((value as? any NilOmitting)?.omittingNil as? any Encodable) ?? value }
+        /// A value without members that are `nil`.
+        static func omittingNil(_ value: any Encodable) -> any Encodable {
+            ((value as? any NilOmitting)?.omittingNil as? any Encodable) ?? value
+        }
 
         /// Encodes the value with the strategies of the encoder.
         public func encode(to encoder: any Encoder) throws {
             // `value.encode(to:)` would ignore the strategies for dates and data.
             var container = encoder.singleValueContainer()
-            try container.encode(encodable)
+            try container.encode(Self.omittingNil(value))
         }
 
         private struct Null: Encodable, Sendable {

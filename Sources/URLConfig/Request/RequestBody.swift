@@ -93,7 +93,12 @@ extension RequestBody {
     @_disfavoredOverload
     public static func json(_ model: any Encodable & Sendable) -> Self {
         var body = Self()
-        if JSON(present: model) != nil { body.content = .model(model) }
+        // The cast is slow, so it is made once.
+        if let omitting = model as? any NilOmitting {
+            if !omitting.isNil { body.content = .model(JSON(model)) }
+        } else {
+            body.content = .model(model)
+        }
         return body
     }
 
@@ -135,7 +140,7 @@ extension RequestBody {
     var isEmpty: Bool { content == nil }
 
     var model: (any Encodable & Sendable)? {
-        if case .model(let model) = content { model } else { nil }
+        if case .model(let model) = content { (model as? JSON)?.value ?? model } else { nil }
     }
 
     func data(fields: inout HTTPFields, encoder: @autoclosure () -> JSONEncoder) throws -> Data? {
@@ -147,7 +152,7 @@ extension RequestBody {
             return try encoder().encode(members)
         case .model(let model):
             fields.setContentType(.json)
-            return try encoder().encode(JSON(model).encodable)
+            return try encoder().encode(model)
         case .encoded(let encode):
             // The closure may change the encoder, which other requests share.
             return try encode(&fields, encoder().copy())

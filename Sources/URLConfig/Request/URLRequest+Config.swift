@@ -135,7 +135,7 @@ extension URLRequest.Config {
     /// - Parameter model: The model.
     /// - Throws: The error of ``encoder``.
     public mutating func encode(_ model: some Encodable) throws {
-        body = .data(try effectiveEncoder.encode(model), contentType: .json)
+        body = .data(try effectiveEncoder.encode(RequestBody.JSON.omittingNil(model)), contentType: .json)
     }
 }
 

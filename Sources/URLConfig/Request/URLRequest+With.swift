@@ -58,7 +58,10 @@ extension URLRequest.Config {
         if let limit { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
         modify?(&request)
-        return request
+        guard self.url != nil else { return request }
+        // The URL of a server may lead anywhere.
+        let home = URLRequest(url: hostURL ?? URL(fileURLWithPath: "/"))
+        return request.keepingCredentials(for: home, URLSession.Config.preset(for: home).redaction)
     }
 
     func urlText() throws(RequestError) -> String {
@@ -106,22 +109,13 @@ extension URLRequest.Config {
 
     private static func shown(_ url: String) -> String { URLSession.Config.default.redaction.url(url) }
 
-    /// Whether ``url`` leads to another origin than ``host``.
-    private var isForeign: Bool {
-        guard let url else { return false }
-        return Origin(url) != Origin(try? base.parts.get().url)
-    }
+    private var hostURL: URL? { try? base.parts.get().url }
 
     private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
-        let isForeign = isForeign
-        if let cachedHeaders, !isForeign, authorization == nil, idempotencyKey == nil, body.isEmpty {
+        if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty {
             return (cachedHeaders, nil)
         }
         var fields = headers
-        if isForeign {
-            let redaction = URLSession.Config.default.redaction
-            fields = fields.filter { !redaction.isCredential($0.name.rawName) }
-        }
         let data: Data?
         do {
             data = try body.data(fields: &fields, encoder: effectiveEncoder)
@@ -130,7 +124,7 @@ extension URLRequest.Config {
         }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         try idempotencyKey?(&fields)
-        if !isForeign { try authorization?(&fields) }
+        if url == nil || Origin(url) == Origin(hostURL) { try authorization?(&fields) }
         return (try fields.combined(), data)
     }
 }

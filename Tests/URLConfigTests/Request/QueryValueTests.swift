@@ -35,4 +35,13 @@ import URLConfig
         #expect(
             request.urlText == "https://h.example?ids=1&ids=2&sort=oldest&sort=newest&deep=1&deep=2&deep=3")
     }
+
+    @Test func `a raw value is sent, whatever the description says`() {
+        enum Sorting: String, QueryValue, CustomStringConvertible {
+            case newest
+            var description: String { "Newest first" }
+        }
+        let request = URLRequest.with(.init(host: "https://api.example.com")) { $0.query["sort"] = Sorting.newest }
+        #expect(request.url?.query() == "sort=newest")
+    }
 }

@@ -162,4 +162,12 @@ import URLConfig
         }
         #expect(body?.contains("page_title") == true)
     }
+
+    @Test func `a model that is encoded at once leaves nil out, too`() throws {
+        let request = try URLRequest.with(.init(host: "https://api.example.com")) {
+            $0.method = .post
+            try $0.encode(["a": nil, "b": 1] as [String: Int?])
+        }
+        #expect(request.bodyText == #"{"b":1}"#)
+    }
 }

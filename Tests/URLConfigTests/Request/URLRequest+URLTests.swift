@@ -123,4 +123,38 @@ import Testing
             }
         }
     }
+
+    @Test func `neither modify nor a body sends credentials to another origin`() throws {
+        let config = URLRequest.Config(host: "https://api.example.com") {
+            $0.method = .post
+            $0.body = RequestBody { fields, _ in
+                fields[HTTPField.Name("X-Admin-Key")!] = "s3cret"
+                return Data("x".utf8)
+            }
+            $0.modify = { $0.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization") }
+        }
+        let foreign = URLRequest.with(config) { $0.url = URL(string: "https://evil.example/next") }
+        #expect(foreign.allHTTPHeaderFields?.isEmpty == true, "\(foreign.allHTTPHeaderFields ?? [:])")
+        let own = URLRequest.with(config) { $0.url = URL(string: "https://api.example.com/next") }
+        #expect(own.allHTTPHeaderFields == ["X-Admin-Key": "s3cret", "Authorization": "Bearer s3cret"])
+    }
+
+    @Test func `the redaction of the host's preset decides what stays`() async throws {
+        let preset = URLSession.Config().with { $0.redaction = .standard.adding("X-Tenant") }
+        await URLSession.Config.withHosts(["api.example.com": preset]) {
+            let request = URLRequest.with(.init(host: "https://api.example.com")) {
+                $0.headers[HTTPField.Name("X-Tenant")!] = "s3cret"
+                $0.url = URL(string: "https://evil.example/next")
+            }
+            #expect(request.allHTTPHeaderFields?.isEmpty == true)
+        }
+    }
+
+    @Test func `an international host is the same in both of its spellings`() {
+        let request = URLRequest.with(.init(host: "https://xn--bcher-kva.example")) {
+            $0.authorization = .bearer("t0k")
+            $0.url = URL(string: "https://b\u{FC}cher.example/x")
+        }
+        #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer t0k")
+    }
 }

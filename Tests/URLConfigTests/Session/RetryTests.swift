@@ -163,4 +163,24 @@ import Testing
             #expect(seen().count == 1)
         }
     }
+
+    @Test func `a method that an authenticator sets is not repeated`() async throws {
+        struct Posting: Authenticator {
+            func authorize(_ request: inout URLRequest) { request.httpMethod = "POST" }
+        }
+        let sent = Locked<[String]>([])
+        let transport = Transport { request in
+            sent.withLock { $0.append(request.urlRequest.httpMethod ?? "") }
+            return .init(status: .serviceUnavailable)
+        }
+        let config = URLSession.Config.silent.with {
+            $0.transport = transport
+            $0.authenticator = Posting()
+            $0.retry = .standard
+        }
+        let response = try await URLSession.shared.response(
+            for: .with(.init(host: "https://api.example.com")), config: config)
+        #expect(response.status == .serviceUnavailable)
+        #expect(sent.withLock { $0 } == ["POST"])
+    }
 }

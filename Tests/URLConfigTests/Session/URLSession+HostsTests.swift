@@ -179,6 +179,48 @@ import Testing
             }
         }
     }
+
+    @Test func `a preset that is set inside of a scope stays there`() async throws {
+        let host = "scope-\(UUID().uuidString.lowercased()).example.com"
+        let stub = Transport { _ in .init(status: .noContent) }
+        try await URLSession.Config.withHosts([host: URLSession.Config.silent.with { $0.transport = stub }]) {
+            URLSession.Config[host: host]?.deadline = .seconds(5)
+            #expect(URLSession.Config[host: host]?.deadline == .seconds(5))
+            let response = try await URLSession.shared.response(for: .with(.init(host: "https://\(host)")))
+            #expect(response.status == .noContent)
+        }
+        #expect(URLSession.Config[host: host] == nil)
+    }
+
+    @Test func `closures of a preset do not come back to themselves`() async throws {
+        let calls = Locked(0)
+        let down = Transport { _ in
+            calls.withLock { $0 += 1 }
+            return .init(status: .serviceUnavailable)
+        }
+        let request = URLRequest.with(.init(host: "https://closures.example.com"))
+        let preset = URLSession.Config.silent.with {
+            $0.transport = down
+            $0.isUnauthorized = { $0.status == .serviceUnavailable }
+            $0.onUnauthorized = { _ in _ = try? await URLSession.shared.response(for: request) }
+            $0.fallback = { _, request in try await URLSession.shared.response(for: request) }
+        }
+        let checked = URLSession.Config.silent.with {
+            $0.transport = down
+            $0.validators = [.init { _ in try await URLSession.shared.response(for: request) }]
+        }
+        await #expect(throws: RequestError.self) {
+            try await URLSession.Config.withHosts(["closures.example.com": preset]) {
+                try await URLSession.shared.response(for: request)
+            }
+        }
+        #expect(calls.withLock { $0 } == 3)
+        let response = try await URLSession.Config.withHosts(["closures.example.com": checked]) {
+            try await URLSession.shared.response(for: request)
+        }
+        #expect(response.status == .serviceUnavailable)
+        #expect(calls.withLock { $0 } == 5)
+    }
 }
 
 extension URLSession.Config {
