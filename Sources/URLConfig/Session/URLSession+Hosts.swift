@@ -27,7 +27,8 @@ extension URLSession.Config {
         }
         set {
             guard let pattern = pattern(host) else { return }
-            if let scopedHosts { scopedHosts.set(\.[pattern], newValue) } else { defaults.set(\.hosts[pattern], newValue) }
+            scopedHosts?.set(\.[pattern], newValue)
+            if scopedHosts == nil { defaults.set(\.hosts[pattern], newValue) }
         }
     }
 
