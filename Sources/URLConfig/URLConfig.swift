@@ -1,5 +1,5 @@
-// What a call site needs stands behind one import, on every platform. That is true for the files of this module, too:
-// none of them imports these again, nor has an `#if` of its own for the platform's name of URLSession's module.
+// A user needs one import on every platform. The same is true for the files of this module: they do not import these
+// modules again, and need no `#if` for the module that URLSession is in.
 @_exported import Foundation
 @_exported import HTTPTypes
 // This makes the members of swift-log's types visible, as in `defaultLogger?.logLevel = .debug`. Its `Logger` is not
