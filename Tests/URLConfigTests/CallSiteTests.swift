@@ -90,6 +90,44 @@ import URLConfig
             #expect(error?.code == .unauthorized)
         }
     }
+
+    @Test func `names that users of the package have long written`() async throws {
+        try await Loopback.serving { _ in .json(#"{"title":"some-title"}"#) } _: { server in
+            var file = URLRequest.File(key: "photo", name: "a.png", data: Data([1]), mimeType: "image/png")
+            file.key = "picture"
+            var upload = URLRequest(url: try #require(URL(string: server.host + "/upload")))
+            upload.httpMethod = "POST"
+            upload.setMultipartFormData(parameters: ["title": "Holiday"], files: [file])
+            #expect(upload.urlString == "POST \(server.host)/upload")
+            #expect(upload.bodyString.hasPrefix("<"))
+
+            let request = URLRequest.with(server.config) {
+                $0.method = .post
+                $0.timeoutInterval = 10
+                $0.bodyModel = Article(title: "some-title")
+            }
+            for request in [upload, request] {
+                let response = try await server.session.response(for: request) {
+                    $0.logger = nil
+                    $0.logBody = true
+                    $0.logBody = false
+                    $0.logBody = 100
+                }
+                let article: Article = try response.decode()
+                #expect(try response.decode(decoder: .custom) == article)
+                #expect(try response.decode { $0.decoder = JSONDecoder() } == article)
+                #expect(response.headerFields[.contentType] == "application/json")
+                #expect(response.bodyString.contains("some-title"))
+                #expect(!response.fromCache && response.duration > .zero)
+            }
+            let globals: (String, any ResponseDecoder) = (
+                URLRequest.Config.defaultHost, DataResponse.Config.defaultDecoder
+            )
+            #expect(globals.1 is JSONDecoder)
+            #expect(URLSession.Config.defaultLogger?.label != "")
+            #expect(URLSession.Config.defaultTaskDelegate == nil)
+        }
+    }
 }
 
 extension URLRequest.Config {
