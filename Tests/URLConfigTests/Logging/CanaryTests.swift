@@ -268,12 +268,8 @@ import Testing
         let (logger, handler) = Logger.recording()
         let log = RequestLog(logger: logger, redaction: known, bodyLimit: 4096, fileID: "f", line: 1)
         log.sent(request)
-        log.received(
-            {
-                var received = response
-                received.redaction = known
-                return received
-            }())
+        response.redaction = known
+        log.received(response)
         for error in errors + [Own(description: said)] {
             let hidden = error.hiding(known)
             log.failed(request, hidden, after: .zero)
