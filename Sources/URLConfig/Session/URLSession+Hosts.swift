@@ -17,6 +17,8 @@ extension URLSession.Config {
     /// It may be set at any time from any thread. Running calls keep their settings, also after a redirect to another
     /// host.
     ///
+    /// A call that a validator, `onUnauthorized` or a fallback makes without `config:` has none of the three.
+    ///
     /// - Parameter host: A host such as `api.example.com`, `localhost:8080` for one port only, or
     ///   `https://api.example.com` for one scheme. The most specific match is used. An invalid host is logged as an
     ///   error and ignored.
