@@ -93,12 +93,7 @@ extension RequestBody {
     @_disfavoredOverload
     public static func json(_ model: any Encodable & Sendable) -> Self {
         var body = Self()
-        // The cast is slow, so it is made once.
-        if let omitting = model as? any NilOmitting {
-            if !omitting.isNil { body.content = .model(JSON(model)) }
-        } else {
-            body.content = .model(model)
-        }
+        body.content = .model(model)
         return body
     }
 
@@ -140,7 +135,7 @@ extension RequestBody {
     var isEmpty: Bool { content == nil }
 
     var model: (any Encodable & Sendable)? {
-        if case .model(let model) = content { (model as? JSON)?.value ?? model } else { nil }
+        if case .model(let model) = content { model } else { nil }
     }
 
     func data(fields: inout HTTPFields, encoder: @autoclosure () -> JSONEncoder) throws -> Data? {
@@ -151,11 +146,31 @@ extension RequestBody {
             fields.setContentType(.json)
             return try encoder().encode(members)
         case .model(let model):
-            fields.setContentType(.json)
-            return try encoder().encode(model)
+            var data: Data? = try encoder().encode(model)
+            // The cast is slow, so it is made only if something may be null.
+            if data?.containsNull == true, let omitting = model as? any NilOmitting {
+                data = omitting.isNil ? nil : try encoder().encode(JSON(model))
+            }
+            if data != nil { fields.setContentType(.json) }
+            return data
         case .encoded(let encode):
             // The closure may change the encoder, which other requests share.
             return try encode(&fields, encoder().copy())
+        }
+    }
+}
+
+extension Data {
+    fileprivate var containsNull: Bool {
+        withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            var rest = start
+            // The letter is rare, and firstRange(of:) takes longer than the encoder.
+            while let letter = memchr(rest, 0x75, start + bytes.count - rest) {
+                rest = UnsafeRawPointer(letter) + 1
+                if letter > start, rest + 1 < start + bytes.count, memcmp(letter - 1, "null", 4) == 0 { return true }
+            }
+            return false
         }
     }
 }

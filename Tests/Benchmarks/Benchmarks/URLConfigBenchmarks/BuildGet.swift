@@ -10,11 +10,11 @@ func buildGet() {
     build(
         "Build a GET",
         ours: { GetRequest.ours(userID: 4711, search: "swift & friends") },
-        rivals: zip(rivals, [0.45, 1.6]).map { ($0.0, $1, $0.1) })
+        rivals: zip(rivals, [0.30, 1.6]).map { ($0.0, $1, $0.1) })
     build(
         "Build a GET, fields set in the call",
         ours: { GetRequest.oursWithFields(userID: 4711, search: "swift & friends") },
-        rivals: zip(rivals, [0.45, nil]).map { ($0.0, $1, $0.1) })
+        rivals: zip(rivals, [0.40, nil]).map { ($0.0, $1, $0.1) })
 }
 
 extension URLRequest.Config {

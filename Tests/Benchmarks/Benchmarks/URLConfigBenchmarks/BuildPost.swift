@@ -7,7 +7,7 @@ func buildPost() {
         "Build a POST",
         ours: { PostRequest.ours(article) },
         rivals: [
-            ("by hand", 0.8, { PostRequest.byHand(article, encoder: PostRequest.encoder()) }),
+            ("by hand", 0.75, { PostRequest.byHand(article, encoder: PostRequest.encoder()) }),
             ("by hand, one encoder for all", nil, { PostRequest.byHand(article, encoder: PostRequest.sharedEncoder) }),
         ])
 }
