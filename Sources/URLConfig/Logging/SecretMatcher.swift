@@ -1,7 +1,7 @@
 /// Finds known values in a text, also in base64.
 ///
-/// It takes linear time, however many values begin alike. A match is the whole value, or all equal bytes if there are at
-/// least 64 or the text is cut after them.
+/// The time is linear, however many values begin alike. A match is the whole value. If at least 64 bytes are equal, or
+/// the text is cut after the equal bytes, the match is these bytes.
 struct SecretMatcher: Sendable {
     /// Shorter values are ignored: they occur in ordinary words.
     static let shortest = 4

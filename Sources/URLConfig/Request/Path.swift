@@ -6,8 +6,8 @@ extension URLRequest {
     /// ```
     ///
     /// Literal text keeps its slashes and valid escapes (`%XX`), and its `?a=b` joins the query. Characters that a path
-    /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: every character but
-    /// the unreserved ones is percent-encoded. A path never changes scheme, host or port.
+    /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all characters but
+    /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
     ///
     /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
     /// value that leaves its segment empty.

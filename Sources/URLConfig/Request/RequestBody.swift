@@ -25,8 +25,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A whole body from a function that is called when the request is built.
     ///
-    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It receives
-    ///   the encoder of the configuration. Its errors become the underlying error of ``RequestError``.
+    /// - Parameter encode: Returns the bytes and sets the fields that describe them, such as `Content-Type`. It
+    ///   receives a copy of the configuration's encoder. Its errors become the underlying error of ``RequestError``.
     public init(_ encode: @escaping @Sendable (_ fields: inout HTTPFields, _ encoder: JSONEncoder) throws -> Data) {
         content = .encoded(encode)
     }
@@ -108,7 +108,7 @@ extension RequestBody {
 
     /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// A `Content-Type` of the caller is an error (``RequestError/Code/invalidRequest``): the boundary would be missing.
+    /// A `Content-Type` of the caller is an error (``RequestError/Code/invalidRequest``): it has no boundary.
     public static func multipart(_ form: MultipartForm) -> Self {
         Self { fields, encoder in
             if let type = fields[.contentType] {

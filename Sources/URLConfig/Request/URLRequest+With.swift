@@ -36,9 +36,9 @@ extension URLRequest {
 extension URLRequest.Config {
     /// The request that this configuration describes.
     ///
-    /// - Throws: ``RequestError`` if the request cannot be sent: an invalid ``host``, ``path`` or ``url``, a ``query`` or
-    ///   ``body`` that cannot be encoded, a body that the method does not allow, a header field that the session sets,
-    ///   invalid credentials, a ``timeout`` of zero or less.
+    /// - Throws: ``RequestError`` if the request cannot be sent: an invalid ``host``, ``path`` or ``url``, a ``query``
+    ///   or ``body`` that cannot be encoded, a body that the method does not allow, a header field that the session
+    ///   sets, invalid credentials, a ``timeout`` of zero or less.
     public func request() throws(RequestError) -> URLRequest {
         let text = try urlText()
         let limit = timeout?.timeoutInterval

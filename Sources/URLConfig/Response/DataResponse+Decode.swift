@@ -92,9 +92,9 @@ extension DataResponse {
         do {
             // The decoder would not pass the response on to the problem.
             if Model.self == Problem.self, decoder is JSONDecoder || hasContentType(.problem),
-                let problem = Problem(self, decoder)
+                let problem = Problem(self, decoder) as? Model
             {
-                return problem as! Model
+                return problem
             }
             return try decoder.decode(type, from: data)
         } catch {

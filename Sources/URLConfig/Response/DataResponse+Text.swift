@@ -1,8 +1,8 @@
 extension DataResponse {
     /// The content as text, in the character set that `Content-Type` names, by default UTF-8.
     ///
-    /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252, Shift_JIS and EUC-JP are supported. A byte order mark
-    /// is removed; it overrides the named character set (WHATWG Encoding §6).
+    /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252, Shift_JIS and EUC-JP are supported. A byte order
+    /// mark is removed; it overrides the named character set (WHATWG Encoding §6).
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
     ///   set, or the character set is not supported. Empty content is not an error.

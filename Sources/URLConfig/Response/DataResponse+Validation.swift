@@ -39,7 +39,8 @@ extension DataResponse {
     ///   - failure: The type of the API's own error.
     ///   - decoder: The decoder; `nil` for the one that ``decode(_:_:)`` uses.
     /// - Throws: The API's own error. If it cannot be decoded, ``RequestError`` with code
-    ///   ``RequestError/Code/unacceptableStatus``, the whole response and the cause as ``RequestError/underlyingError``.
+    ///   ``RequestError/Code/unacceptableStatus``, the whole response, and the cause as its
+    ///   ``RequestError/underlyingError``.
     @discardableResult
     public func validated<Failure: Decodable & Error>(
         orThrow failure: Failure.Type, decoder: JSONDecoder? = nil

@@ -72,7 +72,7 @@ public struct RequestError: Error, Sendable {
 
     /// Creates an error, such as in a custom validator; the parameters are the properties of the same names.
     ///
-    /// The reason is shown and logged, so it must not contain a secret. By default, the request is that of the response.
+    /// The reason is shown and logged: it must not contain a secret. By default, the request is that of the response.
     public init(
         _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
         underlyingError: (any Error)? = nil

@@ -20,6 +20,7 @@
 /// ```
 ///
 /// If a transport calls `response(for:)`, that call uses ``urlSession`` instead of this transport.
+/// This is not so in a detached task.
 public struct Transport: Sendable {
     private final class Custom: Sendable {
         let send: @Sendable (Request) async throws -> Response
@@ -37,10 +38,10 @@ public struct Transport: Sendable {
 
     /// A custom transport.
     ///
-    /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects, and
-    ///   should stop when the task is cancelled. The call rethrows its errors. Throw `URLError` for network failures,
-    ///   because ``RetryPolicy`` recognizes it. The time limits are the request's `timeout` and the call's `deadline`;
-    ///   those of the session's configuration are ignored.
+    /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects or
+    ///   change the method, by which retries are decided. It should stop when the task is cancelled. The call rethrows
+    ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
+    ///   the request's `timeout` and the call's `deadline`; those of the session's configuration are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         custom = Custom(send)
     }

@@ -47,7 +47,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     ///
     /// For all requests of an API, ``ResponseValidator/orThrow(_:)`` does the same.
     ///
-    /// - Parameter failure: The type of the error, which is thrown as ``DataResponse/validated(orThrow:decoder:)`` does.
+    /// - Parameter failure: The type of the error, as for ``DataResponse/validated(orThrow:decoder:)``.
     public func orThrow<Failure: Decodable & Error>(_ failure: Failure.Type) -> Self {
         Self(anyStatus: { response in
             do {

@@ -45,6 +45,15 @@ import Testing
         }
     }
 
+    /// In a separate process, because the sessions of other tests would remove the shadow.
+    @Test func `the shadow of a released session goes although no other call follows`() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<3 { _ = ShadowSession.of(URLSession(configuration: .ephemeral)) }
+            #expect(ShadowSession.count > 0)
+            try await waitUntil { ShadowSession.count == 0 }
+        }
+    }
+
     /// In a separate process, because these sessions wait for Foundation's queue on all threads of Swift's pool.
     @Test func `a session may go on one thread while another looks for those that are gone`() async {
         await #expect(processExitsWith: .success) {
@@ -52,7 +61,7 @@ import Testing
             final class Returning: NSObject, URLSessionTaskDelegate {
                 deinit { _ = ShadowSession.count }
             }
-            // Ends the process after a deadlock.
+            // A deadlock fails the test.
             alarm(60)
             await withTaskGroup { group in
                 for _ in 0..<4 {
