@@ -10,6 +10,9 @@
 /// }
 /// ```
 ///
+/// It receives every request of a call until a redirect leaves the origin, so it must check the host before it adds a
+/// secret, as ``TokenAuthenticator`` does.
+///
 /// If an authenticator that is a class or an actor calls `response(for:)`, that request is sent without its
 /// credentials. A structure must set `authorize = false` for such a call.
 public protocol Authenticator: Sendable {
