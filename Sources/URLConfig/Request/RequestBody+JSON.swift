@@ -15,7 +15,7 @@ extension RequestBody {
 
         /// A value in a literal, such as a variable.
         public static func value(_ value: some Encodable & Sendable) -> Self {
-            // This is no public initializer: in `["price": .init(price), "qty": 2]`, Swift would call `Int(price)`.
+            // Not an initializer, because in `["price": .init(price), "qty": 2]` Swift would call `Int(price)`.
             Self(value)
         }
 

@@ -165,7 +165,7 @@ extension Data {
         withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return false }
             var rest = start
-            // The letter is rare, and firstRange(of:) takes longer than the encoder.
+            // The letter u (0x75) is rare. `firstRange(of:)` takes longer than the encoder.
             while let letter = memchr(rest, 0x75, start + bytes.count - rest) {
                 rest = UnsafeRawPointer(letter) + 1
                 if letter > start, rest + 1 < start + bytes.count, memcmp(letter - 1, "null", 4) == 0 { return true }
