@@ -2,16 +2,29 @@
 
 import PackageDescription
 
+/// The condition of everything that the server transport needs.
+let onServers = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
+
 let package = Package(
     name: "URLConfig",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "URLConfig", targets: ["URLConfig"])
     ],
+    traits: [
+        .trait(name: "AsyncHTTPClient", description: "Adds Transport.asyncHTTPClient, for services.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.12.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
+        // Only with the trait; without it they are not even fetched.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.36.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     ],
     targets: [
         .target(
@@ -19,6 +32,14 @@ let package = Package(
             dependencies: [
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
+                .product(name: "NIOCore", package: "swift-nio", condition: onServers),
+                .product(name: "NIOFoundationCompat", package: "swift-nio", condition: onServers),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: onServers),
+                .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
             ]
         ),
         .testTarget(
@@ -29,6 +50,12 @@ let package = Package(
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
+                .product(name: "NIOCore", package: "swift-nio", condition: onServers),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
+                .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
             ]
         ),
         .executableTarget(
@@ -50,6 +77,15 @@ let package = Package(
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
             path: "Examples/Dogs"
+        ),
+        .executableTarget(
+            name: "service",
+            dependencies: [
+                "URLConfig",
+                .product(name: "Hummingbird", package: "hummingbird", condition: onServers),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Examples/Service"
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -104,11 +104,11 @@ struct SendLoop: Sendable {
     }
 
     /// Sends a request; the second result is set if a reused connection was lost.
-    private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, LostConnection?) {
+    private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, Transport.LostConnection?) {
         known.add(request)
         log.sent(request)
         timeline.begin(config.clock.stopwatch())
-        var lost: LostConnection?
+        var lost: Transport.LostConnection?
         let outcome: Outcome
         do {
             let sending = Transport.Request(
@@ -128,7 +128,7 @@ struct SendLoop: Sendable {
     }
 
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
-    private func repeated(_ hop: inout Hop, _ sent: URLRequest, after lost: LostConnection?) async throws -> Bool {
+    private func repeated(_ hop: inout Hop, _ sent: URLRequest, after lost: Transport.LostConnection?) async throws -> Bool {
         guard let lost, !hop.isRepeated, sent.hasIdempotentMethod, !Task.isCancelled,
             let request = try await lost.exchange.repeatable(hop.request)
         else { return false }

@@ -86,9 +86,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
                     return nil
                 }
                 try await reader.value { self.finish(throwing: CancellationError()) }
-            } catch is LostConnection {
+            } catch is Transport.LostConnection {
                 // It is made here: an error in the state that keeps the exchange would be a reference cycle.
-                throw URLError(lostConnectionOf: self)
+                throw URLError(Transport.LostConnection(exchange: self), of: self.request.urlRequest)
             }
         }
     }

@@ -61,7 +61,11 @@ public struct Transport: Sendable {
             try request.urlRequest.checkSendable()
             return try await URLSessionTransport.response(to: request)
         }
-        return try await WorkScope.of(custom) { try await custom.send(request) }
+        do {
+            return try await WorkScope.of(custom) { try await custom.send(request) }
+        } catch let lost as LostConnection {
+            throw URLError(lost, of: request.urlRequest)
+        }
     }
 
     /// The transport for a call of this task.
@@ -124,31 +128,34 @@ extension Transport {
             }
         }
 
-        /// Moves a replaced body into `urlRequest` as a stream.
-        mutating func openBody() throws {
-            var length: Int64?
-            switch replacement {
-            case .file(let url):
-                guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
-                    let stream = InputStream(url: url)
-                else { throw invalidBody("the file \(url.lastPathComponent) cannot be read") }
-                (length, urlRequest.httpBodyStream) = (Int64(size), stream)
-            case .stream(let count, let open):
-                (length, urlRequest.httpBodyStream) = (count.flatMap { $0 < 0 ? nil : $0 }, try open())
-            default: break
-            }
-            // Foundation would send the rest of the stream, which is empty.
-            if let stream = urlRequest.httpBodyStream, type(of: stream) == InputStream.self,
-                [.atEnd, .closed].contains(stream.streamStatus)
-            {
-                throw invalidBody("the stream has already been read; make a new one")
-            }
-            replacement = nil
-            if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        /// The request with the fields and cookies of the session's configuration, for a transport that does not use
+        /// the session.
+        ///
+        /// Its own fields have priority. Credentials are left out where ``allowsSessionCredentials`` is `false`.
+        public var completeURLRequest: URLRequest {
+            var complete = urlRequest
+            SessionFields(session.configuration)
+                .add(to: &complete, without: allowsSessionCredentials ? nil : config.redaction)
+            config.redaction.known.add(complete)
+            return complete
         }
 
-        private func invalidBody(_ reason: String) -> RequestError {
-            RequestError(.invalidRequest, reason: "body: \(reason)", request: urlRequest)
+        /// Stores the cookies of a response as the session's configuration says, for a transport that does not use the
+        /// session.
+        public func storeCookies(of response: Response) {
+            guard let field = response.headerFields[.setCookie] else { return }
+            SessionFields(session.configuration).storeCookies(field, from: urlRequest.url, to: urlRequest)
+        }
+
+        /// Moves a replaced body into `urlRequest` as a stream.
+        mutating func openBody() throws {
+            if let (stream, length) = try replacement?.opened() {
+                urlRequest.httpBodyStream = stream
+                if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+            } else {
+                try urlRequest.httpBodyStream?.checkIsUnread()
+            }
+            replacement = nil
         }
     }
 
@@ -164,6 +171,47 @@ extension Transport {
         ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
         ///   - open: Creates the stream without opening it. It is called each time that the request is sent.
         case stream(length: Int64?, open: @Sendable () throws -> InputStream)
+
+        /// A stream of the body that is not open yet, and its length in bytes.
+        ///
+        /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no such file, or if the
+        ///   stream has already been read; the errors of `open`.
+        func opened() throws -> (InputStream, length: Int64?) {
+            switch self {
+            case .data(let data): return (InputStream(data: data), Int64(data.count))
+            case .file(let url):
+                guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
+                    let stream = InputStream(url: url)
+                else {
+                    throw RequestError.refused(
+                        .invalidRequest, "body: the file \(url.lastPathComponent) cannot be read")
+                }
+                return (stream, Int64(size))
+            case .stream(let length, let open):
+                let stream = try open()
+                try stream.checkIsUnread()
+                return (stream, length.flatMap { $0 < 0 ? nil : $0 })
+            }
+        }
+    }
+
+    /// Throw this from a transport if a reused connection was closed before a response.
+    ///
+    /// The server may have processed the request. So the call sends it once more only if its method is idempotent
+    /// (RFC 9110 §9.2.2). Otherwise the call throws `URLError` with code `.networkConnectionLost`.
+    public struct LostConnection: Error {
+        let underlyingError: (any Error)?
+        var exchange: Exchange?
+
+        /// - Parameter underlyingError: The cause; by default none.
+        public init(underlyingError: (any Error)? = nil) {
+            self.underlyingError = underlyingError
+        }
+
+        init(exchange: Exchange) {
+            self.init()
+            self.exchange = exchange
+        }
     }
 
     /// The head of a response, and a body that may still arrive.
@@ -224,5 +272,13 @@ extension Transport.Response: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
         let redaction = exchange?.request.config.redaction ?? URLSession.Config.default.redaction
         return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
+    }
+}
+
+extension InputStream {
+    /// The rest of a stream that has been read is empty, and would be sent as the whole body.
+    fileprivate func checkIsUnread() throws {
+        guard type(of: self) == InputStream.self, [.atEnd, .closed].contains(streamStatus) else { return }
+        throw RequestError.refused(.invalidRequest, "body: the stream has already been read; make a new one")
     }
 }

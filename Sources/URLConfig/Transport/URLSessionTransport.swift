@@ -36,37 +36,33 @@ private final class Unread: Sendable {
     deinit { exchange.finish(throwing: CancellationError()) }
 }
 
-/// A reused connection was closed before a response; the server may have processed the request.
-struct LostConnection: Error {
-    var exchange: Exchange?
-}
-
 extension URLError {
     private static let lostConnectionKey = "URLConfigLostConnection"
 
     /// It is part of the error, because a transport may send several requests and throw the error of any of them.
-    var lostConnection: LostConnection? { errorUserInfo[Self.lostConnectionKey] as? LostConnection }
+    var lostConnection: Transport.LostConnection? {
+        errorUserInfo[Self.lostConnectionKey] as? Transport.LostConnection
+    }
 
     var withoutConnection: URLError {
         URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey })
     }
 
-    init(lostConnectionOf exchange: Exchange) {
-        let request = exchange.request.urlRequest
-        // This checks the sent method, because a transport may have changed it.
-        let lost = request.hasIdempotentMethod ? LostConnection(exchange: exchange) : nil
+    init(_ lost: Transport.LostConnection, of request: URLRequest) {
         let reason = "The connection was lost before a response. The server may have processed the request."
-        self.init(.networkConnectionLost, request.url, reason, lost)
+        // This checks the sent method, because a transport may have changed it.
+        self.init(.networkConnectionLost, request.url, reason, request.hasIdempotentMethod ? lost : nil)
     }
 
     init(timedOut url: URL?, after limit: Duration) {
         self.init(.timedOut, url, "The request timed out: there was no complete response within \(limit.shown).")
     }
 
-    private init(_ code: Code, _ url: URL?, _ reason: String, _ lost: LostConnection? = nil) {
+    private init(_ code: Code, _ url: URL?, _ reason: String, _ lost: Transport.LostConnection? = nil) {
         var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
         information[NSURLErrorFailingURLErrorKey] = url
         information[Self.lostConnectionKey] = lost
+        information[NSUnderlyingErrorKey] = lost?.underlyingError
         self.init(code, userInfo: information)
     }
 }

@@ -40,6 +40,7 @@ struct FaultServer: TestServer {
     ///
     /// - Throws: The errors of `body`, or else of a fault, except for the end of its connection.
     static func serving(_ fault: Fault, _ body: (FaultServer) async throws -> Void) async throws {
+        TransportOfTests.use
         let listener = try TCPSocket()
         // Created before it is needed, so that the end cannot fail because descriptors are missing.
         let stopper = try TCPSocket()

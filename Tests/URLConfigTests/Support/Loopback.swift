@@ -15,6 +15,7 @@ struct Loopback: TestServer {
         _ handler: @escaping @Sendable (Request) async throws -> Response,
         _ body: (Loopback) async throws -> Void
     ) async throws {
+        TransportOfTests.use
         let server = try HTTPServer(
             address: .inet(ip4: "127.0.0.1", port: 0), pool: PromptPool(), logger: .disabled,
             handler: ClosureHTTPHandler(handler))

@@ -42,5 +42,8 @@ extension TestServer {
 
 extension URLSession.Config {
     /// The default without a logger, so that expected failures are not printed.
-    static var silent: Self { Self().with { $0.logger = nil } }
+    static var silent: Self {
+        TransportOfTests.use
+        return Self().with { $0.logger = nil }
+    }
 }

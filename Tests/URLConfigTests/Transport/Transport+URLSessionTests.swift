@@ -153,7 +153,7 @@ import Testing
                 attempts.set(\.self, response.attempts)
             } catch let error as URLError {
                 #expect(error.code == .networkConnectionLost)
-                #expect(error.errorUserInfo.values.allSatisfy { !($0 is LostConnection) })
+                #expect(error.errorUserInfo.values.allSatisfy { !($0 is Transport.LostConnection) })
                 attempts.set(\.self, error.attempts)
             }
             #expect(attempts.withLock { $0.count } == (method == .put ? 2 : 1))

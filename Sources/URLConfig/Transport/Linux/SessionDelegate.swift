@@ -63,8 +63,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         guard let exchange = exchange(of: task), exchange.request.urlRequest.bodyLength != nil else {
             return completionHandler(nil)
         }
-        exchange.finish(throwing: LostConnection())
-        completionHandler(BodyStream(InputStream(data: Data()), length: 1, exchange))
+        exchange.finish(throwing: Transport.LostConnection())
+        completionHandler(BodyStream(InputStream(data: Data()), length: 1) { _ in })
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

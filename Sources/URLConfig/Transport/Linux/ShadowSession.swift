@@ -85,6 +85,7 @@ final class ShadowSession: Sendable {
         let configuration = user.copy() as? URLSessionConfiguration ?? .default
         configuration.urlCache = nil
         fields = SessionFields(configuration)
+        SessionFields.remove(from: configuration)
         let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
         resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
         silence = configuration.timeoutIntervalForRequest
@@ -143,7 +144,8 @@ final class ShadowSession: Sendable {
     }
 
     func received(_ response: HTTPURLResponse, to request: URLRequest) {
-        fields.storeCookies(of: response, to: request)
+        guard let field = response.value(forHTTPHeaderField: "Set-Cookie") else { return }
+        fields.storeCookies(field, from: response.url, to: request)
     }
 }
 
@@ -154,7 +156,10 @@ extension URLRequest {
             httpBodyStream = InputStream(data: body)
             setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
         } else if let stream = httpBodyStream {
-            httpBodyStream = BodyStream(stream, length: declaredLength, exchange)
+            // Weak, because the exchange keeps its task, and the task keeps this stream.
+            httpBodyStream = BodyStream(stream, length: declaredLength) { [weak exchange] error in
+                exchange?.finish(throwing: error)
+            }
         }
         // Foundation sends a stream in chunks even with a Content-Length, which is invalid (RFC 9112 §6.3). A blank
         // field tells libcurl to leave out the field.

@@ -1,5 +1,3 @@
-#if canImport(FoundationNetworking)
-
 import Logging
 
 /// The `httpAdditionalHeaders` and the cookies of a session, which the library adds to requests itself.
@@ -12,7 +10,6 @@ struct SessionFields: Sendable {
     private let sendsCookies: Bool
     private let acceptsCookies: Bool
 
-    /// Moves the fields and cookies out of a configuration.
     init(_ configuration: URLSessionConfiguration) {
         cookies = configuration.httpCookieStorage
         sendsCookies = configuration.httpShouldSetCookies
@@ -25,6 +22,10 @@ struct SessionFields: Sendable {
                 URLSession.Config.defaultLogger?.error("httpAdditionalHeaders: \(error.reason); the field is ignored")
             }
         }
+    }
+
+    /// Removes the fields and cookies from the configuration of a session that must not add them.
+    static func remove(from configuration: URLSessionConfiguration) {
         configuration.httpAdditionalHeaders = nil
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
@@ -51,10 +52,11 @@ struct SessionFields: Sendable {
         request.setValue(HTTPCookie.requestHeaderFields(with: sorted)["Cookie"], forHTTPHeaderField: "Cookie")
     }
 
-    func storeCookies(of response: HTTPURLResponse, to request: URLRequest) {
-        guard acceptsCookies, request.httpShouldHandleCookies, let url = response.url,
-            let field = response.value(forHTTPHeaderField: "Set-Cookie")
-        else { return }
+    /// Stores the cookies of a response, as the configuration says.
+    ///
+    /// - Parameter field: The value of `Set-Cookie`.
+    func storeCookies(_ field: String, from url: URL?, to request: URLRequest) {
+        guard acceptsCookies, request.httpShouldHandleCookies, let url else { return }
         cookies?.setCookies(
             HTTPCookie.cookies(in: field, from: url, now: Date()), for: url, mainDocumentURL: request.mainDocumentURL)
     }
@@ -69,5 +71,3 @@ extension HTTPCookie {
             && (path == self.path || path.hasPrefix(self.path.hasSuffix("/") ? self.path : self.path + "/"))
     }
 }
-
-#endif

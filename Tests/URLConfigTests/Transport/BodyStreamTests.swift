@@ -1,4 +1,3 @@
-#if canImport(FoundationNetworking)
 import Testing
 
 @testable import URLConfig
@@ -102,4 +101,3 @@ import Testing
         }
     }
 }
-#endif

@@ -13,8 +13,7 @@ import Testing
     ) throws -> String? {
         let fields = SessionFields(.ephemeral)
         let url = try #require(URL(string: first))
-        let answer = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: ["Set-Cookie": field])
-        fields.storeCookies(of: try #require(answer), to: URLRequest(url: url))
+        fields.storeCookies(field, from: url, to: URLRequest(url: url))
         var request = URLRequest(url: try #require(URL(string: second)))
         fields.add(to: &request, without: nil)
         return request.value(forHTTPHeaderField: "Cookie")

@@ -1,21 +1,18 @@
-#if canImport(FoundationNetworking)
-
-/// Checks that the caller's stream is as long as its `Content-Length`; otherwise the exchange fails.
+/// Checks that the caller's stream is as long as its `Content-Length`; otherwise it reports an error and fails.
 ///
-/// libcurl sends all bytes of a stream, even if they are more than the `Content-Length`. The server would read the rest
-/// as the next request. So libcurl receives the last bytes only after the end of the stream was found.
+/// The server would read what is longer than the `Content-Length` as the next request. So the last bytes are returned
+/// only after the end of the stream was found.
 final class BodyStream: InputStream {
     private let source: InputStream
     private let length: Int64?
-    // Weak, because the exchange keeps its task, and the task keeps this stream.
-    private weak var exchange: Exchange?
+    private let onFailure: (RequestError) -> Void
     private var count: Int64 = 0
 
-    /// - Parameter exchange: The exchange that fails if the length is wrong.
-    init(_ source: InputStream, length: Int64?, _ exchange: Exchange) {
+    /// - Parameter onFailure: Called if the stream cannot be read or its length is wrong, before `read` returns -1.
+    init(_ source: InputStream, length: Int64?, onFailure: @escaping (RequestError) -> Void) {
         self.source = source
         self.length = length
-        self.exchange = exchange
+        self.onFailure = onFailure
         super.init(data: Data())
     }
 
@@ -53,9 +50,7 @@ final class BodyStream: InputStream {
     }
 
     private func fail(_ reason: String) -> Int {
-        exchange?.finish(throwing: RequestError(.invalidRequest, reason: "body: the stream \(reason)"))
+        onFailure(RequestError(.invalidRequest, reason: "body: the stream \(reason)"))
         return -1
     }
 }
-
-#endif

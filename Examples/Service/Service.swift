@@ -1,0 +1,6 @@
+@main
+enum Service {
+    static func main() {
+        print("This example needs the server transport: swift run --traits AsyncHTTPClient service --help")
+    }
+}

@@ -1,0 +1,62 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+import NIOPosix
+import NIOSSL
+
+extension Error {
+    /// This error of AsyncHTTPClient as a `URLError` with the code that Apple platforms have for it.
+    ///
+    /// Errors of the library and of the caller's body are not changed.
+    func asURLError(_ url: URL?) -> any Error {
+        if self as? HTTPClientError == .alreadyShutdown {
+            return RequestError.refused(.invalidRequest, "the HTTPClient has been shut down; use a running one", self)
+        }
+        if self as? HTTPClientError == .cancelled { return CancellationError() }
+        guard let code = urlErrorCode else { return self }
+        var information: [String: Any] = [NSUnderlyingErrorKey: self, NSLocalizedDescriptionKey: "\(self)"]
+        information[NSURLErrorFailingURLErrorKey] = url
+        return URLError(code, userInfo: information)
+    }
+
+    private var urlErrorCode: URLError.Code? {
+        switch self as any Error {
+        case let error as HTTPClientError: error.matchingCode
+        case let error as NIOConnectionError: error.connectionErrors.isEmpty ? .cannotFindHost : .cannotConnectToHost
+        case let error as IOError: error.errnoCode == ECONNREFUSED ? .cannotConnectToHost : .networkConnectionLost
+        case is SocketAddressError: .cannotFindHost
+        case ChannelError.connectTimeout: .timedOut
+        case is ChannelError: .networkConnectionLost
+        case HTTPParserError.invalidEOFState: .networkConnectionLost
+        case is HTTPParserError: .cannotParseResponse
+        case NIOSSLError.handshakeFailed(let failure) where "\(failure)".contains("CERTIFICATE_VERIFY_FAILED"):
+            .serverCertificateUntrusted
+        case NIOSSLError.uncleanShutdown: .networkConnectionLost
+        case is NIOSSLError: .secureConnectionFailed
+        case let error as NIOSSLExtraError: error == .failedToValidateHostname
+            ? .serverCertificateUntrusted : .secureConnectionFailed
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+            .cannotDecodeContentData
+        default: nil
+        }
+    }
+}
+
+extension HTTPClientError {
+    fileprivate var matchingCode: URLError.Code {
+        switch self {
+        case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout,
+            .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
+            .timedOut
+        case .remoteConnectionClosed, .uncleanShutdown: .networkConnectionLost
+        case .invalidURL, .emptyHost, .emptyScheme: .badURL
+        case .invalidProxyResponse, .proxyAuthenticationRequired: .cannotConnectToHost
+        default: .unknown
+        }
+    }
+}
+
+#endif

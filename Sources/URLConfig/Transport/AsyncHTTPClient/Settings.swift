@@ -1,0 +1,87 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOHTTPCompression
+
+/// What a client takes from a session's configuration.
+struct Settings: Hashable {
+    /// The maximum time without a byte; `nil` for no limit.
+    let silence: Duration?
+    let connections: Int
+    let proxy: HTTPClient.Configuration.Proxy?
+
+    init(_ request: Transport.Request) throws {
+        let configuration = request.session.configuration
+        silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
+        connections = max(1, configuration.httpMaximumConnectionsPerHost)
+        proxy = try request.urlRequest.url.flatMap {
+            try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary ?? [:])
+        }
+    }
+
+    fileprivate var clientConfiguration: HTTPClient.Configuration {
+        let silence = silence?.timeAmount
+        var configuration = HTTPClient.Configuration.urlConfig
+        (configuration.timeout.read, configuration.timeout.write) = (silence, silence)
+        configuration.timeout.connect = silence ?? .hours(24)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+        configuration.proxy = proxy
+        return configuration
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// The configuration for a client of your own, to change as you need.
+    ///
+    /// ```swift
+    /// var configuration = HTTPClient.Configuration.urlConfig
+    /// configuration.tlsConfiguration = tls
+    /// let client = HTTPClient(configuration: configuration)
+    /// URLSession.Config.default.transport = .asyncHTTPClient(client)
+    /// ```
+    ///
+    /// It does not follow redirects, because ``Foundation/URLSession/Config/redirects`` does. It decompresses bodies
+    /// without a limit, because ``Foundation/URLSession/Config/responseLimit`` is one. It tries to connect once. Its
+    /// debug initializers protect the process from malformed responses: keep them.
+    public static var urlConfig: Self {
+        var configuration = Self(redirectConfiguration: .disallow, decompression: .enabled(limit: .none))
+        // Otherwise a host that cannot be reached is tried until the time limit.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(
+            after: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        configuration.http2StreamChannelDebugInitializer = ConnectionGuard.add(
+            after: HTTP2FramePayloadToHTTP1ClientCodec.self)
+        return configuration
+    }
+}
+
+extension HTTPClient {
+    private static let clients = Locked<[Settings: HTTPClient]>([:])
+
+    /// The library's client with these settings, which is never shut down.
+    static func with(_ settings: Settings) -> HTTPClient {
+        clients.withLock { clients in
+            if let client = clients[settings] { return client }
+            let client = HTTPClient(configuration: settings.clientConfiguration)
+            clients[settings] = client
+            return client
+        }
+    }
+
+    /// Whether this client follows redirects; `nil` if this cannot be found out.
+    ///
+    /// A client has no property for its configuration.
+    var followsRedirects: Bool? {
+        let configuration = Mirror(reflecting: self).descendant("configuration") as? Configuration
+        return configuration.map { "\($0.redirectConfiguration)".contains("follow") }
+    }
+}
+
+extension Duration {
+    fileprivate var timeAmount: TimeAmount { .nanoseconds(Int64(clamped / .nanoseconds(1))) }
+}
+
+#endif

@@ -1,0 +1,131 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import Logging
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+
+extension Transport {
+    /// Sends requests with AsyncHTTPClient, for services; needs the package trait `AsyncHTTPClient`.
+    ///
+    /// ```swift
+    /// URLSession.Config.default.transport = .asyncHTTPClient()      // for all calls of the process
+    /// ```
+    ///
+    /// It uses these properties of the session's configuration: the time limits, `httpMaximumConnectionsPerHost`,
+    /// `httpAdditionalHeaders`, the cookie settings and `connectionProxyDictionary`; then the environment's proxies. It
+    /// does not use delegates and stored credentials, and warns about them. It refuses sessions with custom
+    /// `URLProtocol` classes.
+    ///
+    /// - Parameter client: By default a client that is never shut down. Of another client, whose owner shuts it down,
+    ///   its own configuration applies: time limits, connections, proxy, decompression and certificates. Make it with
+    ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself is refused.
+    public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
+        let sender = AsyncHTTPClientSender(client === HTTPClient.shared ? nil : client)
+        return Self { try await sender.response(to: $0) }
+    }
+}
+
+/// Sends a request once with AsyncHTTPClient.
+struct AsyncHTTPClientSender {
+    /// The caller's client; `nil` for one with the settings of the session.
+    private let client: HTTPClient?
+    /// Whether the caller's client follows redirects itself, without the rules for credentials.
+    private let followsRedirects: Bool
+
+    init(_ client: HTTPClient?) {
+        self.client = client
+        followsRedirects = client?.followsRedirects ?? false
+    }
+
+    func response(to request: Transport.Request) async throws -> Transport.Response {
+        guard !followsRedirects else {
+            throw RequestError.refused(
+                .invalidRequest,
+                "the HTTPClient follows redirects itself; make it with HTTPClient(configuration: .urlConfig)")
+        }
+        try request.checkIsForAsyncHTTPClient()
+        let urlRequest = request.completeURLRequest
+        do {
+            let client = try self.client ?? .with(Settings(request))
+            let response = try await client.execute(
+                HTTPClientRequest(urlRequest, request.body), deadline: .distantFuture)
+            return try received(response, to: request)
+        } catch {
+            try Task.checkCancellation()
+            throw error.asURLError(urlRequest.url)
+        }
+    }
+
+    private func received(
+        _ response: HTTPClientResponse, to request: Transport.Request
+    ) throws -> Transport.Response {
+        guard response.history.count < 2 else {
+            throw RequestError.refused(.invalidRequest, "the HTTPClient has followed a redirect itself")
+        }
+        guard 0...999 ~= response.status.code else {
+            throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
+        }
+        let received = Transport.Response(
+            status: .init(integerLiteral: Int(response.status.code)), headerFields: HTTPFields(response.headers),
+            body: ResponseBody(Pieces(body: response.body, url: request.urlRequest.url)))
+        request.storeCookies(of: received)
+        return received
+    }
+}
+
+/// The pieces of a body, with the errors of a transport.
+private struct Pieces: AsyncSequence, Sendable {
+    let body: HTTPClientResponse.Body
+    let url: URL?
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: body.makeAsyncIterator(), url: url) }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var body: HTTPClientResponse.Body.AsyncIterator
+        let url: URL?
+
+        mutating func next() async throws -> Data? {
+            do {
+                let piece = try await body.next()
+                // Without a piece, a cancelled body looks like a complete one.
+                if piece == nil { try Task.checkCancellation() }
+                return piece.map { Data(buffer: $0) }
+            } catch {
+                try Task.checkCancellation()
+                throw error.asURLError(url)
+            }
+        }
+    }
+}
+
+extension HTTPClientRequest {
+    fileprivate init(_ request: URLRequest, _ body: Transport.Body?) throws {
+        // The scheme must be in lower case.
+        self.init(url: request.url?.withLowercasedScheme.absoluteString ?? "")
+        method = .init(rawValue: request.httpMethod ?? "GET")
+        for (name, value) in request.allHTTPHeaderFields ?? [:] { headers.add(name: name, value: value) }
+        if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: Self.userAgent) }
+        if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
+        if let body { self.body = try .init(body) }
+    }
+
+    /// Some servers refuse requests without this field.
+    private static let userAgent: String = {
+        let name = ProcessInfo.processInfo.processName.filter { HTTPField.Name(String($0)) != nil }
+        return name.isEmpty ? "URLConfig" : "\(name) URLConfig"
+    }()
+}
+
+extension HTTPFields {
+    /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
+    fileprivate init(_ headers: HTTPHeaders) {
+        self.init()
+        for (name, value) in headers.prefix(1 << 15) {
+            if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
+        }
+    }
+}
+
+#endif
