@@ -44,7 +44,7 @@ struct FaultServer: TestServer {
         let listener = try TCPSocket()
         // Created before it is needed, so that the end cannot fail because descriptors are missing.
         let stopper = try TCPSocket()
-        let server = FaultServer(port: try listener.open(), session: URLSession(configuration: .ephemeral))
+        let server = FaultServer(port: try listener.open(), session: URLSession(configuration: .ofTests))
         defer { server.session.finishTasksAndInvalidate() }
         server.detach { server.accept(from: listener, fault) }
         do {

@@ -24,7 +24,7 @@ struct Loopback: TestServer {
         // All tests begin together, so this can be slow on a busy machine.
         try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
         try await body(Loopback(host: "http://127.0.0.1:\(port)", session: session))
     }

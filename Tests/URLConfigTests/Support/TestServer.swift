@@ -47,3 +47,13 @@ extension URLSession.Config {
         return Self().with { $0.logger = nil }
     }
 }
+
+extension URLSessionConfiguration {
+    /// An ephemeral configuration with a long time limit: on a slow machine, one of ten thousand requests waits for more
+    /// than the minute that is the default.
+    static var ofTests: URLSessionConfiguration {
+        let configuration = ephemeral
+        configuration.timeoutIntervalForRequest = 600
+        return configuration
+    }
+}
