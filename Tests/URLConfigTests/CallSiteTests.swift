@@ -105,7 +105,7 @@ import URLConfig
 
             let request = URLRequest.with(server.config) {
                 $0.method = .post
-                $0.timeoutInterval = 10
+                $0.timeoutInterval = 600
                 $0.bodyModel = Article(title: "some-title")
             }
             for request in [upload, request] {

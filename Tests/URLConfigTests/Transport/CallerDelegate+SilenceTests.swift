@@ -44,7 +44,7 @@ import Testing
                 return try await call.valueInTime
             }
             // Without a time limit, the configuration's limit for silence.
-            let limit = timeout ?? .seconds(60)
+            let limit = timeout ?? .seconds(600)
             var advances = 0
             try await waitUntil {
                 if clock.sleepers > 0 {
