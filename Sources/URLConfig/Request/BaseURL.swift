@@ -74,7 +74,6 @@ final class BaseURL: Sendable {
             guard text.utf8.last == UInt8(ascii: "]"),
                 inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
             else { throw Reason("has a malformed IPv6 address") }
-            if let reason = URL.invalidReasonOfIPv6 { throw Reason(reason) }
             return String(text)
         }
         if text.utf8.allSatisfy(PercentEncoding.unreserved.allows) { return String(text) }

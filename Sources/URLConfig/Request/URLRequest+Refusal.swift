@@ -51,8 +51,6 @@ extension URLRequest {
             let host = url.host(percentEncoded: false), !host.isEmpty,
             host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
         else { throw .refused(.invalidURL, "the URL is not http or https with a host") }
-        let isIPv6 = url.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true
-        if isIPv6, let reason = URL.invalidReasonOfIPv6 { throw .refused(.invalidURL, "the URL \(reason)") }
     }
 
     static func checkField(_ name: String, _ value: String) throws(RequestError) {
@@ -82,15 +80,6 @@ extension HTTPField.Name {
         default: break
         }
     }
-}
-
-extension URL {
-    #if canImport(FoundationNetworking)
-    static let invalidReasonOfIPv6: String? =
-        "has an IPv6 address, which Foundation on Linux does not request; use a name or an IPv4 address"
-    #else
-    static let invalidReasonOfIPv6: String? = nil
-    #endif
 }
 
 extension String {

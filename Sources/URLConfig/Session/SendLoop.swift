@@ -36,7 +36,7 @@ struct SendLoop: Sendable {
         known.add(request)
         do {
             try Task.checkCancellation()
-            try request.checkSendable()
+            try transport.check(request)
             return try await inTime(request) { try await validated(loop(request)) }
         } catch {
             let error = final(error)
@@ -99,7 +99,7 @@ struct SendLoop: Sendable {
             return request
         }
         try Task.checkCancellation()
-        try request.checkSendable()
+        try transport.check(request)
         return request
     }
 
@@ -165,7 +165,7 @@ struct SendLoop: Sendable {
         guard let request = try await exchange.repeatable(safe) else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
         do {
-            try request.checkSendable()
+            try transport.check(request)
         } catch {
             throw RequestError.refusedRedirect(error.reason, response)
         }

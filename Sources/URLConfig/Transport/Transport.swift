@@ -58,7 +58,7 @@ public struct Transport: Sendable {
     public func send(_ request: Request) async throws -> Response {
         guard let custom = forThisTask.custom else {
             // The send loop has checked the request, but a transport may have changed it.
-            try request.urlRequest.checkSendable()
+            try check(request.urlRequest)
             return try await URLSessionTransport.response(to: request)
         }
         do {
@@ -66,6 +66,12 @@ public struct Transport: Sendable {
         } catch let lost as LostConnection {
             throw URLError(lost, of: request.urlRequest)
         }
+    }
+
+    /// Refuses requests that no transport should send, and those that Foundation cannot send.
+    func check(_ request: URLRequest) throws(RequestError) {
+        try request.checkSendable()
+        if custom == nil { try URLSessionTransport.check(request) }
     }
 
     /// The transport for a call of this task.

@@ -2,6 +2,14 @@
 
 #if canImport(FoundationNetworking)
 
+extension URLSessionTransport {
+    static func check(_ request: URLRequest) throws(RequestError) {
+        guard request.url?.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true else { return }
+        let reason = "the URL has an IPv6 address, which Foundation on Linux does not request; use a name or an IPv4 "
+        throw RequestError(.invalidURL, reason: reason + "address, or Transport.asyncHTTPClient", request: request)
+    }
+}
+
 extension Transport.Request {
     /// The delegate that receives the callbacks of a task.
     var callerDelegate: (any URLSessionTaskDelegate)? {
@@ -76,6 +84,10 @@ extension TimeInterval {
 }
 
 #else
+
+extension URLSessionTransport {
+    static func check(_ request: URLRequest) throws(RequestError) {}
+}
 
 /// The caller's session: Apple platforms need no shadow.
 struct ShadowSession: Sendable {
