@@ -52,6 +52,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
                 .product(name: "NIOCore", package: "swift-nio", condition: onServers),
+                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: onServers),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
                 .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
