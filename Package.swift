@@ -35,6 +35,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
                 .product(name: "NIOCore", package: "swift-nio", condition: onServers),
                 .product(name: "NIOFoundationCompat", package: "swift-nio", condition: onServers),
+                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: onServers),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: onServers),

@@ -52,7 +52,20 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 10_000_000])
+    @Test func `an empty file and an empty stream are sent`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try Data().write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            for body in [.file(file), Self.stream(Data(), length: 0), Self.stream(Data(), length: nil)] {
+                try await server.response(for: Self.put(server), config: Self.sending(body))
+            }
+            #expect(server.requests.map(\.body.count) == [0, 0, 0])
+            #expect(server.requests.first?.field("Content-Length") == "0")
+        }
+    }
+
+    @Test(arguments: [1, 10_000_000])
     func `a stream is sent with its length, or else in chunks`(count: Int) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let data = Self.large.prefix(count)
