@@ -32,7 +32,11 @@ extension HTTPClient {
         _ certificate: TestCertificate = .localhost, isolation: isolated (any Actor)? = #isolation,
         _ body: (HTTPClient) async throws -> Value
     ) async throws -> Value {
-        try await lending { $0.tlsConfiguration = try certificate.forClient() } _: { try await body($0) }
+        try await lending {
+            $0.tlsConfiguration = try certificate.forClient()
+        } _: {
+            try await body($0)
+        }
     }
 }
 

@@ -192,7 +192,8 @@ private final class HTTP2Handler: ChannelInboundHandler {
             context.writeAndFlush(wrapOutboundOut(.rstStream(.internalError)), promise: nil)
         case .goAway:
             let frame = HTTP2Frame(
-                streamID: .rootStream, payload: .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil))
+                streamID: .rootStream, payload: .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)
+            )
             context.channel.parent?.writeAndFlush(frame, promise: nil)
         case .close: context.channel.parent?.close(promise: nil)
         case .silence: break

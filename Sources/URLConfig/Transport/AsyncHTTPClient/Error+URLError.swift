@@ -37,8 +37,9 @@ extension Error {
             .serverCertificateUntrusted
         case NIOSSLError.uncleanShutdown: .networkConnectionLost
         case is NIOSSLError: .secureConnectionFailed
-        case let error as NIOSSLExtraError: error == .failedToValidateHostname
-            ? .serverCertificateUntrusted : .secureConnectionFailed
+        case let error as NIOSSLExtraError:
+            error == .failedToValidateHostname
+                ? .serverCertificateUntrusted : .secureConnectionFailed
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             .cannotDecodeContentData
         default: nil

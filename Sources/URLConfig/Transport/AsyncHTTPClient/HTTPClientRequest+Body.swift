@@ -31,7 +31,9 @@ private struct StreamPieces: AsyncSequence, Sendable {
             if stream.streamStatus == .notOpen { stream.open() }
             var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
             let count = piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
-                bytes.bindMemory(to: UInt8.self).baseAddress.map { Swift.max(0, stream.read($0, maxLength: bytes.count)) } ?? 0
+                bytes.bindMemory(to: UInt8.self).baseAddress.map {
+                    Swift.max(0, stream.read($0, maxLength: bytes.count))
+                } ?? 0
             }
             if let failure = failure.withLock({ $0 }) { return .failure(failure) }
             if count == 0 { stream.close() }

@@ -17,8 +17,8 @@ final class SilenceTimer: ChannelDuplexHandler {
     /// Whether the request was sent, and its response is not complete.
     private var isWaiting = false
     private var isComplete = false
-    /// Whether bytes are wanted from the server.
-    private var isReading = false
+    /// Whether bytes are wanted from the server; a new channel reads before it has this handler.
+    private var isReading = true
     private var last = NIODeadline.now()
     private var timer: Scheduled<Void>?
 

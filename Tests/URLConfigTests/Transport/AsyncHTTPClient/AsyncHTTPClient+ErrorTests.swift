@@ -93,7 +93,9 @@ import Testing
         }
     }
 
-    @Test func `connecting to a host that does not react ends with the deadline, and when the task is cancelled`() async throws {
+    @Test func `connecting to a host that does not react ends with the deadline, and when the task is cancelled`()
+        async throws
+    {
         try await BlackHole.open { host in
             let request = URLRequest.with(.init(host: host)) { _ in }
             let error = await #expect(throws: RequestError.self) {

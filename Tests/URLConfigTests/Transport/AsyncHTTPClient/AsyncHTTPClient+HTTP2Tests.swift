@@ -10,7 +10,9 @@ import Testing
     /// The error of one POST, which is not sent again.
     private func error(after answer: TLSServer.Answer) async throws -> (any Error)? {
         var result: (any Error)?
-        try await TLSServer.serving { _, _ in answer } _: { server in
+        try await TLSServer.serving { _, _ in
+            answer
+        } _: { server in
             result = try await HTTPClient.trusting { client in
                 let request = server.request { $0.method = .post }
                 return await #expect(throws: (any Error).self) {
@@ -24,7 +26,9 @@ import Testing
 
     @Test(arguments: ["000", "001", "42", "099", "abc", "2OO", "", "-200", "1000", "99999999999999999999"])
     func `a status that is none is an error, and the process lives on`(status: String) async throws {
-        try await TLSServer.serving { _, _ in .ok("{}", status: status) } _: { server in
+        try await TLSServer.serving { _, _ in
+            .ok("{}", status: status)
+        } _: { server in
             try await HTTPClient.trusting { client in
                 await #expect(throws: (any Error).self) { try await server.get(config: .onServer(client)) }
             }
@@ -34,7 +38,9 @@ import Testing
 
     @Test(arguments: ["200", "299", "404", "600", "999"])
     func `a valid status is received`(status: String) async throws {
-        try await TLSServer.serving { _, _ in .ok("{}", status: status) } _: { server in
+        try await TLSServer.serving { _, _ in
+            .ok("{}", status: status)
+        } _: { server in
             try await HTTPClient.trusting { client in
                 let response = try await server.get(config: .onServer(client))
                 #expect(response.status.code == Int(status))
@@ -81,7 +87,9 @@ import Testing
     }
 
     @Test func `a connection that the server ends in an orderly manner before a response ends the call`() async throws {
-        try await TLSServer.serving { _, number in number == 0 ? .goAway : .ok("{}") } _: { server in
+        try await TLSServer.serving { _, number in
+            number == 0 ? .goAway : .ok("{}")
+        } _: { server in
             try await HTTPClient.trusting { client in
                 let request = server.request { $0.timeout = .seconds(5) }
                 let result = await Result {
@@ -93,7 +101,9 @@ import Testing
     }
 
     @Test func `a connection that is closed in the middle of many streams ends each call`() async throws {
-        try await TLSServer.serving { _, number in number == 19 ? .close : .silence } _: { server in
+        try await TLSServer.serving { _, number in
+            number == 19 ? .close : .silence
+        } _: { server in
             try await HTTPClient.trusting { client in
                 let config = URLSession.Config.onServer(client)
                 let codes = await withTaskGroup(of: URLError.Code?.self) { group in

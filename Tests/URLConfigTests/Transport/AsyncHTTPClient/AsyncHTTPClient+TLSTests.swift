@@ -87,10 +87,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [FaultServer.Fault.garbage, .ok("{}"), .falseHandshake, .empty, .reset])
+    /// They do not read a request, because the client waits for them.
+    @Test(arguments: [FaultServer.Fault.falseHandshake, .init { $0.close() }, .init { try $0.reset() }])
     func `a server that does not speak TLS is an error`(fault: FaultServer.Fault) async throws {
-        try await FaultServer.serving(.init { try? fault.run($0) }) { server in
-            let request = URLRequest.with(.init(host: server.host.replacingOccurrences(of: "http:", with: "https:"))) { _ in }
+        try await FaultServer.serving(fault) { server in
+            let host = server.host.replacingOccurrences(of: "http:", with: "https:")
+            let request = URLRequest.with(.init(host: host)) { _ in }
             let error = await #expect(throws: URLError.self) {
                 try await server.response(for: request, config: .server)
             }
@@ -101,7 +103,8 @@ import Testing
 
     @Test func `a server that responds to a handshake with text is a failed secure connection`() async throws {
         try await FaultServer.serving(.falseHandshake) { server in
-            let request = URLRequest.with(.init(host: server.host.replacingOccurrences(of: "http:", with: "https:"))) { _ in }
+            let host = server.host.replacingOccurrences(of: "http:", with: "https:")
+            let request = URLRequest.with(.init(host: host)) { _ in }
             let error = await #expect(throws: URLError.self) {
                 try await server.response(for: request, config: .server)
             }
