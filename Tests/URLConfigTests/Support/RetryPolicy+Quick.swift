@@ -11,12 +11,12 @@ extension RetryPolicy {
 }
 
 extension URLSession {
-    /// Lends a session whose connections may be silent for one second.
+    /// Lends a session whose connections may be silent for three seconds.
     static func impatient(
         isolation: isolated (any Actor)? = #isolation, _ body: (URLSession) async throws -> Void
     ) async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 1
+        configuration.timeoutIntervalForRequest = 3
         let session = URLSession(configuration: configuration)
         defer { session.finishTasksAndInvalidate() }
         try await body(session)

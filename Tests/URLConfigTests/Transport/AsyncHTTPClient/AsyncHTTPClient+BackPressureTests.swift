@@ -137,7 +137,7 @@ import Testing
                 for _ in 0..<2 {
                     for _ in 0..<20 { _ = try await body.next() }
                     // Longer than the session's limit.
-                    try await Task.sleep(for: .seconds(3))
+                    try await Task.sleep(for: .seconds(7))
                 }
                 let piece = try await body.next()
                 #expect(piece?.isEmpty == false)

@@ -148,13 +148,15 @@ import Testing
                 return Task { try await server.response(for: Self.put(server), config: Self.sending(body)) }
             }
             try await waitUntil { blocked.count > 3 }
-            try await URLSession.impatient { other in
-                // The blocked calls have all connections of the first session.
-                let body = Self.sending(Self.stream(Data("{}".utf8), length: 2))
-                for config in [URLSession.Config.server, body] {
-                    let response = try await other.response(for: Self.put(server), config: config)
-                    #expect(response.isSuccess)
-                }
+            // The blocked calls have all connections of the first session.
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 9
+            let other = URLSession(configuration: configuration)
+            defer { other.finishTasksAndInvalidate() }
+            let body = Self.sending(Self.stream(Data("{}".utf8), length: 2))
+            for config in [URLSession.Config.server, body] {
+                let response = try await other.response(for: Self.put(server), config: config)
+                #expect(response.isSuccess)
             }
             for call in calls { call.cancel() }
             for call in calls {

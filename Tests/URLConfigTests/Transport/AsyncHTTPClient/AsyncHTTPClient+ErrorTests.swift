@@ -118,7 +118,7 @@ import Testing
                 }
                 #expect(error?.code == .timedOut)
                 #expect(error?.cause != nil)
-                #expect(server.requests.count == 3)
+                #expect(error?.attempts.count == 3)
             }
         }
     }
