@@ -2,9 +2,11 @@
 
 import NIOSSL
 
-/// A certificate that is signed by its own key. It is for tests only, so the key may be public.
+/// A certificate that is signed by its own key.
 ///
-/// They were made with openssl and are valid from 2020 to 2070.
+/// It is for tests only, so the key may be public.
+///
+/// It was made with openssl and is valid from 2020 to 2070.
 struct TestCertificate: Sendable {
     let certificate: String
     let key: String

@@ -79,7 +79,9 @@ final class SilenceTimer: ChannelDuplexHandler {
         timer = nil
     }
 
-    /// Begins a time of silence. A timer that is already running looks at the last one when it fires.
+    /// Begins a time of silence.
+    ///
+    /// A timer that is already running looks at the last one when it fires.
     private func watch(_ context: ChannelHandlerContext) {
         last = .now()
         if isWaiting, isReading, timer == nil { schedule(context) }
