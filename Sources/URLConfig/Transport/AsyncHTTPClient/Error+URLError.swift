@@ -3,6 +3,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
@@ -15,7 +16,6 @@ extension Error {
         if self as? HTTPClientError == .alreadyShutdown {
             return RequestError.refused(.invalidRequest, "the HTTPClient has been shut down; use a running one", self)
         }
-        if self as? HTTPClientError == .cancelled { return CancellationError() }
         guard let code = urlErrorCode else { return self }
         var information: [String: Any] = [NSUnderlyingErrorKey: self, NSLocalizedDescriptionKey: "\(self)"]
         information[NSURLErrorFailingURLErrorKey] = url
@@ -32,12 +32,14 @@ extension Error {
         case is ChannelError: .networkConnectionLost
         case HTTPParserError.invalidEOFState: .networkConnectionLost
         case is HTTPParserError: .cannotParseResponse
+        case is any NIOHTTP2Error: .networkConnectionLost
         case NIOSSLError.handshakeFailed(let failure) where "\(failure)".contains("CERTIFICATE_VERIFY_FAILED"):
             .serverCertificateUntrusted
         case NIOSSLError.uncleanShutdown: .networkConnectionLost
         case is NIOSSLError: .secureConnectionFailed
-        case let error as NIOSSLExtraError: error == .failedToValidateHostname
-            ? .serverCertificateUntrusted : .secureConnectionFailed
+        case let error as NIOSSLExtraError:
+            error == .failedToValidateHostname
+                ? .serverCertificateUntrusted : .secureConnectionFailed
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             .cannotDecodeContentData
         default: nil
@@ -51,7 +53,8 @@ extension HTTPClientError {
         case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout,
             .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
             .timedOut
-        case .remoteConnectionClosed, .uncleanShutdown: .networkConnectionLost
+        // A request is cancelled not only with its task, but also if its connection or the client is being closed.
+        case .remoteConnectionClosed, .uncleanShutdown, .cancelled: .networkConnectionLost
         case .invalidURL, .emptyHost, .emptyScheme: .badURL
         case .invalidProxyResponse, .proxyAuthenticationRequired: .cannotConnectToHost
         default: .unknown

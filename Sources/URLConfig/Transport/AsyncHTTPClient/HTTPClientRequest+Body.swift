@@ -10,7 +10,10 @@ extension HTTPClientRequest.Body {
         case .data(let data): self = .bytes(ByteBuffer(data: data))
         case .file, .stream:
             let (stream, length) = try body.opened()
-            self = .stream(StreamPieces(stream, length: length), length: length.map { .known($0) } ?? .unknown)
+            // With a known length of 0, the stream would not be read, and so not be checked.
+            let known: Length = length.map { $0 == 0 ? .unknown : .known($0) } ?? .unknown
+            self = .stream(StreamPieces(stream, length: length), length: known)
+            if case .file = body, length == 0 { self = .bytes(ByteBuffer()) }
         }
     }
 }
@@ -28,7 +31,9 @@ private struct StreamPieces: AsyncSequence, Sendable {
             if stream.streamStatus == .notOpen { stream.open() }
             var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
             let count = piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
-                bytes.bindMemory(to: UInt8.self).baseAddress.map { Swift.max(0, stream.read($0, maxLength: bytes.count)) } ?? 0
+                bytes.bindMemory(to: UInt8.self).baseAddress.map {
+                    Swift.max(0, stream.read($0, maxLength: bytes.count))
+                } ?? 0
             }
             if let failure = failure.withLock({ $0 }) { return .failure(failure) }
             if count == 0 { stream.close() }

@@ -8,7 +8,10 @@ extension Transport.Request {
     func checkIsForAsyncHTTPClient() throws(RequestError) {
         let configuration = session.configuration
         let standard = Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
-        if let custom = configuration.protocolClasses?.first(where: { !standard.contains(ObjectIdentifier($0)) }) {
+        // On Linux, the shared session has more of Foundation's classes than the default configuration.
+        if let custom = configuration.protocolClasses?.first(where: {
+            !standard.contains(ObjectIdentifier($0)) && !String(reflecting: $0).hasPrefix("FoundationNetworking.")
+        }) {
             throw .refused(
                 .invalidRequest,
                 "the session has the URLProtocol class \(custom), which asyncHTTPClient does not use; set another "

@@ -25,8 +25,9 @@ struct Settings: Hashable {
     fileprivate var clientConfiguration: HTTPClient.Configuration {
         let silence = silence?.timeAmount
         var configuration = HTTPClient.Configuration.urlConfig
-        (configuration.timeout.read, configuration.timeout.write) = (silence, silence)
+        configuration.timeout.write = silence
         configuration.timeout.connect = silence ?? .hours(24)
+        if let silence { configuration.limitSilence(to: silence) }
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.proxy = proxy
         return configuration
@@ -52,9 +53,20 @@ extension HTTPClient.Configuration {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(
             after: ByteToMessageHandler<HTTPResponseDecoder>.self)
-        configuration.http2StreamChannelDebugInitializer = ConnectionGuard.add(
-            after: HTTP2FramePayloadToHTTP1ClientCodec.self)
+        let addGuard = ConnectionGuard.add(after: HTTP2FramePayloadToHTTP1ClientCodec.self)
+        configuration.http2StreamChannelDebugInitializer = { channel in
+            addGuard(channel).flatMapThrowing { try StatusGuard.add(to: channel) }
+        }
         return configuration
+    }
+
+    fileprivate mutating func limitSilence(to limit: TimeAmount) {
+        for initializer in [\Self.http1_1ConnectionDebugInitializer, \.http2StreamChannelDebugInitializer] {
+            guard let addGuard = self[keyPath: initializer] else { continue }
+            self[keyPath: initializer] = { channel in
+                addGuard(channel).flatMapThrowing { try SilenceTimer.add(limit, to: channel) }
+            }
+        }
     }
 }
 

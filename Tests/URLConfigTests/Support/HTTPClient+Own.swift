@@ -1,0 +1,68 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import NIOSSL
+
+@testable import URLConfig
+
+extension HTTPClient {
+    /// Lends a client, and shuts it down afterwards.
+    @discardableResult
+    static func lending<Value>(
+        _ configure: (inout Configuration) throws -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,
+        _ body: (HTTPClient) async throws -> Value
+    ) async throws -> Value {
+        var configuration = Configuration.urlConfig
+        try configure(&configuration)
+        let client = HTTPClient(configuration: configuration)
+        do {
+            let value = try await body(client)
+            try await client.shutdown()
+            return value
+        } catch {
+            // The body may have shut it down.
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    /// Lends a client that trusts only this certificate.
+    @discardableResult
+    static func trusting<Value>(
+        _ certificate: TestCertificate = .localhost, isolation: isolated (any Actor)? = #isolation,
+        _ body: (HTTPClient) async throws -> Value
+    ) async throws -> Value {
+        try await lending {
+            $0.tlsConfiguration = try certificate.forClient()
+        } _: {
+            try await body($0)
+        }
+    }
+}
+
+extension URLSession.Config {
+    /// Without a log, and with the server transport.
+    static let server = onServer()
+
+    /// Without a log, and with the server transport with a client of one's own.
+    static func onServer(_ client: HTTPClient = .shared) -> Self {
+        .silent.with { $0.transport = .asyncHTTPClient(client) }
+    }
+}
+
+extension TestServer {
+    /// Sends a request once with the server transport, as a transport that uses it does.
+    func open(_ request: URLRequest? = nil, in session: URLSession? = nil) async throws -> Transport.Response {
+        try await Transport.asyncHTTPClient().send(
+            Transport.Request(
+                urlRequest: request ?? self.request(), session: session ?? self.session,
+                allowsSessionCredentials: true, config: .server, credential: nil))
+    }
+}
+
+extension URLError {
+    /// The client's error.
+    var cause: (any Error)? { userInfo[NSUnderlyingErrorKey] as? any Error }
+}
+
+#endif

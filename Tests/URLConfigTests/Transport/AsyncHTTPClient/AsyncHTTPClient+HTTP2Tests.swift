@@ -1,0 +1,147 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import Testing
+
+@testable import URLConfig
+
+/// Servers that speak HTTP/2 and do wrong.
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientHTTP2Tests {
+    /// The error of one POST, which is not sent again.
+    private func error(after answer: TLSServer.Answer) async throws -> (any Error)? {
+        var result: (any Error)?
+        try await TLSServer.serving { _, _ in
+            answer
+        } _: { server in
+            result = try await HTTPClient.trusting { client in
+                let request = server.request { $0.method = .post }
+                return await #expect(throws: (any Error).self) {
+                    try await server.response(for: request, config: .onServer(client))
+                }
+            }
+            #expect(server.requests.first?.version == 2)
+        }
+        return result
+    }
+
+    @Test(arguments: ["000", "001", "42", "099", "abc", "2OO", "", "-200", "1000", "99999999999999999999"])
+    func `a status that is none is an error, and the process lives on`(status: String) async throws {
+        try await TLSServer.serving { _, _ in
+            .ok("{}", status: status)
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                await #expect(throws: (any Error).self) { try await server.get(config: .onServer(client)) }
+            }
+            #expect(server.requests.first?.version == 2)
+        }
+    }
+
+    @Test(arguments: ["200", "299", "404", "600", "999"])
+    func `a valid status is received`(status: String) async throws {
+        try await TLSServer.serving { _, _ in
+            .ok("{}", status: status)
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let response = try await server.get(config: .onServer(client))
+                #expect(response.status.code == Int(status))
+                #expect(try response.text() == "{}")
+            }
+        }
+    }
+
+    @Test func `a stream that is reset before the response is a lost connection`() async throws {
+        let error = try await error(after: .resetBeforeHead) as? URLError
+        #expect(error?.code == .networkConnectionLost)
+        #expect(error?.cause != nil)
+    }
+
+    @Test func `a stream that is reset in the body is a lost connection, not a short body`() async throws {
+        let error = try await error(after: .resetInBody) as? URLError
+        #expect(error?.code == .networkConnectionLost)
+        #expect(error?.cause != nil)
+    }
+
+    @Test func `a connection that is closed before the response is a lost connection`() async throws {
+        let error = try await error(after: .close) as? URLError
+        #expect(error?.code == .networkConnectionLost)
+    }
+
+    @Test func `a reset stream does not disturb the others of its connection`() async throws {
+        try await TLSServer.serving { request, _ in
+            request.path == "/bad" ? .resetInBody : .ok("{}")
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let config = URLSession.Config.onServer(client)
+                try await withThrowingTaskGroup(of: Bool.self) { group in
+                    for index in 0..<40 {
+                        group.addTask {
+                            let path = index.isMultiple(of: 2) ? "/good" : "/bad"
+                            let response = try? await server.get(.init(path), config: config)
+                            return (response != nil) == (path == "/good")
+                        }
+                    }
+                    for try await isRight in group { #expect(isRight) }
+                }
+            }
+        }
+    }
+
+    @Test func `a connection that the server ends in an orderly manner before a response ends the call`() async throws {
+        try await TLSServer.serving { _, number in
+            number == 0 ? .goAway : .ok("{}")
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let request = server.request { $0.timeout = .seconds(5) }
+                let result = await Result {
+                    try await server.response(for: request, config: .onServer(client)) { $0.retry = .standard }
+                }
+                #expect((try? result.get().status) == .ok, "\(result)")
+            }
+        }
+    }
+
+    @Test func `a connection that is closed in the middle of many streams ends each call`() async throws {
+        try await TLSServer.serving { _, number in
+            number == 19 ? .close : .silence
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let config = URLSession.Config.onServer(client)
+                let codes = await withTaskGroup(of: URLError.Code?.self) { group in
+                    for _ in 0..<20 {
+                        group.addTask {
+                            let request = server.request { $0.method = .post }
+                            do {
+                                _ = try await server.response(for: request, config: config)
+                                return nil
+                            } catch {
+                                return (error as? URLError)?.code
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(codes == Array(repeating: .networkConnectionLost, count: 20))
+            }
+            #expect(Set(server.requests.map(\.connection)).count == 1)
+        }
+    }
+
+    @Test func `a call that is cancelled ends its stream, and the connection stays`() async throws {
+        try await TLSServer.serving { request, _ in
+            request.path == "/silence" ? .silence : .ok("{}")
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let config = URLSession.Config.onServer(client)
+                let call = Task { try await server.get("/silence", config: config) }
+                try await waitUntil { server.requests.count == 1 }
+                call.cancel()
+                await #expect(throws: CancellationError.self) { try await call.value }
+                let response = try await server.get("/", config: config)
+                #expect(response.isSuccess)
+            }
+            #expect(server.connections == 1)
+        }
+    }
+}
+
+#endif
