@@ -3,6 +3,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
@@ -26,21 +27,33 @@ extension Error {
         switch self as any Error {
         case let error as HTTPClientError: error.matchingCode
         case let error as NIOConnectionError: error.connectionErrors.isEmpty ? .cannotFindHost : .cannotConnectToHost
-        case let error as IOError: error.errnoCode == ECONNREFUSED ? .cannotConnectToHost : .networkConnectionLost
+        case let error as IOError: error.matchingCode
         case is SocketAddressError: .cannotFindHost
         case ChannelError.connectTimeout: .timedOut
         case is ChannelError: .networkConnectionLost
         case HTTPParserError.invalidEOFState: .networkConnectionLost
         case is HTTPParserError: .cannotParseResponse
+        case is any NIOHTTP2Error: .networkConnectionLost
         case NIOSSLError.handshakeFailed(let failure) where "\(failure)".contains("CERTIFICATE_VERIFY_FAILED"):
             .serverCertificateUntrusted
         case NIOSSLError.uncleanShutdown: .networkConnectionLost
         case is NIOSSLError: .secureConnectionFailed
-        case let error as NIOSSLExtraError: error == .failedToValidateHostname
-            ? .serverCertificateUntrusted : .secureConnectionFailed
+        case let error as NIOSSLExtraError:
+            error == .failedToValidateHostname
+                ? .serverCertificateUntrusted : .secureConnectionFailed
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             .cannotDecodeContentData
         default: nil
+        }
+    }
+}
+
+extension IOError {
+    fileprivate var matchingCode: URLError.Code {
+        switch errnoCode {
+        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN: .networkConnectionLost
+        case ETIMEDOUT: .timedOut
+        default: .cannotConnectToHost
         }
     }
 }
