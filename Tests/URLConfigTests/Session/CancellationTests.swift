@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled while a delegate thinks about a redirect`() async throws {
+    @Test(.urlSessionOnly) func `cancelled while a delegate thinks about a redirect`() async throws {
         let (entered, signal) = AsyncStream.makeStream(of: Void.self)
         try await FaultServer.serving(.redirect(to: "/next")) { server in
             let task = Task {

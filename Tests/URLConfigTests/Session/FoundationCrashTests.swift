@@ -5,7 +5,7 @@ import URLConfig
 /// Responses that crash Foundation itself.
 ///
 /// If one of these tests fails, Foundation has been fixed. Then change the test and the documentation.
-@Suite(.timeLimit(.minutes(10))) struct FoundationCrashTests {
+@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct FoundationCrashTests {
     @Test func `fields after the last chunk`() async {
         let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
             try await FaultServer.serving(.trailers) { try await $0.data() }

@@ -6,7 +6,7 @@ import Testing
 /// Known errors of Foundation on Linux that the library does not prevent.
 ///
 /// If one of these tests fails, Foundation has been fixed. Then change the test and the documentation.
-@Suite(.timeLimit(.minutes(10))) struct FoundationLimitTests {
+@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct FoundationLimitTests {
     private func response(
         to fault: FaultServer.Fault, _ change: @escaping (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> DataResponse {

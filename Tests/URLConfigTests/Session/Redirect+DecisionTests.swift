@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Owner.allCases)
+    @Test(.urlSessionOnly, arguments: Owner.allCases)
     func `a delegate is asked, and may say no`(owner: Owner) async throws {
         try await Origins.serving { origins in
             let response = try await response(origins, owner) { response, next, answer in
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Owner.allCases)
+    @Test(.urlSessionOnly, arguments: Owner.allCases)
     func `a delegate may have another request sent`(owner: Owner) async throws {
         try await Origins.serving { origins in
             let response = try await response(origins, owner) { _, _, answer in
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Owner.allCases)
+    @Test(.urlSessionOnly, arguments: Owner.allCases)
     func `of a delegate that answers twice the first answer counts`(owner: Owner) async throws {
         try await Origins.serving { origins in
             let response = try await response(origins, owner) { _, next, answer in

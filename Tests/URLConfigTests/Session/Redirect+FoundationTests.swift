@@ -5,7 +5,7 @@ import Testing
 import URLConfig
 
 /// How `URLSession` itself handles redirects on Linux; if one of these tests fails, Foundation has been fixed.
-@Suite(.serialized) struct RedirectFoundationTests {
+@Suite(.urlSessionOnly, .serialized) struct RedirectFoundationTests {
     private func text(_ origins: Origins, _ request: URLRequest) async throws -> String {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [307, 308])
+    @Test(.urlSessionOnly, arguments: [307, 308])
     func `a delegate gives another stream`(status: Int) async throws {
         try await Origins.serving { origins in
             let response = try await origins.a.response(for: request(origins, status)) {

@@ -155,7 +155,9 @@ import Testing
         }
     }
 
-    @Test func `a task delegate of the caller's is asked about a redirect, and receives no data`() async throws {
+    @Test(.urlSessionOnly) func `a task delegate of the caller's is asked about a redirect, and receives no data`()
+        async throws
+    {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
             let calls = Locked<[String]>([])
             func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

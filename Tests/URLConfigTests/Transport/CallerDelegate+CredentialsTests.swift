@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// A delegate's credential for a challenge, together with other credentials of the call.
-@Suite(.timeLimit(.minutes(10))) struct CallerDelegateCredentialsTests {
+@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct CallerDelegateCredentialsTests {
     @Test func `a credential for a challenge does not take the place of a token`() async throws {
         let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
             .init("old")

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// A caller's delegate that never responds.
-@Suite(.timeLimit(.minutes(10))) struct CallerDelegateSilenceTests {
+@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct CallerDelegateSilenceTests {
     /// The question that the delegate never responds to.
     enum Question: CaseIterable { case challenge, redirect, stream }
 

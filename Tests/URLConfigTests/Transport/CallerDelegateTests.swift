@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// The questions to the caller's delegates, and the effects of their decisions.
-@Suite(.timeLimit(.minutes(10))) struct CallerDelegateTests {
+@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct CallerDelegateTests {
     enum Place: CaseIterable { case session, task }
 
     /// Sends a request to a server that wants a password, with a delegate of the session or of the task.

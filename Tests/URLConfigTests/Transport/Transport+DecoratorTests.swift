@@ -2,12 +2,12 @@ import Testing
 
 @testable import URLConfig
 
-/// Transports that pass requests to the session's transport: the send loop still decides correctly.
+/// Transports that pass requests to the transport of the tests: the send loop still decides correctly.
 @Suite(.timeLimit(.minutes(10))) struct TransportDecoratorTests {
-    private static let identity = Transport { try await Transport.urlSession.send($0) }
+    private static let identity = Transport { try await TransportOfTests.transport.send($0) }
 
     #if canImport(FoundationNetworking)
-    @Test func `a challenge is met, whenever it is seen`() async throws {
+    @Test(.urlSessionOnly) func `a challenge is met, whenever it is seen`() async throws {
         try await Loopback.guarded { server in
             for _ in 0..<10 {
                 let response = try await server.get {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `credentials for a challenge go to the host that asked`() async throws {
+    @Test(.urlSessionOnly) func `credentials for a challenge go to the host that asked`() async throws {
         let challenge = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n"
         try await FaultServer.serving(.raw(challenge)) { asking in
             try await FaultServer.serving(.ok("{}")) { other in
@@ -31,7 +31,7 @@ import Testing
                         return sendings
                     }
                     request.urlRequest.url = URL(string: count == 1 ? asking.host : other.host)
-                    return try await Transport.urlSession.send(request)
+                    return try await TransportOfTests.transport.send(request)
                 }
                 let response = try await asking.get {
                     $0.transport = failover
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a limit bounds what is not read yet`() async throws {
         let held = Transport { request in
-            let response = try await Transport.urlSession.send(request)
+            let response = try await TransportOfTests.transport.send(request)
             try await Task.sleep(for: .milliseconds(100))
             return response
         }
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `a transport that collects a body that is too long throws the limit of the call`() async throws {
         let collecting = Transport { request in
-            var response = try await Transport.urlSession.send(request)
+            var response = try await TransportOfTests.transport.send(request)
             response.body = .init(try await response.body.collect())
             return response
         }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a redirect that a delegate refuses keeps its body`() async throws {
+    @Test(.urlSessionOnly) func `a redirect that a delegate refuses keeps its body`() async throws {
         let moved = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 5\r\n\r\nmoved"
         try await FaultServer.serving(.raw(moved)) { server in
             let response = try await server.get {
@@ -93,8 +93,8 @@ import Testing
 
     @Test func `a stream that was read is an error, and not an empty body`() async throws {
         let twice = Transport { request in
-            _ = try await Transport.urlSession.send(request).body.collect()
-            return try await Transport.urlSession.send(request)
+            _ = try await TransportOfTests.transport.send(request).body.collect()
+            return try await TransportOfTests.transport.send(request)
         }
         try await FaultServer.serving(.ok("{}")) { server in
             let request = server.request {
@@ -114,7 +114,7 @@ import Testing
             let injecting = Transport { request in
                 var request = request
                 request.urlRequest.httpMethod = "GET / HTTP/1.1\r\nX-Injected: 1\r\nX"
-                return try await Transport.urlSession.send(request)
+                return try await TransportOfTests.transport.send(request)
             }
             let error = await #expect(throws: RequestError.self) { try await server.get { $0.transport = injecting } }
             #expect(error?.code == .invalidRequest)
@@ -167,7 +167,7 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             let shown = Journal()
             let dumping = Transport { request in
-                let response = try await Transport.urlSession.send(request)
+                let response = try await TransportOfTests.transport.send(request)
                 var text = ""
                 dump(request, to: &text)
                 dump(response, to: &text)

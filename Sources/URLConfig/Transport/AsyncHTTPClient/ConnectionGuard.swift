@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 
+import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
@@ -7,6 +8,7 @@ import NIOHTTP2
 /// Stands between AsyncHTTPClient and a connection, or a stream of HTTP/2.
 ///
 /// - It tells the request on a reused connection when the connection is lost before a response.
+/// - It tells a write that failed from a request that was never sent, whose error is `ioOnClosedChannel`.
 /// - It refuses a status below 100, with whose body AsyncHTTPClient crashes.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -36,7 +38,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
             requests += 1
             isWaiting = true
         }
-        context.write(data, promise: promise)
+        guard let promise else { return context.write(data, promise: nil) }
+        // A write may fail before an error is caught, and then AsyncHTTPClient fails the request with its error.
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { promise.completeWith($0.mapError(self.asLost)) }
+        context.write(data, promise: written)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -50,13 +56,18 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        let isLost = isWaiting && requests > 1 && error is IOError
-        context.fireErrorCaught(isLost ? Transport.LostConnection(underlyingError: error) : error)
+        context.fireErrorCaught(asLost(error))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         if isWaiting, requests > 1 { context.fireErrorCaught(Transport.LostConnection()) }
         context.fireChannelInactive()
+    }
+
+    private func asLost(_ error: any Error) -> any Error {
+        guard error is IOError || error is ChannelError else { return error }
+        if isWaiting, requests > 1 { return Transport.LostConnection(underlyingError: error) }
+        return error is ChannelError ? HTTPClientError.remoteConnectionClosed : error
     }
 }
 

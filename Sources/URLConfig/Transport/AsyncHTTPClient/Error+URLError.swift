@@ -26,7 +26,7 @@ extension Error {
         switch self as any Error {
         case let error as HTTPClientError: error.matchingCode
         case let error as NIOConnectionError: error.connectionErrors.isEmpty ? .cannotFindHost : .cannotConnectToHost
-        case let error as IOError: error.errnoCode == ECONNREFUSED ? .cannotConnectToHost : .networkConnectionLost
+        case let error as IOError: error.matchingCode
         case is SocketAddressError: .cannotFindHost
         case ChannelError.connectTimeout: .timedOut
         case is ChannelError: .networkConnectionLost
@@ -43,6 +43,16 @@ extension Error {
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             .cannotDecodeContentData
         default: nil
+        }
+    }
+}
+
+extension IOError {
+    fileprivate var matchingCode: URLError.Code {
+        switch errnoCode {
+        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN: .networkConnectionLost
+        case ETIMEDOUT: .timedOut
+        default: .cannotConnectToHost
         }
     }
 }

@@ -34,6 +34,9 @@ struct AsyncHTTPClientSender {
     /// Whether the caller's client follows redirects itself, without the rules for credentials.
     private let followsRedirects: Bool
 
+    /// The number of closed connections after which a request fails.
+    private static let mostClosed = 8
+
     init(_ client: HTTPClient?) {
         self.client = client
         followsRedirects = client?.followsRedirects ?? false
@@ -45,17 +48,30 @@ struct AsyncHTTPClientSender {
                 .invalidRequest,
                 "the HTTPClient follows redirects itself; make it with HTTPClient(configuration: .urlConfig)")
         }
+        // The send loop has checked the request, but a transport may have changed it.
+        try request.urlRequest.checkSendable()
         try request.checkIsForAsyncHTTPClient()
         let urlRequest = request.completeURLRequest
         do {
             let client = try self.client ?? .with(Settings(request))
-            let response = try await client.execute(
-                HTTPClientRequest(urlRequest, request.body), deadline: .distantFuture)
+            let response = try await executed(HTTPClientRequest(urlRequest, request.body), by: client)
             return try received(response, to: request)
         } catch {
             try Task.checkCancellation()
             throw error.asURLError(urlRequest.url)
         }
+    }
+
+    /// Executes a request again if nothing was sent, because the connection of the pool was closed meanwhile.
+    private func executed(_ request: HTTPClientRequest, by client: HTTPClient) async throws -> HTTPClientResponse {
+        for _ in 0..<Self.mostClosed {
+            do {
+                return try await client.execute(request, deadline: .distantFuture)
+            } catch ChannelError.ioOnClosedChannel {
+                try Task.checkCancellation()
+            }
+        }
+        return try await client.execute(request, deadline: .distantFuture)
     }
 
     private func received(

@@ -9,7 +9,7 @@ import Testing
 ///
 /// Where possible, one test shows both, so that it fails when Foundation is fixed.
 @Suite(.timeLimit(.minutes(10))) struct ShadowSessionTests {
-    @Test func `a session has one shadow for all its calls`() async throws {
+    @Test(.urlSessionOnly) func `a session has one shadow for all its calls`() async throws {
         try await Loopback.serving { _ in
             .json("{}")
         } _: { server in
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `sessions made and dropped for each call leave nothing behind`() async throws {
+    @Test(.urlSessionOnly) func `sessions made and dropped for each call leave nothing behind`() async throws {
         try await Loopback.serving { _ in
             .json("{}")
         } _: { server in
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// In a separate process, because the sessions of other tests would remove the shadow.
-    @Test func `the shadow of a released session goes although no other call follows`() async {
+    @Test(.urlSessionOnly) func `the shadow of a released session goes although no other call follows`() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<3 { _ = ShadowSession.of(URLSession(configuration: .ephemeral)) }
             #expect(ShadowSession.count > 0)
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// In a separate process, because these sessions wait for Foundation's queue on all threads of Swift's pool.
-    @Test func `a session may go on one thread while another looks for those that are gone`() async {
+    @Test(.urlSessionOnly) func `a session may go on one thread while another looks for those that are gone`() async {
         await #expect(processExitsWith: .success) {
             /// Its `deinit` calls the library again. While the lock is held, that would be a deadlock.
             final class Returning: NSObject, URLSessionTaskDelegate {
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `stock Foundation hangs on a 401 with a Basic challenge`() async throws {
+    @Test(.urlSessionOnly) func `stock Foundation hangs on a 401 with a Basic challenge`() async throws {
         let served = Locked(0)
         try await Loopback.serving { _ in
             served.withLock { $0 += 1 }

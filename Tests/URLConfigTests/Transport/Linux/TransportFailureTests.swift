@@ -124,7 +124,7 @@ import Testing
         #expect(try await code(.interim(status)).ours == nil)
     }
 
-    @Test func `ten thousand fields arrive`() async throws {
+    @Test(.urlSessionOnly) func `ten thousand fields arrive`() async throws {
         try await FaultServer.serving(.manyFields) { server in
             let response = try await server.get()
             #expect(response.headerFields.count > 10_000)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import URLConfig
 
-/// The session's transport, used by another transport: first the head, then bodies of all kinds.
-@Suite(.timeLimit(.minutes(10))) struct TransportURLSessionTests {
+/// The transport of the tests, used by another transport: first the head, then bodies of all kinds.
+@Suite(.timeLimit(.minutes(10))) struct TransportSendTests {
     @discardableResult
     private func response(
         _ server: FaultServer, _ path: URLRequest.Path = "/", method: HTTPRequest.Method = .get,
@@ -37,7 +37,7 @@ import Testing
         try await FaultServer.serving(Self.stepwise(steps, ["one", "two", "three"])) { server in
             let seen = Journal()
             let response = try await response(server) { request in
-                let response = try await Transport.urlSession.send(request)
+                let response = try await TransportOfTests.transport.send(request)
                 await seen.note("\(response.status.code)")
                 steps.signal()
                 for try await piece in response.body {
@@ -65,7 +65,7 @@ import Testing
         }
         try await FaultServer.serving(endless) { server in
             let response = try await response(server) { request in
-                let response = try await Transport.urlSession.send(request)
+                let response = try await TransportOfTests.transport.send(request)
                 for try await piece in response.body where !piece.isEmpty { break }
                 return .init(status: .accepted)
             }
@@ -82,7 +82,7 @@ import Testing
             let call = Task {
                 try await response(server) { request in
                     if !hasHead { Task { await isReached.pass() } }
-                    let response = try await Transport.urlSession.send(request)
+                    let response = try await TransportOfTests.transport.send(request)
                     for try await _ in response.body { Task { await isReached.pass() } }
                     return response
                 }
@@ -99,7 +99,7 @@ import Testing
             let read = Locked(Data())
             let error = await #expect(throws: URLError.self) {
                 try await response(server) { request in
-                    let response = try await Transport.urlSession.send(request)
+                    let response = try await TransportOfTests.transport.send(request)
                     for try await piece in response.body { read.withLock { $0 += piece } }
                     return response
                 }
@@ -123,7 +123,7 @@ import Testing
                 try await response(server, method: .put) { request in
                     var request = request
                     request.body = body
-                    return try await Transport.urlSession.send(request)
+                    return try await TransportOfTests.transport.send(request)
                 }
             }
             #expect(
@@ -148,7 +148,7 @@ import Testing
                         made.withLock { $0 += 1 }
                         return InputStream(data: Data("body".utf8))
                     }
-                    return try await Transport.urlSession.send(request)
+                    return try await TransportOfTests.transport.send(request)
                 }
                 attempts.set(\.self, response.attempts)
             } catch let error as URLError {
@@ -170,7 +170,7 @@ import Testing
                     var request = request
                     request.urlRequest.httpMethod = "POST"
                     request.body = .data(Data("body".utf8))
-                    return try await Transport.urlSession.send(request)
+                    return try await TransportOfTests.transport.send(request)
                 }
             }
             #expect(error?.code == .networkConnectionLost)
@@ -191,7 +191,7 @@ import Testing
                     $0.transport = Transport { request in
                         var request = request
                         request.body = body
-                        return try await Transport.urlSession.send(request)
+                        return try await TransportOfTests.transport.send(request)
                     }
                 }
             }
@@ -220,7 +220,7 @@ import Testing
                 try await response(server, method: .put) { request in
                     var request = request
                     request.body = .file(URL(filePath: "/nowhere/photo.png"))
-                    return try await Transport.urlSession.send(request)
+                    return try await TransportOfTests.transport.send(request)
                 }
             }
             #expect(error?.code == .invalidRequest)
