@@ -43,11 +43,20 @@ struct Upstreams: Sendable {
         var request = request
         request.setValue(context.id, forHTTPHeaderField: HTTPField.Name.requestID.rawName)
         let typed = TypedRequest<Model?>(request, reader: .json.or(nil, for: .notFound))
-        return try await URLSession.shared.value(for: typed, config: config) {
+        return try await URLSession.upstream.value(for: typed, config: config) {
             $0.logger = context.logger
             $0.deadline = context.end - .now
         }
     }
+}
+
+extension URLSession {
+    /// A session with more connections for each host than the six of ``URLSession/shared``.
+    static let upstream = {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = 50
+        return URLSession(configuration: configuration)
+    }()
 }
 
 extension URLSession.Config {
