@@ -7,7 +7,10 @@ extension Transport.Request {
     ///   go to the network.
     func checkIsForAsyncHTTPClient() throws(RequestError) {
         let configuration = session.configuration
-        let standard = Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
+        // On Linux the shared session has a class that a default configuration has only in some processes.
+        let standard = Set(
+            [URLSessionConfiguration.default, URLSession.shared.configuration].flatMap { $0.protocolClasses ?? [] }
+                .map { ObjectIdentifier($0) })
         if let custom = configuration.protocolClasses?.first(where: { !standard.contains(ObjectIdentifier($0)) }) {
             throw .refused(
                 .invalidRequest,
