@@ -84,8 +84,11 @@ let package = Package(
             name: "service",
             dependencies: [
                 "URLConfig",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: onServers),
+                .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio", condition: onServers),
             ],
             path: "Examples/Service"
         ),

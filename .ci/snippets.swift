@@ -56,6 +56,7 @@ struct Chunk {
 
 struct Module {
     var document: String
+    var needsTrait = false
     var declarations: [Chunk] = []
     var blocks: [[Chunk]] = []
 
@@ -118,6 +119,8 @@ for document in CommandLine.arguments.dropFirst(2) {
             imagined += Chunk.chunks(of: block(to: "-->"), from: first)
         } else if line == "<!-- swift: start anew -->" {
             modules.append(Module(document: document))
+        } else if line == "<!-- swift: with the trait AsyncHTTPClient -->" {
+            modules.append(Module(document: document, needsTrait: true))
         } else if line.hasPrefix("<!-- swift: not compiled, since ") {
             isLeftOut = true
         } else if line.hasPrefix("```") {
@@ -139,7 +142,8 @@ for document in CommandLine.arguments.dropFirst(2) {
     }
     for (number, var module) in modules.enumerated() {
         module.declarations += imagined
-        let file = CommandLine.arguments[1] + "/Document_\(name)_\(number + 1).swift"
+        let trait = module.needsTrait ? "_AsyncHTTPClient" : ""
+        let file = CommandLine.arguments[1] + "/Document_\(name)_\(number + 1)\(trait).swift"
         try module.source.write(toFile: file, atomically: false, encoding: .utf8)
     }
     print("\(document): \(compiled) compiled, \(leftOut) left out")

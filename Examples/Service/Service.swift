@@ -1,6 +1,65 @@
+import Logging
+import URLConfig
+
+#if AsyncHTTPClient
+
+/// A small HTTP service: for each request it calls two upstream services, and combines their responses.
 @main
-enum Service {
-    static func main() {
-        print("This example needs the server transport: swift run --traits AsyncHTTPClient service --help")
+struct Service {
+    static func main() async {
+        do {
+            switch Arguments(Array(CommandLine.arguments.dropFirst())) {
+            case .help:
+                print(Arguments.usage)
+            case .unknown:
+                complain(Arguments.usage)
+                exit(2)
+            case .demo:
+                try await Demo.run()
+            case .serve(let port):
+                try await serve(port)
+            }
+        } catch {
+            complain("service: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func serve(_ port: Int) async throws {
+        var logger = Logger(label: "service")
+        logger.logLevel = .debug
+        prepare(logger)
+        try await StandIns.run { standIns in
+            let router = ArticleRouter(upstreams: Upstreams(standIns)).router
+            try await Server(router, port: port, logger: logger).runUntilInterrupted()
+        }
+    }
+
+    /// What a service sets before it sends its first request.
+    static func prepare(_ logger: Logger) {
+        // All requests of the process are sent with AsyncHTTPClient, also those of libraries that use this package.
+        URLSession.Config.default.transport = .asyncHTTPClient()
+        URLSession.Config.default.logger = logger
+        URLSession.Config.default.logBody = false
+    }
+
+    private static func complain(_ text: String) {
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 }
+
+#else
+
+@main
+struct Service {
+    static func main() {
+        print(
+            """
+            This example needs the server transport, which is a trait of the package. Run it with
+              swift run --traits AsyncHTTPClient --scratch-path .build/async-http-client service --help
+            """)
+        exit(1)
+    }
+}
+
+#endif

@@ -1,17 +1,19 @@
 #if AsyncHTTPClient
 
 extension Transport.Request {
+    /// Foundation's own classes. On Linux, the shared session has one more than a default configuration.
+    private static let standardProtocolClasses = Set(
+        [URLSessionConfiguration.default, URLSession.shared.configuration].flatMap { $0.protocolClasses ?? [] }
+            .map { ObjectIdentifier($0) })
+
     /// Says what AsyncHTTPClient cannot take over from the session and the call.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` for a session whose requests must not
     ///   go to the network.
     func checkIsForAsyncHTTPClient() throws(RequestError) {
         let configuration = session.configuration
-        let standard = Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
-        // On Linux, the shared session has more of Foundation's classes than the default configuration.
-        if let custom = configuration.protocolClasses?.first(where: {
-            !standard.contains(ObjectIdentifier($0)) && !String(reflecting: $0).hasPrefix("FoundationNetworking.")
-        }) {
+        let standard = Self.standardProtocolClasses
+        if let custom = configuration.protocolClasses?.first(where: { !standard.contains(ObjectIdentifier($0)) }) {
             throw .refused(
                 .invalidRequest,
                 "the session has the URLProtocol class \(custom), which asyncHTTPClient does not use; set another "

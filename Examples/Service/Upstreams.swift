@@ -1,0 +1,92 @@
+#if AsyncHTTPClient
+
+import Hummingbird
+import URLConfig
+
+/// The two services that this one calls.
+struct Upstreams: Sendable {
+    private let articles: URLRequest.Config
+    private let authors: URLRequest.Config
+    private let articlesSession: URLSession.Config
+
+    init(_ hosts: StandIns.Hosts) {
+        articles = URLRequest.Config(host: hosts.articles)
+        authors = URLRequest.Config(host: hosts.authors)
+        let tokens = articles.with {
+            $0.path = "/token"
+            $0.method = .post
+            $0.idempotencyKey = .automatic
+        }
+        // One for the whole service: one token, and one refresh, however many requests are refused at once.
+        let authenticator = TokenAuthenticator(hosts: [hosts.articles]) {
+            try await Grant.granted(tokens)
+        } refresh: { _ in
+            try await Grant.granted(tokens)
+        }
+        articlesSession = .upstream.with { $0.authenticator = authenticator }
+    }
+
+    /// The article with this number; `nil` if there is none.
+    func article(_ id: Int, for context: ServiceContext) async throws -> Article? {
+        try await value(.with(articles) { $0.path = "/articles/\(id)" }, articlesSession, context)
+    }
+
+    /// The author with this number; `nil` if there is none.
+    func author(_ id: Int, for context: ServiceContext) async throws -> Author? {
+        try await value(.with(authors) { $0.path = "/authors/\(id)" }, .upstream, context)
+    }
+
+    /// Sends a request with the ID, the log and the time that is left of the request to this service.
+    private func value<Model: Decodable & Sendable>(
+        _ request: URLRequest, _ config: URLSession.Config, _ context: ServiceContext
+    ) async throws -> Model? {
+        var request = request
+        request.setValue(context.id, forHTTPHeaderField: HTTPField.Name.requestID.rawName)
+        let typed = TypedRequest<Model?>(request, reader: .json.or(nil, for: .notFound))
+        return try await URLSession.upstream.value(for: typed, config: config) {
+            $0.logger = context.logger
+            $0.deadline = context.end - .now
+        }
+    }
+}
+
+extension URLSession {
+    /// A session with more connections for each host than the six of ``URLSession/shared``.
+    static let upstream = {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpMaximumConnectionsPerHost = 50
+        return URLSession(configuration: configuration)
+    }()
+}
+
+extension URLSession.Config {
+    /// The preset of both services.
+    fileprivate static let upstream = Self().with {
+        $0.retry = .standard
+        $0.responseLimit = 1_000_000
+    }
+}
+
+/// The response of the token endpoint.
+private struct Grant: Decodable, Sendable {
+    let token: String
+    let lifetime: Double
+
+    static func granted(_ config: URLRequest.Config) async throws -> TokenAuthenticator.Token {
+        let response = try await URLSession.shared.response(for: .with(config), config: .upstream)
+        let grant: Self = try response.validated().decode()
+        return .init(grant.token, expiry: Date(timeIntervalSinceNow: grant.lifetime))
+    }
+}
+
+struct Article: Codable, Sendable {
+    let id: Int
+    let title: String
+    let author: Int
+}
+
+struct Author: Codable, Sendable {
+    let name: String
+}
+
+#endif
