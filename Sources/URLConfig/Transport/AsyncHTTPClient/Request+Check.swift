@@ -7,7 +7,7 @@ extension Transport.Request {
     ///   go to the network.
     func checkIsForAsyncHTTPClient() throws(RequestError) {
         let configuration = session.configuration
-        let standard = Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
+        let standard = Self.standardProtocolClasses
         if let custom = configuration.protocolClasses?.first(where: { !standard.contains(ObjectIdentifier($0)) }) {
             throw .refused(
                 .invalidRequest,
@@ -22,6 +22,17 @@ extension Transport.Request {
         if config.taskDelegate != nil { warn("a task delegate") }
         if session.delegate != nil { warn("the session's delegate") }
         if configuration.urlCredentialStorage?.allCredentials.isEmpty == false { warn("the stored credentials") }
+    }
+
+    #if canImport(FoundationNetworking)
+    /// They are always the same, and a new configuration for each call is slow.
+    private static let standardProtocolClasses = classesOfDefault
+    #else
+    private static var standardProtocolClasses: Set<ObjectIdentifier> { classesOfDefault }
+    #endif
+
+    private static var classesOfDefault: Set<ObjectIdentifier> {
+        Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
     }
 
     private func warn(_ what: String) {

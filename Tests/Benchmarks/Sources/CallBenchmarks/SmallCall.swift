@@ -81,7 +81,8 @@ struct SmallCall {
     }
 
     private func row(
-        _ work: String, _ against: String, _ ours: [Cost], _ theirs: [Cost], _ cost: KeyPath<Cost, Double>, _ target: Double?
+        _ work: String, _ against: String, _ ours: [Cost], _ theirs: [Cost], _ cost: KeyPath<Cost, Double>,
+        _ target: Double?
     ) -> Row {
         let ratios = zip(ours, theirs).map { $0[keyPath: cost] / $1[keyPath: cost] }
         let calls = Double(atOnce * callsEach)
