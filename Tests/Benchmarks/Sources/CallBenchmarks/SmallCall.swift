@@ -23,9 +23,10 @@ struct SmallCall {
     private let rounds = 60
     private let limit = Duration.seconds(60)
 
-    /// What the table calls it. Both begin with the same word, because they are measured in the same rounds.
+    /// What the table calls the calls on Foundation.
     private var work: String { "Call, \(how)" }
     private var workOnServers: String { "Call on servers, \(how)" }
+    /// Both are measured in the same rounds.
     var works: [String] { [work, workOnServers] }
 
     /// Prints the rows.
