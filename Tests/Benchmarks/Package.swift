@@ -6,7 +6,9 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "URLConfig", path: "../.."),
+        .package(name: "URLConfig", path: "../..", traits: ["AsyncHTTPClient"]),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         // No traits: by default it replaces the allocator and the reference counting of the process that is measured.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
@@ -22,7 +24,12 @@ let package = Package(
         ),
         .executableTarget(
             name: "CallBenchmarks",
-            dependencies: [.product(name: "URLConfig", package: "URLConfig")]
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "URLConfig", package: "URLConfig"),
+            ]
         ),
         .executableTarget(name: "BenchmarkServer"),
     ],

@@ -44,14 +44,14 @@ public struct RetryPolicy: Sendable {
 
     /// The delay before the next attempt, and a note for the log; `nil` if there is no next attempt.
     ///
-    /// - Parameter jitter: A random number from zero to one.
+    /// - Parameter jitter: A random number from zero to one, which is a call of the system: only if it is needed.
     func delay(
         after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
-        remaining: Duration?, jitter: Double
+        remaining: Duration?, jitter: @autoclosure () -> Double
     ) -> (delay: Duration, reason: String)? {
         guard attempt < attempts, request.isRepeatable else { return nil }
         let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
-        var delay = Duration(timeoutInterval: limit * jitter) ?? .zero
+        var delay = Duration(timeoutInterval: limit * jitter()) ?? .zero
         var reason = ""
         switch outcome {
         case .failure(let error as URLError) where errors.contains(error.code): break

@@ -23,7 +23,7 @@ extension Transport {
     ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself is refused.
     public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
         let sender = AsyncHTTPClientSender(client === HTTPClient.shared ? nil : client)
-        return Self { try await sender.response(to: $0) }
+        return Self(stoppingAtOnce: { try await sender.response(to: $0) })
     }
 }
 
@@ -138,9 +138,12 @@ extension HTTPFields {
     /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
     fileprivate init(_ headers: HTTPHeaders) {
         self.init()
-        for (name, value) in headers.prefix(1 << 15) {
-            if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
+        let fields = headers.prefix(1 << 15).compactMap { name, value in
+            HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
         }
+        reserveCapacity(fields.count)
+        // Faster than appending one after the other.
+        replaceSubrange(0..<0, with: fields)
     }
 }
 

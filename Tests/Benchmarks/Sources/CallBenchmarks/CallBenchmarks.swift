@@ -12,10 +12,9 @@ enum CallBenchmarks {
         }
         let filter = arguments.first ?? ""
         let server = try Server()
-        for contest in SmallCall.all where contest.work.hasPrefix(filter) {
+        for contest in SmallCall.all where contest.works.contains(where: { $0.hasPrefix(filter) }) {
             try await contest.run(on: server)
         }
-        let body = BodyInMemory()
-        if body.work.hasPrefix(filter) { try body.run(on: server) }
+        try BodyInMemory(filter: filter).run(on: server)
     }
 }

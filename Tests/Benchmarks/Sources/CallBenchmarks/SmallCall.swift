@@ -3,15 +3,31 @@ import URLConfig
 /// Calls for a small model: all ways take turns, a batch each, in every round.
 struct SmallCall {
     static let all = [
-        Self(work: "Call, one after the other", atOnce: 1, callsEach: 192),
-        Self(work: "Call, 64 at once", atOnce: 64, callsEach: 3),
+        Self(
+            how: "one after the other", atOnce: 1, callsEach: 192,
+            onServers: Targets(processor: 0.45, wall: 0.45)),
+        Self(how: "64 at once", atOnce: 64, callsEach: 3, onServers: Targets(processor: 0.33, wall: 0.15)),
     ]
 
-    let work: String
+    /// The most that our way may cost as a multiple of another.
+    struct Targets {
+        var processor: Double
+        var wall: Double
+    }
+
+    let how: String
     let atOnce: Int
     let callsEach: Int
+    /// The targets of the server transport against `data(for:)`.
+    let onServers: Targets
     private let rounds = 60
-    private let limit = Duration.seconds(40)
+    private let limit = Duration.seconds(60)
+
+    /// What the table calls the calls on Foundation.
+    private var work: String { "Call, \(how)" }
+    private var workOnServers: String { "Call on servers, \(how)" }
+    /// Both are measured in the same rounds.
+    var works: [String] { [work, workOnServers] }
 
     /// Prints the rows.
     ///
@@ -19,7 +35,9 @@ struct SmallCall {
     /// round; the median of all rounds counts. On a busy machine there are fewer of them.
     func run(on server: Server) async throws {
         let request = URLRequest(url: URL(string: server.url("/small"))!)
-        let ways: [any Way] = [Ours(), ByHand(), BareDelegate(), ByHandWithoutCache()]
+        let ways: [any Way] = [
+            Ours(), ByHand(), BareDelegate(), ByHandWithoutCache(), OursOnServers(), BareAsyncHTTPClient(),
+        ]
         for way in ways { try await batch(way, request) }
         var costs = [[Cost]](repeating: [], count: ways.count)
         let loadBefore = server.load()
@@ -31,10 +49,14 @@ struct SmallCall {
             }
         }
         let load = server.load()
-        for (index, target) in [(1, 1.0), (2, nil), (3, nil)] {
-            let name = type(of: ways[index]).name
-            row("\(name), processor", costs[0], costs[index], \.processor, target).print()
-            row("\(name), wall clock", costs[0], costs[index], \.wall, target).print()
+        let comparisons: [(work: String, ours: Int, theirs: Int, targets: Targets?)] = [
+            (work, 0, 1, Targets(processor: 1, wall: 1)), (work, 0, 2, nil), (work, 0, 3, nil),
+            (workOnServers, 4, 1, onServers), (workOnServers, 4, 5, Targets(processor: 1.15, wall: 1.15)),
+        ]
+        for (work, ours, theirs, targets) in comparisons {
+            let name = type(of: ways[theirs]).name
+            row(work, "\(name), processor", costs[ours], costs[theirs], \.processor, targets?.processor).print()
+            row(work, "\(name), wall clock", costs[ours], costs[theirs], \.wall, targets?.wall).print()
         }
         let requests = load.requests - loadBefore.requests
         precondition(requests == costs.joined().count * atOnce * callsEach, "a call was not answered by the server")
@@ -60,7 +82,8 @@ struct SmallCall {
     }
 
     private func row(
-        _ against: String, _ ours: [Cost], _ theirs: [Cost], _ cost: KeyPath<Cost, Double>, _ target: Double?
+        _ work: String, _ against: String, _ ours: [Cost], _ theirs: [Cost], _ cost: KeyPath<Cost, Double>,
+        _ target: Double?
     ) -> Row {
         let ratios = zip(ours, theirs).map { $0[keyPath: cost] / $1[keyPath: cost] }
         let calls = Double(atOnce * callsEach)

@@ -25,16 +25,42 @@ struct Ours: Way {
     static let name = "ours"
 
     private let session = URLSession(configuration: .ephemeral)
+    private let transport: Transport
+
+    init() {
+        self.init(transport: .urlSession)
+    }
+
+    init(transport: Transport) {
+        self.transport = transport
+    }
 
     func data(for request: URLRequest) async throws -> Data {
-        try await session.response(for: request) { $0.logger = nil }.data
+        try await response(for: request).data
     }
 
     func article(for request: URLRequest) async throws -> Article {
-        let response = try await session.response(for: request) { $0.logger = nil }
+        let response = try await response(for: request)
         guard response.status == .ok else { throw URLError(.badServerResponse) }
         return try response.decode()
     }
+
+    private func response(for request: URLRequest) async throws -> DataResponse {
+        try await session.response(for: request) {
+            $0.logger = nil
+            $0.transport = transport
+        }
+    }
+}
+
+/// Ours on the server transport.
+struct OursOnServers: Way {
+    static let name = "ours on servers"
+
+    private let way = Ours(transport: .asyncHTTPClient())
+
+    func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
+    func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
 }
 
 /// As Foundation's documentation does it: `data(for:)` on a session of the same configuration.
