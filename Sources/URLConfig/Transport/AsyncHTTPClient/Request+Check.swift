@@ -29,17 +29,6 @@ extension Transport.Request {
         if configuration.urlCredentialStorage?.allCredentials.isEmpty == false { warn("the stored credentials") }
     }
 
-    #if canImport(FoundationNetworking)
-    /// They are always the same, and a new configuration for each call is slow.
-    private static let standardProtocolClasses = classesOfDefault
-    #else
-    private static var standardProtocolClasses: Set<ObjectIdentifier> { classesOfDefault }
-    #endif
-
-    private static var classesOfDefault: Set<ObjectIdentifier> {
-        Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
-    }
-
     private func warn(_ what: String) {
         config.logger?.warning("asyncHTTPClient does not use \(what)")
     }
