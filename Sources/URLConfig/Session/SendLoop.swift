@@ -128,7 +128,9 @@ struct SendLoop: Sendable {
     }
 
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
-    private func repeated(_ hop: inout Hop, _ sent: URLRequest, after lost: Transport.LostConnection?) async throws -> Bool {
+    private func repeated(_ hop: inout Hop, _ sent: URLRequest, after lost: Transport.LostConnection?) async throws
+        -> Bool
+    {
         guard let lost, !hop.isRepeated, sent.hasIdempotentMethod, !Task.isCancelled,
             let request = try await lost.exchange.repeatable(hop.request)
         else { return false }

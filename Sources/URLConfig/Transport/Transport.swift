@@ -49,11 +49,11 @@ public struct Transport: Sendable {
     }
 
     /// A transport of the library that never blocks, and stops at once when the task is cancelled.
-    init(stoppingAtOnce send: @escaping @Sendable (_ request: Request) async throws -> Response) {
-        custom = Custom(send, stopsAtOnce: true)
+    static func stoppingAtOnce(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) -> Self {
+        Self(custom: Custom(send, stopsAtOnce: true))
     }
 
-    private init() { custom = nil }
+    private init(custom: Custom? = nil) { self.custom = custom }
 
     /// Sends a request once, for another transport.
     ///

@@ -23,7 +23,7 @@ extension Transport {
     ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself is refused.
     public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
         let sender = AsyncHTTPClientSender(client === HTTPClient.shared ? nil : client)
-        return Self(stoppingAtOnce: { try await sender.response(to: $0) })
+        return .stoppingAtOnce { try await sender.response(to: $0) }
     }
 }
 
