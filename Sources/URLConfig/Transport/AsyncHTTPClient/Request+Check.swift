@@ -1,7 +1,9 @@
 #if AsyncHTTPClient
 
 extension Transport.Request {
-    /// Foundation's own classes. On Linux, the shared session has one more than a default configuration.
+    /// Foundation's own classes.
+    ///
+    /// On Linux, the shared session has one more than a default configuration.
     private static let standardProtocolClasses = Set(
         [URLSessionConfiguration.default, URLSession.shared.configuration].flatMap { $0.protocolClasses ?? [] }
             .map { ObjectIdentifier($0) })
