@@ -189,8 +189,8 @@ extension Transport {
 
         /// A stream of the body that is not open yet, and its length in bytes.
         ///
-        /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no such file, or if the
-        ///   stream has already been read; the errors of `open`.
+        /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no such file, or if
+        ///   the stream has already been read; the errors of `open`.
         func opened() throws -> (InputStream, length: Int64?) {
             switch self {
             case .data(let data): return (InputStream(data: data), Int64(data.count))

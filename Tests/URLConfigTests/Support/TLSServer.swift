@@ -49,7 +49,7 @@ struct TLSServer: TestServer {
     var requests: [Request] { state.withLock { $0.requests } }
     var connections: Int { state.withLock { $0.accepted } }
 
-    /// Serves requests with `answer` while `body` runs; the number says how many requests came before.
+    /// Serves requests while `body` runs; the number says how many requests came before.
     static func serving(
         _ certificate: TestCertificate = .localhost, protocols: [String] = ["h2", "http/1.1"],
         _ answer: @escaping @Sendable (Request, _ number: Int) -> Answer = { _, _ in .ok("{}") },

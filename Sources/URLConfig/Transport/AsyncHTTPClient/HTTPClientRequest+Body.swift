@@ -25,7 +25,7 @@ private struct StreamPieces: AsyncSequence, Sendable {
 
     init(_ stream: InputStream, length: Int64?) {
         let failure = Locked<RequestError?>(nil)
-        // It is used only on the queue.
+        // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
         nonisolated(unsafe) let stream = BodyStream(stream, length: length) { failure.set(\.self, $0) }
         read = {
             if stream.streamStatus == .notOpen { stream.open() }
