@@ -60,14 +60,17 @@ public struct Transport: Sendable {
     /// - Parameter request: The request that the other transport received. It may be changed.
     /// - Returns: The head of the response, and the body, which may still arrive. ``urlSession`` keeps bytes in memory
     ///   until they are read.
-    /// - Throws: The errors of the transport. ``urlSession`` throws `URLError` for network failures and expired time
+    /// - Throws: ``RequestError`` if the request cannot be sent, and the errors of the transport. ``urlSession`` throws `URLError` for network failures and expired time
     ///   limits, and `CancellationError` if the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
-        guard let custom = forThisTask.custom else {
-            // The send loop has checked the request, but a transport may have changed it.
-            try check(request.urlRequest)
-            return try await URLSessionTransport.response(to: request)
-        }
+        // The other transport may have changed the request.
+        try forThisTask.check(request.urlRequest)
+        return try await sent(request)
+    }
+
+    /// Sends a request that was checked.
+    private func sent(_ request: Request) async throws -> Response {
+        guard let custom = forThisTask.custom else { return try await URLSessionTransport.response(to: request) }
         do {
             return try await WorkScope.of(custom) { try await custom.send(request) }
         } catch let lost as LostConnection {
@@ -93,11 +96,11 @@ public struct Transport: Sendable {
         }
         let limit = request.urlRequest.customTimeLimit
         // The separate task of a time limit costs half as much as a small call.
-        if limit == nil, custom.stopsAtOnce { return try await send(request).collected(request) }
+        if limit == nil, custom.stopsAtOnce { return try await sent(request).collected(request) }
         return try await withDeadline(limit, request.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
-            try await send(request).collected(request)
+            try await sent(request).collected(request)
         }
     }
 }

@@ -3,7 +3,9 @@
 import AsyncHTTPClient
 
 extension HTTPClient.Configuration.Proxy {
-    private static let environment = ProcessInfo.processInfo.environment
+    private static let environment = ProcessInfo.processInfo.environment.filter {
+        $0.key.lowercased().hasSuffix("_proxy") && !$0.value.isEmpty
+    }
 
     /// The proxy for a URL; `nil` for none.
     ///
@@ -15,6 +17,7 @@ extension HTTPClient.Configuration.Proxy {
     init?(
         for url: URL, _ configuration: [AnyHashable: Any], environment: [String: String] = Self.environment
     ) throws(RequestError) {
+        if configuration.isEmpty, environment.isEmpty { return nil }
         let host = url.host(percentEncoded: false)?.lowercased() ?? ""
         let isSecure = url.scheme?.lowercased() == "https"
         let exceptions = configuration["ExceptionsList"] as? [String] ?? []

@@ -12,8 +12,7 @@ extension Transport.Request {
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` for a session whose requests must not
     ///   go to the network.
-    func checkIsForAsyncHTTPClient() throws(RequestError) {
-        let configuration = session.configuration
+    func checkIsForAsyncHTTPClient(_ configuration: URLSessionConfiguration) throws(RequestError) {
         let standard = Self.standardProtocolClasses
         if let custom = configuration.protocolClasses?.first(where: { !standard.contains(ObjectIdentifier($0)) }) {
             throw .refused(

@@ -13,11 +13,10 @@ struct Settings: Hashable {
     let connections: Int
     let proxy: HTTPClient.Configuration.Proxy?
 
-    init(_ request: Transport.Request) throws {
-        let configuration = request.session.configuration
+    init(_ configuration: URLSessionConfiguration, _ url: URL?) throws {
         silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
         connections = max(1, configuration.httpMaximumConnectionsPerHost)
-        proxy = try request.urlRequest.url.flatMap {
+        proxy = try url.flatMap {
             try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary ?? [:])
         }
     }

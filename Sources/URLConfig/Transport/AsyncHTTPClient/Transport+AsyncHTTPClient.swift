@@ -48,12 +48,12 @@ struct AsyncHTTPClientSender {
                 .invalidRequest,
                 "the HTTPClient follows redirects itself; make it with HTTPClient(configuration: .urlConfig)")
         }
-        // The send loop has checked the request, but a transport may have changed it.
-        try request.urlRequest.checkSendable()
-        try request.checkIsForAsyncHTTPClient()
+        // It is a new object each time.
+        let configuration = request.session.configuration
+        try request.checkIsForAsyncHTTPClient(configuration)
         let urlRequest = request.completeURLRequest
         do {
-            let client = try self.client ?? .with(Settings(request))
+            let client = try self.client ?? .with(Settings(configuration, urlRequest.url))
             let response = try await executed(HTTPClientRequest(urlRequest, request.body), by: client)
             return try received(response, to: request)
         } catch {
@@ -138,8 +138,10 @@ extension HTTPFields {
     /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
     fileprivate init(_ headers: HTTPHeaders) {
         self.init()
-        let fields = headers.prefix(1 << 15).compactMap { name, value in
-            HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
+        var fields: [HTTPField] = []
+        fields.reserveCapacity(headers.count)
+        for (name, value) in headers.prefix(1 << 15) {
+            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
         }
         reserveCapacity(fields.count)
         // Faster than appending one after the other.
