@@ -1,5 +1,5 @@
 /// One call of `response(for:)`.
-struct SendLoop: Sendable {
+final class SendLoop: Sendable {
     private typealias Outcome = Result<Transport.Collected, any Error>
 
     /// The maximum number of responses to challenges of one URL, because a delegate may have only wrong credentials.
@@ -10,7 +10,7 @@ struct SendLoop: Sendable {
     /// Marks what a fallback, a validator or `onUnauthorized` does.
     static let closures = Locked(())
 
-    private var config: URLSession.Config
+    private let config: URLSession.Config
     private let session: URLSession
     private let transport: Transport
     private let log: RequestLog
@@ -20,14 +20,15 @@ struct SendLoop: Sendable {
 
     init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
         known = KnownSecrets(session: session)
+        var config = config
+        config.redaction = config.redaction.knowing(known)
+        if WorkScope.contains(config.authenticator?.object) { config.authorize = false }
         self.config = config
-        self.config.redaction = config.redaction.knowing(known)
-        if WorkScope.contains(config.authenticator?.object) { self.config.authorize = false }
         self.session = session
         transport = config.transport.forThisTask
-        timeline = Timeline(redaction: self.config.redaction)
+        timeline = Timeline(redaction: config.redaction)
         log = RequestLog(
-            logger: config.logger, redaction: self.config.redaction, bodyLimit: config.logBody.bytes, fileID: fileID,
+            logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody.bytes, fileID: fileID,
             line: line)
         elapsed = config.clock.stopwatch()
     }
@@ -37,7 +38,7 @@ struct SendLoop: Sendable {
         do {
             try Task.checkCancellation()
             try transport.check(request)
-            return try await inTime(request) { try await validated(loop(request)) }
+            return try await inTime(request) { try await self.validated(self.loop(request)) }
         } catch {
             let error = final(error)
             log.failed(request, error, after: elapsed())
@@ -45,7 +46,7 @@ struct SendLoop: Sendable {
             else { throw error }
             do {
                 return try await inTime(request, after: error) {
-                    configured(try await WorkScope.of(Self.closures) { try await fallback(error, request) })
+                    self.configured(try await WorkScope.of(Self.closures) { try await fallback(error, request) })
                 }
             } catch {
                 throw final(error)
@@ -66,7 +67,7 @@ struct SendLoop: Sendable {
             if cause != nil { reason += "; the fallback did not return in time either" }
             var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
             // Copied now, because the attempt that is still running will be cancelled.
-            error.attempts = timeline.all
+            error.attempts = self.timeline.all
             return error
         } operation: {
             try await operation()
