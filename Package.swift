@@ -5,6 +5,17 @@ import PackageDescription
 /// The condition of everything that the server transport needs.
 let onServers = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
 
+/// What the server transport and its tests need.
+let serverTransport: [Target.Dependency] = [
+    .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
+    .product(name: "NIOCore", package: "swift-nio", condition: onServers),
+    .product(name: "NIOHPACK", package: "swift-nio-http2", condition: onServers),
+    .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
+    .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
+    .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
+    .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
+]
+
 let package = Package(
     name: "URLConfig",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -32,16 +43,9 @@ let package = Package(
             dependencies: [
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
-                .product(name: "NIOCore", package: "swift-nio", condition: onServers),
                 .product(name: "NIOFoundationCompat", package: "swift-nio", condition: onServers),
-                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: onServers),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: onServers),
-                .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
-            ]
+            ] + serverTransport
         ),
         .testTarget(
             name: "URLConfigTests",
@@ -51,14 +55,7 @@ let package = Package(
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
-                .product(name: "NIOCore", package: "swift-nio", condition: onServers),
-                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: onServers),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
-                .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
-            ]
+            ] + serverTransport
         ),
         .executableTarget(
             name: "tour",
