@@ -59,7 +59,9 @@ private struct RequestFrame: RouterMiddleware {
             response = try HTTPError(error).response(from: request, context: context)
         }
         response.headers[.requestID] = context.id
-        context.logger.info("\(request.method) \(request.uri.path) \(response.status.code)", metadata: failure)
+        context.logger.log(
+            level: response.status.kind == .serverError ? .error : .info,
+            "\(request.method) \(request.uri.path) \(response.status.code)", metadata: failure)
         return response
     }
 
@@ -78,7 +80,8 @@ extension HTTPError {
         case let error as HTTPError: self = error
         case let error as RequestError where error.code == .deadlineExceeded: self.init(.gatewayTimeout)
         case let error as URLError where error.code == .timedOut: self.init(.gatewayTimeout)
-        default: self.init(.badGateway)
+        case is RequestError, is URLError: self.init(.badGateway)
+        default: self.init(.internalServerError)
         }
     }
 }

@@ -66,7 +66,7 @@ struct Demo {
             $0.path = "/articles/\(article)"
             $0.headers[.requestID] = id
         }
-        let response = try await URLSession.upstream.response(for: request)
+        let response = try await URLSession.service.response(for: request)
         guard response.status == status, response.headerFields[.requestID] == id else {
             throw Surprise("This response should have status \(status.code): \(response)")
         }

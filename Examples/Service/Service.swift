@@ -1,9 +1,13 @@
+#if AsyncHTTPClient
+
+import Hummingbird
 import Logging
 import URLConfig
 
-#if AsyncHTTPClient
-
 /// A small HTTP service: for each request it calls two upstream services, and combines their responses.
+///
+/// For a service of your own, copy `Upstreams`, `ArticleRouter` and ``prepare(_:)``. The rest is the command line, the
+/// demonstration, and what stands in for the upstream services.
 @main
 struct Service {
     static func main() async {
@@ -31,11 +35,14 @@ struct Service {
         prepare(logger)
         try await StandIns.run { standIns in
             let router = ArticleRouter(upstreams: Upstreams(standIns)).router
-            try await Server(router, port: port, logger: logger).runUntilInterrupted()
+            // SIGINT or SIGTERM ends it, when the requests that are under way have their responses.
+            try await Application(
+                router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)), logger: logger
+            ).runService()
         }
     }
 
-    /// What a service sets before it sends its first request.
+    /// What a service sets before it sends its first request; nothing of this needs a shutdown.
     static func prepare(_ logger: Logger) {
         // All requests of the process are sent with AsyncHTTPClient, also those of libraries that use this package.
         URLSession.Config.default.transport = .asyncHTTPClient()
@@ -49,6 +56,8 @@ struct Service {
 }
 
 #else
+
+import URLConfig
 
 @main
 struct Service {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Stand-ins for the two upstream services. Both refuse requests without a request ID.
+/// Stand-ins for the two upstream services. Both refuse requests for articles and authors without a request ID.
 actor StandIns {
     struct Hosts {
         let articles: String

@@ -7,7 +7,7 @@ import URLConfig
 struct Upstreams: Sendable {
     private let articles: URLRequest.Config
     private let authors: URLRequest.Config
-    private let articlesSession: URLSession.Config
+    private let articlesConfig: URLSession.Config
 
     init(_ hosts: StandIns.Hosts) {
         articles = URLRequest.Config(host: hosts.articles)
@@ -17,33 +17,33 @@ struct Upstreams: Sendable {
             $0.method = .post
             $0.idempotencyKey = .automatic
         }
-        // One for the whole service: one token, and one refresh, however many requests are refused at once.
+        // Renewing a token belongs to no single request, so it has no ID. One for the whole service: one token, and one refresh, however many requests are refused at once.
         let authenticator = TokenAuthenticator(hosts: [hosts.articles]) {
             try await Grant.granted(tokens)
         } refresh: { _ in
             try await Grant.granted(tokens)
         }
-        articlesSession = .upstream.with { $0.authenticator = authenticator }
+        articlesConfig = .upstream.with { $0.authenticator = authenticator }
     }
 
     /// The article with this number; `nil` if there is none.
     func article(_ id: Int, for context: ServiceContext) async throws -> Article? {
-        try await value(.with(articles) { $0.path = "/articles/\(id)" }, articlesSession, context)
+        try await value(articles.with { $0.path = "/articles/\(id)" }, articlesConfig, context)
     }
 
     /// The author with this number; `nil` if there is none.
     func author(_ id: Int, for context: ServiceContext) async throws -> Author? {
-        try await value(.with(authors) { $0.path = "/authors/\(id)" }, .upstream, context)
+        try await value(authors.with { $0.path = "/authors/\(id)" }, .upstream, context)
     }
 
     /// Sends a request with the ID, the log and the time that is left of the request to this service.
     private func value<Model: Decodable & Sendable>(
-        _ request: URLRequest, _ config: URLSession.Config, _ context: ServiceContext
+        _ preset: URLRequest.Config, _ config: URLSession.Config, _ context: ServiceContext, line: UInt = #line
     ) async throws -> Model? {
-        var request = request
-        request.setValue(context.id, forHTTPHeaderField: HTTPField.Name.requestID.rawName)
-        let typed = TypedRequest<Model?>(request, reader: .json.or(nil, for: .notFound))
-        return try await URLSession.upstream.value(for: typed, config: config) {
+        let request = TypedRequest<Model?>.with(preset, reader: .json.or(nil, for: .notFound)) {
+            $0.headers[.requestID] = context.id
+        }
+        return try await URLSession.service.value(for: request, config: config, line: line) {
             $0.logger = context.logger
             $0.deadline = context.end - .now
         }
@@ -51,10 +51,12 @@ struct Upstreams: Sendable {
 }
 
 extension URLSession {
-    /// A session with more connections for each host than the six of ``URLSession/shared``.
-    static let upstream = {
+    /// A session with more connections for each host than the six of ``URLSession/shared``, and without cookies, which
+    /// all users of the service would share.
+    static let service = {
         let configuration = URLSessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = 50
+        configuration.httpCookieStorage = nil
         return URLSession(configuration: configuration)
     }()
 }

@@ -24,8 +24,10 @@ struct Settings: Hashable {
     fileprivate var clientConfiguration: HTTPClient.Configuration {
         let silence = silence?.timeAmount
         var configuration = HTTPClient.Configuration.urlConfig
-        configuration.timeout.write = silence
         configuration.timeout.connect = silence ?? .hours(24)
+        configuration.timeout.write = silence
+        // It would also count the time in which the caller does not read.
+        configuration.timeout.read = nil
         if let silence { configuration.limitSilence(to: silence) }
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.proxy = proxy
@@ -45,9 +47,12 @@ extension HTTPClient.Configuration {
     ///
     /// It does not follow redirects, because ``Foundation/URLSession/Config/redirects`` does. It decompresses bodies
     /// without a limit, because ``Foundation/URLSession/Config/responseLimit`` is one. It tries to connect once. Its
-    /// debug initializers protect the process from malformed responses: keep them.
+    /// time limits are 60 seconds. Its debug initializers protect the process from malformed responses: keep them.
     public static var urlConfig: Self {
-        var configuration = Self(redirectConfiguration: .disallow, decompression: .enabled(limit: .none))
+        var configuration = Self(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: .seconds(60), read: .seconds(60), write: .seconds(60)),
+            decompression: .enabled(limit: .none))
         // Otherwise a host that cannot be reached is tried until the time limit.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(
