@@ -15,8 +15,8 @@ extension Transport {
     ///
     /// It uses these properties of the session's configuration: `timeoutIntervalForRequest`,
     /// `timeoutIntervalForResource`, `httpMaximumConnectionsPerHost`, `httpAdditionalHeaders`, the cookie settings and
-    /// `connectionProxyDictionary`; then the environment's proxies. It does not use delegates and stored credentials,
-    /// and warns about them. It refuses sessions with custom `URLProtocol` classes.
+    /// `connectionProxyDictionary`, or the environment's proxies if that is `nil`. It does not use delegates and stored
+    /// credentials, and warns about them. It refuses sessions with custom `URLProtocol` classes.
     ///
     /// - Parameter client: By default a client that is never shut down. Of another client, whose owner shuts it down,
     ///   its own configuration applies: time limits, connections, proxy, decompression and certificates. Only
