@@ -24,11 +24,15 @@
 public struct Transport: Sendable {
     private final class Custom: Sendable {
         let send: @Sendable (Request) async throws -> Response
-        let stopsAtOnce: Bool
+        /// The session's time limit for an attempt; `nil` for a caller's transport, which may not stop at once.
+        let sessionLimit: (@Sendable (Request) -> Duration?)?
 
-        init(_ send: @escaping @Sendable (Request) async throws -> Response, stopsAtOnce: Bool) {
+        init(
+            _ send: @escaping @Sendable (Request) async throws -> Response,
+            sessionLimit: (@Sendable (Request) -> Duration?)? = nil
+        ) {
             self.send = send
-            self.stopsAtOnce = stopsAtOnce
+            self.sessionLimit = sessionLimit
         }
     }
 
@@ -45,12 +49,17 @@ public struct Transport: Sendable {
     ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
     ///   the request's `timeout` and the call's `deadline`; those of the session's configuration are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
-        custom = Custom(send, stopsAtOnce: false)
+        custom = Custom(send)
     }
 
     /// A transport of the library that never blocks, and stops at once when the task is cancelled.
-    static func stoppingAtOnce(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) -> Self {
-        Self(custom: Custom(send, stopsAtOnce: true))
+    ///
+    /// - Parameter limit: The session's time limit for an attempt, with its body.
+    static func stoppingAtOnce(
+        _ send: @escaping @Sendable (_ request: Request) async throws -> Response,
+        within limit: @escaping @Sendable (_ request: Request) -> Duration?
+    ) -> Self {
+        Self(custom: Custom(send, sessionLimit: limit))
     }
 
     private init(custom: Custom? = nil) { self.custom = custom }
@@ -60,8 +69,8 @@ public struct Transport: Sendable {
     /// - Parameter request: The request that the other transport received. It may be changed.
     /// - Returns: The head of the response, and the body, which may still arrive. ``urlSession`` keeps bytes in memory
     ///   until they are read.
-    /// - Throws: ``RequestError`` if the request cannot be sent, and the errors of the transport. ``urlSession`` throws `URLError` for network failures and expired time
-    ///   limits, and `CancellationError` if the task is cancelled.
+    /// - Throws: ``RequestError`` if the request cannot be sent, and the errors of the transport. ``urlSession`` throws
+    ///   `URLError` for network failures and expired time limits, and `CancellationError` if the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
         // The other transport may have changed the request.
         try forThisTask.check(request.urlRequest)
@@ -94,9 +103,9 @@ public struct Transport: Sendable {
         guard let custom else {
             return try await URLSessionTransport.response(to: request, isWhole: true).collected(request)
         }
-        let limit = request.urlRequest.customTimeLimit
+        let limit = request.urlRequest.timeLimit(within: custom.sessionLimit?(request))
         // The separate task of a time limit costs half as much as a small call.
-        if limit == nil, custom.stopsAtOnce { return try await sent(request).collected(request) }
+        if limit == nil, custom.sessionLimit != nil { return try await sent(request).collected(request) }
         return try await withDeadline(limit, request.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
@@ -150,9 +159,11 @@ extension Transport {
         /// the session.
         ///
         /// Its own fields have priority. Credentials are left out where ``allowsSessionCredentials`` is `false`.
-        public var completeURLRequest: URLRequest {
+        public var completeURLRequest: URLRequest { complete(session.configuration) }
+
+        func complete(_ configuration: URLSessionConfiguration) -> URLRequest {
             var complete = urlRequest
-            SessionFields(session.configuration)
+            SessionFields(configuration)
                 .add(to: &complete, without: allowsSessionCredentials ? nil : config.redaction)
             config.redaction.known.add(complete)
             return complete
@@ -174,42 +185,6 @@ extension Transport {
                 try urlRequest.httpBodyStream?.checkIsUnread()
             }
             replacement = nil
-        }
-    }
-
-    /// The body of a request.
-    public enum Body: Sendable {
-        /// Bytes in memory.
-        case data(Data)
-        /// The content of the file at this URL.
-        case file(URL)
-        /// A stream.
-        ///
-        /// - Parameters:
-        ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
-        ///   - open: Creates the stream without opening it. It is called each time that the request is sent.
-        case stream(length: Int64?, open: @Sendable () throws -> InputStream)
-
-        /// A stream of the body that is not open yet, and its length in bytes.
-        ///
-        /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no such file, or if
-        ///   the stream has already been read; the errors of `open`.
-        func opened() throws -> (InputStream, length: Int64?) {
-            switch self {
-            case .data(let data): return (InputStream(data: data), Int64(data.count))
-            case .file(let url):
-                guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
-                    let stream = InputStream(url: url)
-                else {
-                    throw RequestError.refused(
-                        .invalidRequest, "body: the file \(url.lastPathComponent) cannot be read")
-                }
-                return (stream, Int64(size))
-            case .stream(let length, let open):
-                let stream = try open()
-                try stream.checkIsUnread()
-                return (stream, length.flatMap { $0 < 0 ? nil : $0 })
-            }
         }
     }
 
@@ -290,13 +265,5 @@ extension Transport.Response: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
         let redaction = exchange?.request.config.redaction ?? URLSession.Config.default.redaction
         return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
-    }
-}
-
-extension InputStream {
-    /// The rest of a stream that has been read is empty, and would be sent as the whole body.
-    fileprivate func checkIsUnread() throws {
-        guard type(of: self) == InputStream.self, [.atEnd, .closed].contains(streamStatus) else { return }
-        throw RequestError.refused(.invalidRequest, "body: the stream has already been read; make a new one")
     }
 }

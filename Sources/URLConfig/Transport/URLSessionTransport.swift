@@ -75,6 +75,12 @@ extension URLRequest {
         timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
     }
 
+    /// The time limit of one attempt: its own or that of its session.
+    func timeLimit(within sessionLimit: Duration?) -> Duration? {
+        guard let sessionLimit else { return customTimeLimit }
+        return min(sessionLimit, customTimeLimit ?? sessionLimit)
+    }
+
     /// The length of the body in bytes; -1 for a stream of unknown length, `nil` for no body.
     var bodyLength: Int64? {
         if let body = httpBody { return body.isEmpty ? nil : Int64(body.count) }
@@ -95,5 +101,13 @@ extension HTTPFields {
         for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {
             if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
         }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The time limit of one attempt, if it was set: the default is seven days.
+    var resourceLimit: Duration? {
+        let limit = Duration(timeoutInterval: timeoutIntervalForResource)
+        return limit.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
     }
 }

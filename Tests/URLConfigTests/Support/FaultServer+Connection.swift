@@ -26,8 +26,8 @@ extension FaultServer {
     final class Connection {
         /// The number of connections that the server accepted before.
         let index: Int
-        private let socket: TCPSocket
-        private let record: (Request) -> Void
+        let socket: TCPSocket
+        let record: (Request) -> Void
         private var buffer = Data()
 
         init(_ socket: TCPSocket, index: Int, record: @escaping (Request) -> Void) {
@@ -83,6 +83,12 @@ extension FaultServer {
             }
         }
 
+        /// The bytes that have arrived, or that arrive next.
+        func received() throws -> Data {
+            if buffer.isEmpty { try fill() }
+            return try bytes(buffer.count)
+        }
+
         /// Does nothing until the peer closes or the server stops; incoming data is lost.
         func waitForEnd() throws {
             while true {
@@ -109,7 +115,7 @@ extension FaultServer {
             }
         }
 
-        private func bytes(_ count: Int) throws -> Data {
+        func bytes(_ count: Int) throws -> Data {
             while buffer.count < count { try fill() }
             defer { buffer = Data(buffer.dropFirst(count)) }
             return Data(buffer.prefix(count))

@@ -15,10 +15,22 @@ extension URLSession {
     static func impatient(
         isolation: isolated (any Actor)? = #isolation, _ body: (URLSession) async throws -> Void
     ) async throws {
+        try await with {
+            $0.timeoutIntervalForRequest = 3
+        } _: {
+            try await body($0)
+        }
+    }
+
+    /// Lends a session with another configuration.
+    static func with<Value>(
+        _ configure: (URLSessionConfiguration) -> Void, isolation: isolated (any Actor)? = #isolation,
+        _ body: (URLSession) async throws -> Value
+    ) async throws -> Value {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 3
+        configure(configuration)
         let session = URLSession(configuration: configuration)
         defer { session.finishTasksAndInvalidate() }
-        try await body(session)
+        return try await body(session)
     }
 }

@@ -42,8 +42,17 @@ extension Error {
                 ? .serverCertificateUntrusted : .secureConnectionFailed
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             .cannotDecodeContentData
+        case _ where isOfProxy: .cannotConnectToHost
         default: nil
         }
+    }
+
+    /// Whether this is an error of SOCKS, or an internal one of AsyncHTTPClient, such as `NoResult` if a proxy closes
+    /// the connection.
+    private var isOfProxy: Bool {
+        // `Self` may be `any Error`.
+        let name = String(reflecting: type(of: self as Any))
+        return name.hasPrefix("NIOSOCKS.") || name.hasPrefix("AsyncHTTPClient.")
     }
 }
 
@@ -66,7 +75,8 @@ extension HTTPClientError {
         // A request is cancelled not only with its task, but also if its connection or the client is being closed.
         case .remoteConnectionClosed, .uncleanShutdown, .cancelled: .networkConnectionLost
         case .invalidURL, .emptyHost, .emptyScheme: .badURL
-        case .invalidProxyResponse, .proxyAuthenticationRequired: .cannotConnectToHost
+        case .invalidProxyResponse: .cannotConnectToHost
+        case .proxyAuthenticationRequired: .userAuthenticationRequired
         default: .unknown
         }
     }

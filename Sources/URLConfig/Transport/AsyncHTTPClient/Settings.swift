@@ -17,7 +17,7 @@ struct Settings: Hashable {
         silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
         connections = max(1, configuration.httpMaximumConnectionsPerHost)
         proxy = try url.flatMap {
-            try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary ?? [:])
+            try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary)
         }
     }
 

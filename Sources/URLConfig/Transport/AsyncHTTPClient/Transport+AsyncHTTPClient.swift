@@ -13,17 +13,22 @@ extension Transport {
     /// URLSession.Config.default.transport = .asyncHTTPClient()      // for all calls of the process
     /// ```
     ///
-    /// It uses these properties of the session's configuration: the time limits, `httpMaximumConnectionsPerHost`,
-    /// `httpAdditionalHeaders`, the cookie settings and `connectionProxyDictionary`; then the environment's proxies. It
-    /// does not use delegates and stored credentials, and warns about them. It refuses sessions with custom
-    /// `URLProtocol` classes.
+    /// It uses these properties of the session's configuration: `timeoutIntervalForRequest`,
+    /// `timeoutIntervalForResource`, `httpMaximumConnectionsPerHost`, `httpAdditionalHeaders`, the cookie settings and
+    /// `connectionProxyDictionary`, or the environment's proxies if that is `nil`. It does not use delegates and stored
+    /// credentials, and warns about them. It refuses sessions with custom `URLProtocol` classes.
     ///
     /// - Parameter client: By default a client that is never shut down. Of another client, whose owner shuts it down,
-    ///   its own configuration applies: time limits, connections, proxy, decompression and certificates. Make it with
+    ///   its own configuration applies: time limits, connections, proxy, decompression and certificates. Only
+    ///   `timeoutIntervalForResource`, which a client does not have, is still the session's. Make it with
     ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself is refused.
     public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
         let sender = AsyncHTTPClientSender(client === HTTPClient.shared ? nil : client)
-        return .stoppingAtOnce { try await sender.response(to: $0) }
+        return .stoppingAtOnce {
+            try await sender.response(to: $0)
+        } within: {
+            $0.session.configuration.resourceLimit
+        }
     }
 }
 
@@ -51,7 +56,11 @@ struct AsyncHTTPClientSender {
         // It is a new object each time.
         let configuration = request.session.configuration
         try request.checkIsForAsyncHTTPClient(configuration)
-        let urlRequest = request.completeURLRequest
+        let urlRequest = request.complete(configuration)
+        // There is no such name (RFC 1035 §2.3.4), and SOCKS crashes for it.
+        guard urlRequest.url?.host(percentEncoded: false)?.utf8.count ?? 0 <= 255 else {
+            throw URLError(.cannotFindHost, userInfo: [NSURLErrorFailingURLErrorKey: urlRequest.url as Any])
+        }
         do {
             let client = try self.client ?? .with(Settings(configuration, urlRequest.url))
             let response = try await executed(HTTPClientRequest(urlRequest, request.body), by: client)

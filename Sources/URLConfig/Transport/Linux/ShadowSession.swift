@@ -86,19 +86,14 @@ final class ShadowSession: Sendable {
         configuration.urlCache = nil
         fields = SessionFields(configuration)
         SessionFields.remove(from: configuration)
-        let resource = Duration(timeoutInterval: configuration.timeoutIntervalForResource)
-        resourceLimit = resource.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
+        resourceLimit = configuration.resourceLimit
         silence = configuration.timeoutIntervalForRequest
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
         singleUseSessions = SingleUseSessions(configuration)
     }
 
-    func timeLimit(of request: URLRequest) -> Duration? {
-        let limit = request.customTimeLimit
-        guard let resourceLimit else { return limit }
-        return min(resourceLimit, limit ?? resourceLimit)
-    }
+    func timeLimit(of request: URLRequest) -> Duration? { request.timeLimit(within: resourceLimit) }
 
     func begin(_ exchange: Exchange) {
         let sending = exchange.request

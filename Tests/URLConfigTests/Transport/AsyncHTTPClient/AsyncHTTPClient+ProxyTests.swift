@@ -1,0 +1,154 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import Logging
+import Testing
+
+@testable import URLConfig
+
+/// Requests through proxies, whose names only the proxies can resolve.
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientProxyTests {
+    @Test func `http goes through a tunnel, and the proxy resolves the name`() async throws {
+        try await Proxied.serving { call in
+            let response = try await call.get("http://api.invalid:8080")
+            #expect(try response.text() == "{}")
+            #expect(call.lines == ["CONNECT api.invalid:8080 HTTP/1.1"])
+            #expect(call.origin.requests.map { $0.field("Host") } == ["api.invalid:8080"])
+        }
+    }
+
+    @Test func `calls to one host share a tunnel, and another host has its own`() async throws {
+        try await Proxied.serving { call in
+            for _ in 0..<3 { try await call.get("http://api.invalid") }
+            try await call.get("http://[::1]:8080")
+            #expect(call.lines == ["CONNECT api.invalid:80 HTTP/1.1", "CONNECT [::1]:8080 HTTP/1.1"])
+            #expect(call.origin.requests.count == 4)
+        }
+    }
+
+    @Test func `a body is sent through a tunnel`() async throws {
+        try await Proxied.serving { call in
+            let request = URLRequest.with(.init(host: "http://api.invalid")) {
+                $0.method = .post
+                $0.modify = { $0.httpBody = Data(repeating: 7, count: 1 << 20) }
+            }
+            try await call.session.response(for: request, config: .server)
+            #expect(call.origin.requests.map(\.body.count) == [1 << 20])
+        }
+    }
+
+    @Test func `https goes through a tunnel, and the certificate is that of the server`() async throws {
+        try await TLSServer.serving { server in
+            let port = try #require(URL(string: server.host)?.port)
+            try await FaultServer.serving(.httpProxy(to: UInt16(port))) { proxy in
+                let url = try #require(URL(string: "https://localhost/"))
+                let request = URLRequest.with(.init(host: "https://localhost")) { _ in }
+                let settings = Proxied.settings(["HTTPS"], proxy.port)
+                let error = try await URLSession.with {
+                    $0.connectionProxyDictionary = settings
+                } _: { session in
+                    await #expect(throws: URLError.self) { try await session.response(for: request, config: .server) }
+                }
+                #expect(error?.code == .serverCertificateUntrusted)
+                #expect(server.requests.isEmpty)
+                try await HTTPClient.lending {
+                    $0.tlsConfiguration = try TestCertificate.localhost.forClient()
+                    $0.proxy = try .init(for: url, settings, environment: [:])
+                } _: { client in
+                    let response = try await server.response(for: request, config: .onServer(client))
+                    #expect(try response.text() == "{}")
+                }
+                #expect(server.requests.map(\.version) == [2])
+                #expect(Set(proxy.requests.map { $0.head.prefix(21) }) == ["CONNECT localhost:443"])
+            }
+        }
+    }
+
+    @Test func `the user and the password are sent to the proxy only, and shown nowhere`() async throws {
+        try await Proxied.serving(user: "ada", password: "s3cret") { call in
+            let (logger, log) = Logger.recording(level: .trace)
+            let config = URLSession.Config.server.with { $0.logger = logger }
+            let response = try await call.get("http://api.invalid", config)
+            #expect(call.proxy.requests.map { $0.field("Proxy-Authorization") } == ["Basic YWRhOnMzY3JldA=="])
+            #expect(call.origin.requests.map { $0.head.lowercased().contains("authorization") } == [false])
+            let shown = ["\(response)", String(reflecting: response), String(reflecting: response.request), log.text]
+            for text in shown { #expect(!text.contains(/s3cret|YWRhOnMzY3JldA/)) }
+        }
+    }
+
+    @Test func `a SOCKS proxy resolves the name, too`() async throws {
+        try await Proxied.serving(kinds: ["SOCKS"]) { call in
+            let response = try await call.get("http://api.invalid")
+            #expect(try response.text() == "{}")
+            try await call.get("http://127.0.0.1:8080")
+            #expect(call.lines == ["api.invalid:80", "127.0.0.1:8080"])
+            #expect(call.origin.requests.map { $0.field("Host") } == ["api.invalid", "127.0.0.1:8080"])
+        }
+    }
+
+    @Test func `https goes through a SOCKS proxy`() async throws {
+        try await TLSServer.serving { server in
+            let port = try #require(URL(string: server.host)?.port)
+            try await FaultServer.serving(.socksProxy(to: UInt16(port))) { proxy in
+                try await HTTPClient.lending {
+                    $0.tlsConfiguration = try TestCertificate.localhost.forClient()
+                    $0.proxy = .socksServer(host: "127.0.0.1", port: Int(proxy.port))
+                } _: { client in
+                    let request = URLRequest.with(.init(host: "https://localhost")) { _ in }
+                    let response = try await server.response(for: request, config: .onServer(client))
+                    #expect(try response.text() == "{}")
+                }
+                #expect(proxy.requests.map(\.head) == ["localhost:443"])
+            }
+        }
+    }
+
+    @Test func `a redirect uses the proxy of the new URL`() async throws {
+        try await FaultServer.serving(.ok("direct")) { server in
+            try await Proxied.serving(origin: .redirect(to: server.host), exceptions: ["127.0.0.1"]) { call in
+                let response = try await call.get("http://api.invalid")
+                #expect(try response.text() == "direct")
+                #expect(call.lines == ["CONNECT api.invalid:80 HTTP/1.1"])
+                #expect(server.requests.count == 1)
+            }
+        }
+        try await FaultServer.serving(.redirect(to: "http://api.invalid/next")) { server in
+            try await Proxied.serving(exceptions: ["127.0.0.1"]) { call in
+                let response = try await call.get(server.host)
+                #expect(try response.text() == "{}")
+                #expect(call.lines == ["CONNECT api.invalid:80 HTTP/1.1"])
+                #expect(call.origin.requests.map { $0.head.prefix(9) } == ["GET /next"])
+            }
+        }
+    }
+
+    @Test func `the environment of the process applies unless the session has settings`() async {
+        await #expect(processExitsWith: .success) {
+            try await Proxied.serving { call in
+                setenv("http_proxy", "http://ada:s3%63ret@127.0.0.1:\(call.proxy.port)", 1)
+                setenv("no_proxy", "localhost,127.0.0.0/8", 1)
+                let request = URLRequest.with(.init(host: "http://api.invalid")) { _ in }
+                try await URLSession.with { _ in
+                } _: { session in
+                    let response = try await session.response(for: request, config: .server)
+                    #expect(try response.text() == "{}")
+                    #expect(call.lines == ["CONNECT api.invalid:80 HTTP/1.1"])
+                    #expect(call.proxy.requests.first?.field("Proxy-Authorization") == "Basic YWRhOnMzY3JldA==")
+                    try await session.response(for: call.origin.request(), config: .server)
+                }
+                try await URLSession.with {
+                    $0.connectionProxyDictionary = [:]
+                } _: { session in
+                    let error = await #expect(throws: URLError.self) {
+                        try await session.response(for: request, config: .server)
+                    }
+                    #expect(error?.code == .cannotFindHost)
+                }
+                #expect(call.proxy.connections == 1)
+                #expect(call.origin.requests.count == 2)
+            }
+        }
+    }
+}
+
+#endif
