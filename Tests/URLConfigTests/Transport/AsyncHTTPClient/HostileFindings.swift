@@ -217,19 +217,21 @@ import Testing
         }
     }
 
-    // Cause: a cookie with a control character is stored, and then sent. AsyncHTTPClient refuses each request with
-    // it as `invalidHeaderFieldValues`, so one response on HTTP/2 ends all calls of the session to the host, with
-    // `.unknown`.
-    // Mend: `SessionFields.add` leaves out cookies whose value `hasControlCharacter`, or `storeCookies` does.
-    @Test func `a cookie with a control character does not end all later calls`() async throws {
-        try await RawHTTP2.serving { stream in
-            RawHTTP2.headers(stream, [":status": "200", "set-cookie": "sid=a\u{1}b"], end: true)
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                for _ in 0..<2 {
-                    let result = await Result { try await server.get(config: .onServer(client)) }
-                    #expect((try? result.get().isSuccess) == true, "\(result)")
-                }
+    // Cause: `SessionFields.add` does not check cookies of the storage. AsyncHTTPClient refuses the request with
+    // `invalidHeaderFieldValues`, which is not retried, but is a `URLError` with code `.unknown` and no advice.
+    // Mend: leave such a cookie out and log it, as is done for `httpAdditionalHeaders`.
+    @Test func `a stored cookie with a control character is left out, or a clear error`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let configuration = URLSessionConfiguration.ephemeral
+            let cookie = HTTPCookie(properties: [
+                .name: "sid", .value: "a\u{1}b", .domain: "127.0.0.1", .path: "/",
+            ])
+            configuration.httpCookieStorage?.setCookie(try #require(cookie))
+            let session = URLSession(configuration: configuration)
+            do {
+                try await session.response(for: server.request(), config: .server)
+            } catch {
+                #expect(error is RequestError)
             }
         }
     }
@@ -308,6 +310,41 @@ import Testing
             } _: { client in
                 let error = await #expect(throws: URLError.self) { try await server.get(config: .onServer(client)) }
                 #expect(error?.code == .timedOut)
+            }
+        }
+    }
+
+    #if os(Linux)
+    @Test func `bombs and endless trailers do not grow memory`() async {
+        await #expect(processExitsWith: .success) {
+            let trailers = FaultServer.Fault { connection in
+                try connection.read()
+                try connection.send(FaultServer.Fault.chunkedHead + "2\r\n{}\r\n0\r\n")
+                let line = "a: \(String(repeating: "b", count: 1000))\r\n"
+                for _ in 0..<300_000 { try connection.send(line) }
+            }
+            for fault in [FaultServer.Fault.gzipBomb, trailers] {
+                try await FaultServer.serving(fault) { server in
+                    let before = try Memory.peak()
+                    await #expect(throws: (any Error).self) {
+                        try await server.get(config: .server) { $0.responseLimit = 1000 }
+                    }
+                    #expect(try Memory.peak() - before < 100_000_000)
+                }
+            }
+        }
+    }
+    #endif
+
+    @Test func `a cookie with a control character in a response of HTTP 2 does not end all later calls`() async throws {
+        try await RawHTTP2.serving { stream in
+            RawHTTP2.headers(stream, [":status": "200", "set-cookie": "sid=a\u{1}b"], end: true)
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                for _ in 0..<2 {
+                    let result = await Result { try await server.get(config: .onServer(client)) }
+                    #expect((try? result.get().isSuccess) == true, "\(result)")
+                }
             }
         }
     }
