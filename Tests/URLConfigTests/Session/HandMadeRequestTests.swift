@@ -106,7 +106,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    @Test(arguments: ["http://[::1]:1/", "https://[2001:db8::7]/a", "HTTP://[::ffff:127.0.0.1]:1"])
+    @Test(.urlSessionOnly, arguments: ["http://[::1]:1/", "https://[2001:db8::7]/a", "HTTP://[::ffff:127.0.0.1]:1"])
     func `an IPv6 address is refused, since Foundation on Linux would say no more than that the URL is bad`(
         url: String
     ) async throws {

@@ -166,18 +166,32 @@ import Testing
 
     @Test func `a request that waits for a connection has the configuration's limit on silence`() async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 1.5
+        configuration.timeoutIntervalForRequest = 3
         let session = URLSession(configuration: configuration)
-        try await FaultServer.serving(.hangBeforeHead) { server in
-            let request = server.request { $0.method = .post }
-            let calls = (0..<9).map { _ in
-                Task { try await session.response(for: request, config: .silent) }
+        let dripping = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            while true {
+                try connection.send("x")
+                try connection.pause(.milliseconds(50))
             }
-            for call in calls {
+        }
+        try await FaultServer.serving(dripping) { server in
+            let request = server.request { $0.method = .post }
+            let most = configuration.httpMaximumConnectionsPerHost
+            let calls = (0..<most).map { _ in Task { try await session.response(for: request, config: .silent) } }
+            // These calls have all connections, and never end.
+            try await waitUntil { server.requests.count == most }
+            let waiting = (0..<3).map { _ in Task { try await session.response(for: request, config: .silent) } }
+            for call in waiting {
                 let error = await #expect(throws: URLError.self) { try await call.value }
                 #expect(error?.code == .timedOut)
             }
-            #expect(server.connections <= 6)
+            #expect(server.connections == most)
+            for call in calls {
+                call.cancel()
+                await #expect(throws: CancellationError.self) { try await call.value }
+            }
         }
     }
 

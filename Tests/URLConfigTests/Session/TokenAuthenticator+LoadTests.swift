@@ -6,7 +6,18 @@ import Testing
 
 /// Very many requests with one token, over a real socket and in every order.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct TokenAuthenticatorLoadTests {
-    @Test func `ten thousand concurrent refusals by a server cause one refresh`() async throws {
+    /// Fewer in a debug build on AsyncHTTPClient, where ten thousand take more than half a minute.
+    ///
+    /// There the queue is copied for each call, and swift-nio looks slowly for its timer among those of all. An optimized
+    /// build needs less than a second.
+    private static let calls: Int = {
+        #if DEBUG
+        if TransportOfTests.isAsyncHTTPClient { return 2_000 }
+        #endif
+        return 10_000
+    }()
+
+    @Test func `thousands of concurrent refusals by a server cause one refresh`() async throws {
         let requests = Locked(0)
         let refreshes = Locked(0)
         let guarded = FaultServer.Fault { connection in
@@ -27,10 +38,10 @@ import Testing
             let request = URLRequest.with(server.config) { _ in }
             let config = URLSession.Config().with {
                 $0.logger = nil
-                $0.authenticator = FirstTogether(inner: authenticator, count: 10_000)
+                $0.authenticator = FirstTogether(inner: authenticator, count: Self.calls)
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<10_000 {
+                for _ in 0..<Self.calls {
                     group.addTask {
                         let response = try await server.session.response(for: request, config: config)
                         #expect(response.isSuccess)
@@ -41,7 +52,7 @@ import Testing
             }
         }
         #expect(refreshes.withLock { $0 } == 1)
-        #expect(requests.withLock { $0 } == 20_000)
+        #expect(requests.withLock { $0 } == 2 * Self.calls)
     }
 
     @Test func `a credential that is refused for good signs out once, however many waited`() async throws {

@@ -8,15 +8,18 @@ import Foundation
 /// - Parameter count: A size between the two that are measured: half of it and four times it.
 func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
     func time(_ count: Int) throws -> Double {
-        let times = try (0..<3).map { _ in
-            let start = processorTime()
-            try work(count)
-            return processorTime() - start
-        }
+        let times = try (0..<3).map { _ in try processorTime { try work(count) }.time }
         return times.min() ?? 0
     }
     let once = try time(count / 2)
     return try time(4 * count) / once
+}
+
+/// The result of work on this thread, and its processor time in seconds, on which other work has little effect.
+func processorTime<Result>(_ work: () throws -> Result) rethrows -> (result: Result, time: Double) {
+    let start = processorTime()
+    let result = try work()
+    return (result, processorTime() - start)
 }
 
 /// The processor time of this thread in seconds.

@@ -5,15 +5,19 @@ import NIOCore
 import NIOFoundationCompat
 
 extension HTTPClientRequest.Body {
-    init(_ body: Transport.Body) throws {
+    init(_ body: Transport.Body) async throws {
         switch body {
         case .data(let data): self = .bytes(ByteBuffer(data: data))
         case .file, .stream:
             let (stream, length) = try body.opened()
-            // With a known length of 0, the stream would not be read, and so not be checked.
-            let known: Length = length.map { $0 == 0 ? .unknown : .known($0) } ?? .unknown
-            self = .stream(StreamPieces(stream, length: length), length: known)
-            if case .file = body, length == 0 { self = .bytes(ByteBuffer()) }
+            let pieces = StreamPieces(stream, length: length)
+            guard length == 0 else {
+                self = .stream(pieces, length: length.map { .known($0) } ?? .unknown)
+                return
+            }
+            // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
+            for try await _ in pieces {}
+            self = .bytes(ByteBuffer())
         }
     }
 }

@@ -126,14 +126,14 @@ private struct Pieces: AsyncSequence, Sendable {
 }
 
 extension HTTPClientRequest {
-    fileprivate init(_ request: URLRequest, _ body: Transport.Body?) throws {
+    fileprivate init(_ request: URLRequest, _ body: Transport.Body?) async throws {
         // The scheme must be in lower case.
         self.init(url: request.url?.withLowercasedScheme.absoluteString ?? "")
         method = .init(rawValue: request.httpMethod ?? "GET")
         for (name, value) in request.allHTTPHeaderFields ?? [:] { headers.add(name: name, value: value) }
         if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: Self.userAgent) }
         if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
-        if let body { self.body = try .init(body) }
+        if let body { self.body = try await .init(body) }
     }
 
     /// Some servers refuse requests without this field.
