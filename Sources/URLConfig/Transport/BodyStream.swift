@@ -31,6 +31,7 @@ final class BodyStream: InputStream {
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
         let read = source.read(buffer, maxLength: maxLength)
         guard read >= 0 else { return failToRead() }
+        guard read <= maxLength else { return fail("returned more bytes than there was room for") }
         guard let length else { return read }
         count += Int64(read)
         if read == 0, count < length {

@@ -46,7 +46,7 @@ struct SessionFields: Sendable {
             request.value(forHTTPHeaderField: "Cookie") == nil
         else { return }
         // The storage compares only the host.
-        let meant = stored.filter { $0.isMeant(for: url, now: Date()) }
+        let meant = stored.filter { $0.isMeant(for: url, now: Date()) && $0.isValid }
         guard !meant.isEmpty else { return }
         let sorted = meant.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
         request.setValue(HTTPCookie.requestHeaderFields(with: sorted)["Cookie"], forHTTPHeaderField: "Cookie")
@@ -63,6 +63,14 @@ struct SessionFields: Sendable {
 }
 
 extension HTTPCookie {
+    /// Whether it can be sent; otherwise this is logged.
+    fileprivate var isValid: Bool {
+        guard (name + value).hasControlCharacter else { return true }
+        URLSession.Config.defaultLogger?.error(
+            "httpCookieStorage: a cookie for \(domain) has a control character; it is not sent")
+        return false
+    }
+
     /// RFC 6265 §5.4: path, transport and expiry.
     fileprivate func isMeant(for url: URL, now: Date) -> Bool {
         let path = url.path().isEmpty ? "/" : url.path()

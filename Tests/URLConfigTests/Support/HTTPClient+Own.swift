@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
 import NIOSSL
 
 @testable import URLConfig
@@ -37,6 +38,19 @@ extension HTTPClient {
         } _: {
             try await body($0)
         }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// What the library's own clients do for a limit of one second.
+    mutating func limitSilenceOfStreams() {
+        let addGuard = http2StreamChannelDebugInitializer
+        http2StreamChannelDebugInitializer = { channel in
+            (addGuard?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()).flatMapThrowing {
+                try SilenceTimer.add(.seconds(1), to: channel)
+            }
+        }
+        timeout.write = .seconds(1)
     }
 }
 

@@ -23,6 +23,7 @@ extension URLSession {
     }
 
     /// Lends a session with another configuration.
+    @discardableResult
     static func with<Value>(
         _ configure: (URLSessionConfiguration) -> Void, isolation: isolated (any Actor)? = #isolation,
         _ body: (URLSession) async throws -> Value

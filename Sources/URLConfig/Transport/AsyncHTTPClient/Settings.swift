@@ -21,7 +21,7 @@ struct Settings: Hashable {
         }
     }
 
-    fileprivate var clientConfiguration: HTTPClient.Configuration {
+    var clientConfiguration: HTTPClient.Configuration {
         let silence = silence?.timeAmount
         var configuration = HTTPClient.Configuration.urlConfig
         configuration.timeout.connect = silence ?? .hours(24)
@@ -72,28 +72,17 @@ extension HTTPClient.Configuration {
             }
         }
     }
+
+    /// Whether it does not follow redirects, and has the guards.
+    var isForURLConfig: Bool {
+        !"\(redirectConfiguration)".contains("follow") && http1_1ConnectionDebugInitializer != nil
+            && http2StreamChannelDebugInitializer != nil
+    }
 }
 
 extension HTTPClient {
-    private static let clients = Locked<[Settings: HTTPClient]>([:])
-
-    /// The library's client with these settings, which is never shut down.
-    static func with(_ settings: Settings) -> HTTPClient {
-        clients.withLock { clients in
-            if let client = clients[settings] { return client }
-            let client = HTTPClient(configuration: settings.clientConfiguration)
-            clients[settings] = client
-            return client
-        }
-    }
-
-    /// Whether this client follows redirects; `nil` if this cannot be found out.
-    ///
-    /// A client has no property for its configuration.
-    var followsRedirects: Bool? {
-        let configuration = Mirror(reflecting: self).descendant("configuration") as? Configuration
-        return configuration.map { "\($0.redirectConfiguration)".contains("follow") }
-    }
+    /// The configuration; `nil` if it cannot be found out, because a client has no property for it.
+    var configuration: Configuration? { Mirror(reflecting: self).descendant("configuration") as? Configuration }
 }
 
 extension Duration {

@@ -4,21 +4,30 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// Fails a request after too long a time without a byte from the server.
+/// Fails a request after too long a time in which no byte was sent or received.
 ///
-/// AsyncHTTPClient's own limit also counts the time in which it reads nothing because the caller reads slowly.
+/// AsyncHTTPClient's own limits do not run while a server reads nothing of a request. And they also count the time in
+/// which nothing is read because the caller reads slowly.
 final class SilenceTimer: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
+    /// Longer parts of a body are written in pieces, because each that was sent is a sign of life.
+    private static let mostAtOnce = 1 << 16
+
     private let limit: TimeAmount
+    /// The number of parts of the request that were not sent yet.
+    private var unsent = 0
     /// Whether the request was sent, and its response is not complete.
     private var isWaiting = false
     private var isComplete = false
     /// Whether bytes are wanted from the server; a new channel reads before it has this handler.
     private var isReading = true
+    private var isSilent: Bool { unsent > 0 || isWaiting && isReading }
+    /// Whether the time is up.
+    private var isOver = false
     private var last = NIODeadline.now()
     private var timer: Scheduled<Void>?
 
@@ -35,22 +44,43 @@ final class SilenceTimer: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head: isComplete = false
-        case .body: break
-        case .end:
-            let sent = promise ?? context.eventLoop.makePromise()
-            sent.futureResult.assumeIsolated().whenSuccess {
-                self.isWaiting = !self.isComplete
-                self.watch(context)
+        case .head:
+            isComplete = false
+            context.write(data, promise: promise)
+        case .body(.byteBuffer(var rest)):
+            while rest.readableBytes > Self.mostAtOnce, let piece = rest.readSlice(length: Self.mostAtOnce) {
+                send(.body(.byteBuffer(piece)), context, nil)
             }
-            return context.write(data, promise: sent)
+            send(.body(.byteBuffer(rest)), context, promise)
+        case let part:
+            send(part, context, promise)
         }
-        context.write(data, promise: promise)
+    }
+
+    /// Sends a part of a request, and watches how long this takes.
+    private func send(_ part: OutboundOut, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        var isEnd = false
+        if case .end = part { isEnd = true }
+        if !isSilent { last = .now() }
+        unsent += 1
+        watch(context)
+        sent.futureResult.assumeIsolated().whenComplete { [isEnd] result in
+            self.unsent -= 1
+            // The connection is closed before AsyncHTTPClient fails the request with the error that was caught.
+            promise?.completeWith(result.mapError { self.isOver ? HTTPClientError.readTimeout : $0 })
+            guard case .success = result else { return }
+            if isEnd { self.isWaiting = !self.isComplete }
+            self.last = .now()
+            self.watch(context)
+        }
+        context.write(wrapOutboundOut(part), promise: sent)
     }
 
     func read(context: ChannelHandlerContext) {
         if !isReading {
             isReading = true
+            last = .now()
             watch(context)
         }
         context.read()
@@ -79,12 +109,9 @@ final class SilenceTimer: ChannelDuplexHandler {
         timer = nil
     }
 
-    /// Begins a time of silence.
-    ///
-    /// A timer that is already running looks at the last one when it fires.
+    /// Starts the timer; one that is already running looks at the time of the last byte when it fires.
     private func watch(_ context: ChannelHandlerContext) {
-        last = .now()
-        if isWaiting, isReading, timer == nil { schedule(context) }
+        if isSilent, timer == nil { schedule(context) }
     }
 
     private func schedule(_ context: ChannelHandlerContext) {
@@ -93,9 +120,9 @@ final class SilenceTimer: ChannelDuplexHandler {
 
     private func check(_ context: ChannelHandlerContext) {
         timer = nil
-        guard isWaiting, isReading else { return }
+        guard isSilent else { return }
         guard NIODeadline.now() >= last + limit else { return schedule(context) }
-        isWaiting = false
+        (isWaiting, isOver) = (false, true)
         context.fireErrorCaught(HTTPClientError.readTimeout)
     }
 }

@@ -5,7 +5,7 @@ import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
 
-/// Refuses a `:status` that is not three digits: swift-nio crashes for a negative one.
+/// Refuses a `:status` for which swift-nio or AsyncHTTPClient crashes: a negative one, and 101 (RFC 9113 §8.6).
 final class StatusGuard: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -22,7 +22,7 @@ final class StatusGuard: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if case .headers(let headers) = unwrapInboundIn(data), !isRefused,
             let status = headers.headers.first(name: ":status"),
-            status.utf8.count != 3 || !status.utf8.allSatisfy(\.isDigit)
+            status.utf8.count != 3 || !status.utf8.allSatisfy(\.isDigit) || status == "101"
         {
             isRefused = true
             context.fireErrorCaught(HTTPParserError.invalidStatus)

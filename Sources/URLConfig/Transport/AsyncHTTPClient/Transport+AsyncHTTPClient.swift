@@ -35,23 +35,23 @@ extension Transport {
 /// Sends a request once with AsyncHTTPClient.
 struct AsyncHTTPClientSender {
     /// The caller's client; `nil` for one with the settings of the session.
-    private let client: HTTPClient?
-    /// Whether the caller's client follows redirects itself, without the rules for credentials.
-    private let followsRedirects: Bool
+    private let client: SharedClient?
+    /// The configuration of the caller's client; `nil` if it cannot be found out.
+    private let configuration: HTTPClient.Configuration?
 
     /// The number of closed connections after which a request fails.
     private static let mostClosed = 8
 
     init(_ client: HTTPClient?) {
-        self.client = client
-        followsRedirects = client?.followsRedirects ?? false
+        self.client = client.map { SharedClient($0) }
+        configuration = client?.configuration
     }
 
     func response(to request: Transport.Request) async throws -> Transport.Response {
-        guard !followsRedirects else {
+        guard configuration?.isForURLConfig ?? true else {
             throw RequestError.refused(
                 .invalidRequest,
-                "the HTTPClient follows redirects itself; make it with HTTPClient(configuration: .urlConfig)")
+                "the HTTPClient may follow redirects itself; make it with HTTPClient(configuration: .urlConfig)")
         }
         // It is a new object each time.
         let configuration = request.session.configuration
@@ -63,8 +63,12 @@ struct AsyncHTTPClientSender {
         }
         do {
             let client = try self.client ?? .with(Settings(configuration, urlRequest.url))
-            let response = try await executed(HTTPClientRequest(urlRequest, request.body), by: client)
-            return try received(response, to: request)
+            defer { withExtendedLifetime(client) {} }
+            let (body, upload) = try await request.body?.forAsyncHTTPClient ?? (nil, nil)
+            let response = try await executed(HTTPClientRequest(urlRequest, body), by: client.client)
+            return try received(
+                response, to: request,
+                Pieces(body: response.body, upload: upload, client: client, url: request.urlRequest.url))
         } catch {
             try Task.checkCancellation()
             throw error.asURLError(urlRequest.url)
@@ -73,7 +77,9 @@ struct AsyncHTTPClientSender {
 
     /// Executes a request again if nothing was sent, because the connection of the pool was closed meanwhile.
     private func executed(_ request: HTTPClientRequest, by client: HTTPClient) async throws -> HTTPClientResponse {
-        for _ in 0..<Self.mostClosed {
+        // Without a `ConnectionGuard`, the error is the same after a part of the request was sent.
+        let hasGuard = self.client == nil || configuration != nil
+        for _ in 0..<(hasGuard ? Self.mostClosed : 0) {
             do {
                 return try await client.execute(request, deadline: .distantFuture)
             } catch ChannelError.ioOnClosedChannel {
@@ -84,7 +90,7 @@ struct AsyncHTTPClientSender {
     }
 
     private func received(
-        _ response: HTTPClientResponse, to request: Transport.Request
+        _ response: HTTPClientResponse, to request: Transport.Request, _ pieces: Pieces
     ) throws -> Transport.Response {
         guard response.history.count < 2 else {
             throw RequestError.refused(.invalidRequest, "the HTTPClient has followed a redirect itself")
@@ -94,7 +100,7 @@ struct AsyncHTTPClientSender {
         }
         let received = Transport.Response(
             status: .init(integerLiteral: Int(response.status.code)), headerFields: HTTPFields(response.headers),
-            body: ResponseBody(Pieces(body: response.body, url: request.urlRequest.url)))
+            body: ResponseBody(pieces))
         request.storeCookies(of: received)
         return received
     }
@@ -103,37 +109,43 @@ struct AsyncHTTPClientSender {
 /// The pieces of a body, with the errors of a transport.
 private struct Pieces: AsyncSequence, Sendable {
     let body: HTTPClientResponse.Body
+    let upload: StreamPieces?
+    /// It must not be shut down before the end of the body.
+    let client: SharedClient
     let url: URL?
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: body.makeAsyncIterator(), url: url) }
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: self, body: body.makeAsyncIterator()) }
 
     struct AsyncIterator: AsyncIteratorProtocol {
+        let pieces: Pieces
         var body: HTTPClientResponse.Body.AsyncIterator
-        let url: URL?
 
         mutating func next() async throws -> Data? {
             do {
                 let piece = try await body.next()
-                // Without a piece, a cancelled body looks like a complete one.
-                if piece == nil { try Task.checkCancellation() }
+                if piece == nil {
+                    // A cancelled body looks like a complete one.
+                    try Task.checkCancellation()
+                    pieces.upload?.end()
+                }
                 return piece.map { Data(buffer: $0) }
             } catch {
                 try Task.checkCancellation()
-                throw error.asURLError(url)
+                throw error.asURLError(pieces.url)
             }
         }
     }
 }
 
 extension HTTPClientRequest {
-    fileprivate init(_ request: URLRequest, _ body: Transport.Body?) async throws {
+    fileprivate init(_ request: URLRequest, _ body: Body?) {
         // The scheme must be in lower case.
         self.init(url: request.url?.withLowercasedScheme.absoluteString ?? "")
         method = .init(rawValue: request.httpMethod ?? "GET")
         for (name, value) in request.allHTTPHeaderFields ?? [:] { headers.add(name: name, value: value) }
         if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: Self.userAgent) }
         if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
-        if let body { self.body = try await .init(body) }
+        self.body = body
     }
 
     /// Some servers refuse requests without this field.

@@ -1,0 +1,111 @@
+#if AsyncHTTPClient
+
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+@testable import URLConfig
+
+/// A server with TLS that sends frames of HTTP/2, valid or not.
+struct RawHTTP2: TestServer {
+    let host: String
+    let session = URLSession(configuration: .ofTests)
+
+    static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
+        let count = UInt32(payload.count)
+        var bytes = [UInt8(count >> 16 & 0xFF), UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF), type, flags]
+        for shift in [24, 16, 8, 0] { bytes.append(UInt8(stream >> shift & 0xFF)) }
+        return bytes + payload
+    }
+
+    static func settings(_ values: [(UInt16, UInt32)] = []) -> [UInt8] {
+        var payload: [UInt8] = []
+        for (id, value) in values {
+            payload += [UInt8(id >> 8), UInt8(id & 0xFF)]
+            for shift in [24, 16, 8, 0] { payload.append(UInt8(value >> shift & 0xFF)) }
+        }
+        return frame(4, 0, 0, payload)
+    }
+
+    static func headers(_ stream: UInt32, _ fields: KeyValuePairs<String, String>, end: Bool = false) -> [UInt8] {
+        var block: [UInt8] = []
+        for (name, value) in fields {
+            block += [0, UInt8(name.utf8.count)] + Array(name.utf8)
+            block += [UInt8(value.utf8.count)] + Array(value.utf8)
+        }
+        return frame(1, end ? 5 : 4, stream, block)
+    }
+
+    static func data(_ stream: UInt32, _ text: String, end: Bool = false) -> [UInt8] {
+        frame(0, end ? 1 : 0, stream, Array(text.utf8))
+    }
+
+    static func serving(
+        start: [UInt8] = settings(), _ answer: @escaping @Sendable (UInt32) -> [UInt8],
+        _ body: (RawHTTP2) async throws -> Void
+    ) async throws {
+        try await serving(starting: { start }, answer, body)
+    }
+
+    static func serving(
+        starting: @escaping @Sendable () -> [UInt8], _ answer: @escaping @Sendable (UInt32) -> [UInt8],
+        _ body: (RawHTTP2) async throws -> Void
+    ) async throws {
+        let context = try NIOSSLContext(configuration: try TestCertificate.localhost.forServer(["h2"]))
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                    try channel.pipeline.syncOperations.addHandler(Frames(start: starting(), answer: answer))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        do {
+            try await body(RawHTTP2(host: "https://127.0.0.1:\(listener.localAddress?.port ?? 0)"))
+        } catch {
+            try await listener.close()
+            throw error
+        }
+        try await listener.close()
+    }
+
+    private final class Frames: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let start: [UInt8]
+        private let answer: @Sendable (UInt32) -> [UInt8]
+        private var bytes: [UInt8] = []
+        private var isBegun = false
+
+        init(start: [UInt8], answer: @escaping @Sendable (UInt32) -> [UInt8]) {
+            self.start = start
+            self.answer = answer
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            bytes += Array(buffer: unwrapInboundIn(data))
+            if !isBegun {
+                guard bytes.count >= 24 else { return }
+                bytes.removeFirst(24)
+                isBegun = true
+                send(start, context)
+            }
+            while bytes.count >= 9 {
+                let length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])
+                guard bytes.count >= 9 + length else { return }
+                let (type, flags) = (bytes[3], bytes[4])
+                let stream = bytes[5..<9].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+                bytes.removeFirst(9 + length)
+                if type == 4, flags & 1 == 0, !start.isEmpty { send(RawHTTP2.frame(4, 1, 0, []), context) }
+                if type == 1 { send(answer(stream), context) }
+            }
+        }
+
+        private func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+            guard !bytes.isEmpty else { return }
+            context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+        }
+    }
+}
+
+#endif

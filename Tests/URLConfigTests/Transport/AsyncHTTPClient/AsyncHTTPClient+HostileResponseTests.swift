@@ -1,0 +1,135 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import Testing
+
+@testable import URLConfig
+
+/// Responses that are not as they should be.
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientHostileResponseTests {
+    @Test(arguments: 0..<9) func `frames of HTTP 2 in a wrong order do not crash`(number: Int) async {
+        await #expect(processExitsWith: .success) { [number] in
+            try await RawHTTP2.serving { stream in
+                let head = RawHTTP2.headers(stream, [":status": "200"])
+                let info = RawHTTP2.headers(stream, [":status": "103"])
+                let end = RawHTTP2.data(stream, "0123", end: true)
+                let trailers = RawHTTP2.headers(stream, ["a": "b"])
+                return [
+                    RawHTTP2.data(stream, "0123") + end, info + end, head + trailers + end,
+                    head + RawHTTP2.headers(stream, ["a": "b"], end: true) + end, head + end + end, head + head + end,
+                    info + info + head + end, end + head, RawHTTP2.headers(stream, [":status": "103"], end: true),
+                ][number]
+            } _: { server in
+                try await HTTPClient.trusting { client in
+                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(2) }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<4) func `silence on HTTP 2 ends with the time limit`(number: Int) async throws {
+        try await RawHTTP2.serving { stream in
+            let head = RawHTTP2.headers(stream, [":status": "200"])
+            let info = RawHTTP2.headers(stream, [":status": "103"], end: true)
+            return [[], head, head + RawHTTP2.data(stream, "0123"), info][number]
+        } _: { server in
+            try await HTTPClient.lending {
+                $0.tlsConfiguration = try TestCertificate.localhost.forClient()
+                $0.limitSilenceOfStreams()
+            } _: { client in
+                let error = await #expect(throws: URLError.self) { try await server.get(config: .onServer(client)) }
+                #expect(error?.code == .timedOut)
+            }
+        }
+    }
+
+    #if os(Linux)
+    @Test func `bombs and endless trailers do not grow memory`() async {
+        await #expect(processExitsWith: .success) {
+            let trailers = FaultServer.Fault { connection in
+                try connection.read()
+                try connection.send(FaultServer.Fault.chunkedHead + "2\r\n{}\r\n0\r\n")
+                let line = "a: \(String(repeating: "b", count: 1000))\r\n"
+                for _ in 0..<300_000 { try connection.send(line) }
+            }
+            for fault in [FaultServer.Fault.gzipBomb, trailers] {
+                try await FaultServer.serving(fault) { server in
+                    let before = try Memory.peak()
+                    await #expect(throws: (any Error).self) {
+                        try await server.get(config: .server) { $0.responseLimit = 1000 }
+                    }
+                    #expect(try Memory.peak() - before < 100_000_000)
+                }
+            }
+        }
+    }
+    #endif
+
+    @Test func `a cookie with a control character in a response of HTTP 2 does not end all later calls`() async throws {
+        try await RawHTTP2.serving { stream in
+            RawHTTP2.headers(stream, [":status": "200", "set-cookie": "sid=a\u{1}b"], end: true)
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                for _ in 0..<2 {
+                    let result = await Result { try await server.get(config: .onServer(client)) }
+                    #expect((try? result.get().isSuccess) == true, "\(result)")
+                }
+            }
+        }
+    }
+
+    @Test func `a response before its request is never used`() async throws {
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.answer("right") + FaultServer.Fault.answer("poison"))
+            while true {
+                try connection.read()
+                try connection.send(FaultServer.Fault.answer("right"))
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 1
+            let session = URLSession(configuration: configuration)
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<5 {
+                    group.addTask { try? await session.response(for: server.request(), config: .server).text() }
+                }
+                for try await text in group { #expect(text != "poison") }
+            }
+        }
+    }
+
+    @Test func `of a thousand calls, half of them cancelled, none is sent twice`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let calls = (0..<1000).map { index in
+                Task {
+                    let request = server.request {
+                        $0.method = .post
+                        $0.query = ["n": "\(index)"]
+                        $0.body = .data(Data(count: 1000))
+                    }
+                    return try await server.response(for: request, config: .server).isSuccess
+                }
+            }
+            for call in calls.shuffled().prefix(500) { call.cancel() }
+            for call in calls {
+                do {
+                    #expect(try await call.valueInTime)
+                } catch {
+                    #expect(error is CancellationError)
+                }
+            }
+            let lines = server.requests.map { $0.head.prefix { !$0.isNewline } }
+            #expect(Set(lines).count == lines.count)
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+#endif

@@ -1,0 +1,217 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import Testing
+
+@testable import URLConfig
+
+/// A hostile server or a careless caller.
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientHostileTests {
+    /// An ephemeral session with this limit for silence, in seconds.
+    private static func session(silence: TimeInterval, connections: Int = 6) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = silence
+        configuration.httpMaximumConnectionsPerHost = connections
+        return URLSession(configuration: configuration)
+    }
+
+    /// Sends this body instead of that of the request.
+    private static func sending(_ body: Transport.Body, by client: HTTPClient = .shared) -> URLSession.Config {
+        .silent.with {
+            $0.transport = Transport { request in
+                var request = request
+                request.body = body
+                return try await Transport.asyncHTTPClient(client).send(request)
+            }
+            $0.deadline = .seconds(20)
+        }
+    }
+
+    private static func put(_ server: some TestServer, _ count: Int = 0) -> URLRequest {
+        server.request {
+            $0.method = .put
+            if count > 0 { $0.body = .data(Data(count: count)) }
+        }
+    }
+
+    /// Serves connections of which nothing is read, after this text was sent.
+    private static func stalled(_ text: String, _ body: (FaultServer) async throws -> Void) async throws {
+        let isOver = Locked(false)
+        let fault = FaultServer.Fault { connection in
+            try connection.send(text)
+            while !isOver.withLock({ $0 }) { usleep(10_000) }
+        }
+        try await FaultServer.serving(fault) { server in
+            defer { isOver.withLock { $0 = true } }
+            try await body(server)
+        }
+    }
+
+    @Test func `a 101 of HTTP 2 does not crash`() async {
+        await #expect(processExitsWith: .success) {
+            try await RawHTTP2.serving { stream in
+                RawHTTP2.headers(stream, [":status": "101"]) + RawHTTP2.headers(stream, [":status": "200"], end: true)
+            } _: { server in
+                try await HTTPClient.trusting { client in
+                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(10) }
+                }
+            }
+        }
+    }
+
+    @Test func `a POST whose body breaks off is sent once`() async throws {
+        try await TLSCutter.serving { server, count in
+            try await HTTPClient.trusting { client in
+                for index in 1...10 {
+                    await #expect(throws: URLError.self) {
+                        try await server.response(
+                            for: server.request { $0.method = .post },
+                            config: Self.sending(.data(Data(count: 20_000_000)), by: client))
+                    }
+                    #expect(count.withLock { $0 } == index)
+                }
+            }
+        }
+    }
+
+    // It does not tell whether a failed request was sent.
+    @Test func `a client with another configuration is refused`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let client = HTTPClient(configuration: .init(redirectConfiguration: .disallow))
+            let error = await #expect(throws: RequestError.self) { try await server.get(config: .onServer(client)) }
+            #expect(error?.code == .invalidRequest)
+            #expect(server.requests.isEmpty)
+            try await client.shutdown()
+        }
+    }
+
+    @Test(arguments: [
+        "", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", "HTTP/1.1 413 X\r\nContent-Length: 9\r\n\r\n{",
+    ])
+    func `an upload that nobody reads ends with the time limit of the session`(head: String) async throws {
+        try await Self.stalled(head) { server in
+            let data = Data(count: 50_000_000)
+            for body in [Transport.Body.data(data), .stream(length: nil) { InputStream(data: data) }] {
+                let session = Self.session(silence: 1)
+                let error = await #expect(throws: (any Error).self) {
+                    try await session.response(for: Self.put(server), config: Self.sending(body)) {
+                        $0.deadline = .seconds(10)
+                    }
+                }
+                #expect((error as? URLError)?.code == .timedOut)
+            }
+        }
+    }
+
+    // The window of the stream stays at 65,535 bytes.
+    @Test func `an upload on HTTP 2 without more window ends with the time limit`() async throws {
+        try await RawHTTP2.serving { _ in
+            []
+        } _: { server in
+            try await HTTPClient.lending {
+                $0.tlsConfiguration = try TestCertificate.localhost.forClient()
+                $0.limitSilenceOfStreams()
+            } _: { client in
+                let error = await #expect(throws: (any Error).self) {
+                    try await server.response(for: Self.put(server, 1_000_000), config: .onServer(client)) {
+                        $0.deadline = .seconds(10)
+                    }
+                }
+                #expect((error as? URLError)?.code == .timedOut)
+            }
+        }
+    }
+
+    @Test func `an upload ends with its response`() async throws {
+        try await Self.stalled("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") { server in
+            let reads = Locked(0)
+            let body = Transport.Body.stream(length: nil) {
+                EndlessStream { room in
+                    reads.withLock { $0 += 1 }
+                    usleep(1000)
+                    return min(room, 10)
+                }
+            }
+            let response = try await server.response(for: Self.put(server), config: Self.sending(body))
+            #expect(response.isSuccess)
+            let before = reads.withLock { $0 }
+            try await Task.sleep(for: .seconds(2))
+            #expect(reads.withLock { $0 } - before < 10)
+        }
+    }
+
+    @Test func `streams that block do not keep connections after the response`() async throws {
+        let isOver = Locked(false)
+        let fault = FaultServer.Fault { connection in
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(fault) { server in
+            defer { isOver.withLock { $0 = true } }
+            let session = Self.session(silence: 5, connections: 2)
+            let body = Transport.Body.stream(length: nil) {
+                EndlessStream { _ in
+                    while !isOver.withLock({ $0 }) { usleep(10_000) }
+                    return 0
+                }
+            }
+            for _ in 0..<3 {
+                let response = try? await session.response(for: Self.put(server), config: Self.sending(body))
+                #expect(response?.isSuccess == true)
+            }
+        }
+    }
+
+    @Test func `a stored cookie with a control character is not sent`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let configuration = URLSessionConfiguration.ephemeral
+            let cookie = HTTPCookie(properties: [
+                .name: "sid", .value: "a\u{1}b", .domain: "127.0.0.1", .path: "/",
+            ])
+            configuration.httpCookieStorage?.setCookie(try #require(cookie))
+            let session = URLSession(configuration: configuration)
+            try await session.response(for: server.request(), config: .server)
+            #expect(server.requests.first?.head.contains("sid") == false)
+        }
+    }
+
+    @Test func `sessions with ever new limits do not make clients without an end`() async throws {
+        // In a process of its own, because other tests would lose their connections.
+        await #expect(processExitsWith: .success) {
+            try await FaultServer.serving(.ok("{}")) { server in
+                var isAlive: [() -> Bool] = []
+                for index in 0..<200 {
+                    let session = Self.session(silence: 1000 + Double(index) / 1000)
+                    try await session.response(for: server.request(), config: .server)
+                    let client = SharedClient.with(try Settings(session.configuration, nil))
+                    isAlive.append { [weak client] in client != nil }
+                }
+                #expect(isAlive.count { $0() } == 64)
+                await waitUntil { server.openConnections <= 64 }
+            }
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
+    func `a file whose size is not known is not sent as an empty body`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let config = Self.sending(.file(URL(filePath: "/proc/self/status")))
+            let error = await #expect(throws: RequestError.self) {
+                try await server.response(for: Self.put(server), config: config)
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `a stream that claims to have read more than there is room for does not crash`() async {
+        await #expect(processExitsWith: .success) {
+            try await FaultServer.serving(.ok("{}")) { server in
+                let body = Transport.Body.stream(length: nil) { EndlessStream { $0 + 1 } }
+                _ = try? await server.response(for: Self.put(server), config: Self.sending(body))
+            }
+        }
+    }
+}
+
+#endif
