@@ -59,10 +59,13 @@ func withDeadline<Value: Sendable>(
     if let limit, limit <= .zero { throw expired() }
     let elapsed = clock.stopwatch()
     let result = OneShot<Value>()
+    // The timer may be late, so the clock decides.
+    let isLate: @Sendable () -> Bool = { limit.map { elapsed() >= $0 } ?? false }
     let work = Task.onOwnThreads {
+        // Under load, calls that were given up wait for a thread. To begin them would make it worse.
+        if Task.isCancelled || isLate() { return result.resolve(.failure(expired())) }
         let outcome = await Result(of: operation)
-        // The timer may be late, so the clock decides.
-        result.resolve(limit.map { elapsed() < $0 } ?? true ? outcome : .failure(expired()))
+        result.resolve(isLate() ? .failure(expired()) : outcome)
     }
     return try await withTimeLimit(limit, clock) {
         result.resolve(.failure(expired()))

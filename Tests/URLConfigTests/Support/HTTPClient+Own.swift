@@ -14,6 +14,8 @@ extension HTTPClient {
         _ body: (HTTPClient) async throws -> Value
     ) async throws -> Value {
         var configuration = Configuration.urlConfig
+        // On a slow machine, where all tests begin together, the 10 seconds of the default are too short.
+        configuration.timeout.connect = .minutes(5)
         try configure(&configuration)
         let client = HTTPClient(configuration: configuration)
         do {

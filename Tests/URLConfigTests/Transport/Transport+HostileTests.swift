@@ -1,5 +1,6 @@
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 /// Transports that hang, fail, never end or make calls themselves.
 @Suite(.timeLimit(.minutes(10))) struct TransportHostileTests {
@@ -72,6 +73,29 @@ import URLConfig
             }
             #expect(codes == Array(repeating: .deadlineExceeded, count: 64))
             #expect(start.duration(to: .now) < .seconds(4))
+        }
+    }
+
+    /// In a separate process, as above.
+    @Test func `a call whose deadline passes before it has a thread is not begun`() async {
+        await #expect(processExitsWith: .success) {
+            let begun = Locked(0)
+            let blocking = Transport { _ in
+                begun.withLock { $0 += 1 }
+                usleep(400_000)
+                return .init()
+            }
+            let calls = 64 + 2 * ProcessInfo.processInfo.activeProcessorCount
+            await withTaskGroup { group in
+                for _ in 0..<calls {
+                    group.addTask {
+                        _ = try? await TransportHostileTests().response(blocking) { $0.deadline = .milliseconds(50) }
+                    }
+                }
+            }
+            // It begins after those that waited before it.
+            try await TransportHostileTests().response(Transport { _ in .init() }) { $0.deadline = .seconds(90) }
+            #expect(begun.withLock { $0 } < calls)
         }
     }
 
