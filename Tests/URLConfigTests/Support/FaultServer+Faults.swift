@@ -119,12 +119,15 @@ extension FaultServer.Fault {
 
     /// A redirect of 29 kB, whose body has 30 MB after decompression.
     static let redirectBomb = Self { connection in
-        try connection.read()
         let bomb = try redirectBody.get()
-        try connection.send(
-            "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n")
-        try connection.send(bomb)
-        try connection.waitForEnd()
+        // A client may use the connection again.
+        while true {
+            try connection.read()
+            try connection.send(
+                "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Encoding: gzip\r\n"
+                    + "Content-Length: \(bomb.count)\r\n\r\n")
+            try connection.send(bomb)
+        }
     }
 
     private static let redirectBody = Result { try Shell.run("head -c 30000000 /dev/zero | gzip -9") }

@@ -17,7 +17,8 @@ extension Error {
             return RequestError.refused(.invalidRequest, "the HTTPClient has been shut down; use a running one", self)
         }
         guard let code = urlErrorCode else { return self }
-        var information: [String: Any] = [NSUnderlyingErrorKey: self, NSLocalizedDescriptionKey: "\(self)"]
+        let description = (self as? NIOConnectionError)?.reason ?? "\(self)"
+        var information: [String: Any] = [NSUnderlyingErrorKey: self, NSLocalizedDescriptionKey: description]
         information[NSURLErrorFailingURLErrorKey] = url
         return URLError(code, userInfo: information)
     }
@@ -53,6 +54,15 @@ extension Error {
         // `Self` may be `any Error`.
         let name = String(reflecting: type(of: self as Any))
         return name.hasPrefix("NIOSOCKS.") || name.hasPrefix("AsyncHTTPClient.")
+    }
+}
+
+extension NIOConnectionError {
+    /// Shorter than the description, which has all properties of all errors.
+    fileprivate var reason: String {
+        let code = connectionErrors.compactMap { ($0.error as? IOError)?.errnoCode }.first
+        let cause = code.map { String(cString: strerror($0)) }
+        return "\(host):\(port): \(cause ?? (connectionErrors.isEmpty ? "the host has no address" : "no connection"))"
     }
 }
 

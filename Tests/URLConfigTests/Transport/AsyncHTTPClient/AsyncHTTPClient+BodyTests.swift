@@ -185,6 +185,8 @@ import Testing
         isStream: Bool, end: FaultServer.Fault.End
     ) async throws {
         let early = FaultServer.Fault { connection in
+            // What arrives before the request is not its response: AsyncHTTPClient ignores it or closes the connection.
+            _ = try connection.received()
             try connection.send("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
             switch end {
             case .close: connection.close()

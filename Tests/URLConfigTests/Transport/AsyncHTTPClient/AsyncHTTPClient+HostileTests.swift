@@ -34,10 +34,11 @@ import Testing
         }
     }
 
-    /// Serves connections of which nothing is read, after this text was sent.
+    /// Serves connections of which no more is read after this text was sent.
     private static func stalled(_ text: String, _ body: (FaultServer) async throws -> Void) async throws {
         let isOver = Locked(false)
         let fault = FaultServer.Fault { connection in
+            _ = try connection.received()
             try connection.send(text)
             while !isOver.withLock({ $0 }) { usleep(10_000) }
         }
@@ -143,6 +144,7 @@ import Testing
     @Test func `streams that block do not keep connections after the response`() async throws {
         let isOver = Locked(false)
         let fault = FaultServer.Fault { connection in
+            _ = try connection.received()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
             try connection.waitForEnd()
         }
@@ -178,7 +180,16 @@ import Testing
     @Test func `sessions with ever new limits do not make clients without an end`() async throws {
         // In a process of its own, because other tests would lose their connections.
         await #expect(processExitsWith: .success) {
-            try await FaultServer.serving(.ok("{}")) { server in
+            let open = Locked(0)
+            let fault = FaultServer.Fault { connection in
+                open.withLock { $0 += 1 }
+                defer { open.withLock { $0 -= 1 } }
+                while true {
+                    try connection.read()
+                    try connection.send(FaultServer.Fault.answer("{}"))
+                }
+            }
+            try await FaultServer.serving(fault) { server in
                 var isAlive: [() -> Bool] = []
                 for index in 0..<200 {
                     let session = Self.session(silence: 1000 + Double(index) / 1000)
@@ -187,7 +198,7 @@ import Testing
                     isAlive.append { [weak client] in client != nil }
                 }
                 #expect(isAlive.count { $0() } == 64)
-                await waitUntil { server.openConnections <= 64 }
+                try await waitUntil { open.withLock { $0 } <= 64 }
             }
         }
     }
