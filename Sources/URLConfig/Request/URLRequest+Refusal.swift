@@ -22,8 +22,9 @@ extension URLRequest {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidURL`` or ``RequestError/Code/invalidRequest``.
     func checkSendable() throws(RequestError) {
         do throws(RequestError) {
-            if let refusal { throw refusal }
-            try checkURL()
+            let scheme = url?.scheme
+            if scheme == Self.refusedScheme, let refusal { throw refusal }
+            try checkURL(scheme)
             // A line break in the method would be sent, and start another field or request.
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
                 throw .refused(.invalidRequest, "the method is not a token (RFC 9110 §9.1)")
@@ -46,8 +47,8 @@ extension URLRequest {
         }
     }
 
-    private func checkURL() throws(RequestError) {
-        guard let url, let scheme = url.scheme?.lowercased(), scheme == "https" || scheme == "http",
+    private func checkURL(_ scheme: String?) throws(RequestError) {
+        guard let url, let scheme = scheme?.lowercased(), scheme == "https" || scheme == "http",
             let host = url.host(percentEncoded: false), !host.isEmpty,
             host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
         else { throw .refused(.invalidURL, "the URL is not http or https with a host") }

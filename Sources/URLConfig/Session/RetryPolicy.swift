@@ -42,6 +42,15 @@ public struct RetryPolicy: Sendable {
         self.attempts = attempts
     }
 
+    /// Whether there is no other attempt after this outcome.
+    func accepts(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool {
+        switch outcome {
+        case .failure(let error as URLError): !errors.contains(error.code)
+        case .failure: true
+        case .success(let status): !statuses.contains(status)
+        }
+    }
+
     /// The delay before the next attempt, and a note for the log; `nil` if there is no next attempt.
     ///
     /// - Parameter jitter: A random number from zero to one, which is a call of the system: only if it is needed.
@@ -49,18 +58,14 @@ public struct RetryPolicy: Sendable {
         after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
         remaining: Duration?, jitter: @autoclosure () -> Double
     ) -> (delay: Duration, reason: String)? {
-        guard attempt < attempts, request.isRepeatable else { return nil }
+        guard attempt < attempts, request.isRepeatable, !accepts(outcome.map(\.status)) else { return nil }
         let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
         var delay = Duration(timeoutInterval: limit * jitter()) ?? .zero
         var reason = ""
-        switch outcome {
-        case .failure(let error as URLError) where errors.contains(error.code): break
-        case .success(let response) where statuses.contains(response.status):
-            guard let asked = response.retryAfter(at: now) else { break }
+        if case .success(let response) = outcome, let asked = response.retryAfter(at: now) {
             guard asked <= longestRetryAfter else { return nil }
             // A shorter one keeps the random delay, so that not all clients retry together.
             if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
-        default: return nil
         }
         if let remaining, delay >= remaining { return nil }
         return (delay, "waiting \(delay.shown)\(reason)")

@@ -124,7 +124,7 @@ final class SendLoop: Sendable {
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
-        timeline.end(outcome.map(\.response))
+        timeline.end(outcome.map(\.response.status))
         return (outcome, lost)
     }
 
@@ -216,6 +216,8 @@ final class SendLoop: Sendable {
     /// - Parameter sent: The request after it was authorized: an authenticator may have changed its method.
     private func retried(_ hop: inout Hop, _ sent: URLRequest, _ outcome: Outcome) async throws -> Bool {
         let retry = config.retry
+        // Most calls end here.
+        guard hop.attempts < retry.attempts else { return false }
         guard !Task.isCancelled, hop.request.httpBodyStream == nil, sent.isRepeatable,
             let (delay, reason) = retry.delay(
                 after: hop.attempts, of: hop.request, outcome.map(\.response), now: Date(),

@@ -22,12 +22,12 @@ struct Timeline: Sendable {
         }
     }
 
-    func end(_ outcome: Result<DataResponse, any Error>) {
+    func end(_ outcome: Result<HTTPResponse.Status, any Error>) {
         let duration = state.withLock { $0.elapsed }?()
         changeLast { attempt in
             attempt.duration = duration ?? .zero
             switch outcome {
-            case .success(let response): attempt.status = response.status
+            case .success(let status): attempt.status = status
             case .failure(let error): attempt.error = error
             }
         }

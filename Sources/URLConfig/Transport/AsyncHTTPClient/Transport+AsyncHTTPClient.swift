@@ -58,8 +58,10 @@ struct AsyncHTTPClientSender {
         try request.checkIsForAsyncHTTPClient(configuration)
         let urlRequest = request.complete(configuration)
         // There is no such name (RFC 1035 §2.3.4), and SOCKS crashes for it.
-        guard urlRequest.url?.host(percentEncoded: false)?.utf8.count ?? 0 <= 255 else {
-            throw URLError(.cannotFindHost, userInfo: [NSURLErrorFailingURLErrorKey: urlRequest.url as Any])
+        if let url = urlRequest.url, url.absoluteString.utf8.count > 255,
+            url.host(percentEncoded: false)?.utf8.count ?? 0 > 255
+        {
+            throw URLError(.cannotFindHost, userInfo: [NSURLErrorFailingURLErrorKey: url])
         }
         do {
             let client = try self.client ?? .with(Settings(configuration, urlRequest.url))
