@@ -54,7 +54,7 @@ import Testing
                     if index >= 100, let fate = try await group.next() { fates[fate, default: 0] += 1 }
                     let path = ["/data", "/hop", "/busy", "/me"].randomElement(using: &generator) ?? ""
                     let patience = typical * Double.random(in: 0...1, using: &generator)
-                    // On a fast machine, the new token of a call may be replaced too. Then the call ends as unauthorized.
+                    // The new token of a call may be replaced, too. Then the call ends as unauthorized.
                     if index.isMultiple(of: Self.calls / 4) { token.withLock { $0 += 1 } }
                     group.addTask {
                         let call = Task { try await server.get(.init(path), config: config) }
