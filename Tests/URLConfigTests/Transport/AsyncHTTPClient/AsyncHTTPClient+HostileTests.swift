@@ -23,7 +23,7 @@ import Testing
                 request.body = body
                 return try await Transport.asyncHTTPClient(client).send(request)
             }
-            $0.deadline = .seconds(20)
+            $0.deadline = .seconds(100)
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
                 RawHTTP2.headers(stream, [":status": "101"]) + RawHTTP2.headers(stream, [":status": "200"], end: true)
             } _: { server in
                 try await HTTPClient.trusting { client in
-                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(10) }
+                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(100) }
                 }
             }
         }
@@ -96,7 +96,7 @@ import Testing
                 let session = Self.session(silence: 1)
                 let error = await #expect(throws: (any Error).self) {
                     try await session.response(for: Self.put(server), config: Self.sending(body)) {
-                        $0.deadline = .seconds(10)
+                        $0.deadline = .seconds(100)
                     }
                 }
                 #expect((error as? URLError)?.code == .timedOut)
@@ -115,7 +115,7 @@ import Testing
             } _: { client in
                 let error = await #expect(throws: (any Error).self) {
                     try await server.response(for: Self.put(server, 1_000_000), config: .onServer(client)) {
-                        $0.deadline = .seconds(10)
+                        $0.deadline = .seconds(100)
                     }
                 }
                 #expect((error as? URLError)?.code == .timedOut)
