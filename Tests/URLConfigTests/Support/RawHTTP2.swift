@@ -2,8 +2,6 @@
 
 import Foundation
 import NIOCore
-import NIOPosix
-import NIOSSL
 
 @testable import URLConfig
 
@@ -52,22 +50,11 @@ struct RawHTTP2: TestServer {
         starting: @escaping @Sendable () -> [UInt8], _ answer: @escaping @Sendable (UInt32) -> [UInt8],
         _ body: (RawHTTP2) async throws -> Void
     ) async throws {
-        let context = try NIOSSLContext(configuration: try TestCertificate.localhost.forServer(["h2"]))
-        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
-                    try channel.pipeline.syncOperations.addHandler(Frames(start: starting(), answer: answer))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        do {
-            try await body(RawHTTP2(host: "https://127.0.0.1:\(listener.localAddress?.port ?? 0)"))
-        } catch {
-            try await listener.close()
-            throw error
+        try await TLSListener.serving(["h2"]) {
+            Frames(start: starting(), answer: answer)
+        } _: { host in
+            try await body(RawHTTP2(host: host))
         }
-        try await listener.close()
     }
 
     private final class Frames: ChannelInboundHandler {

@@ -32,9 +32,15 @@ final class TCPSocket: Sendable {
 
     /// Listens on a free port and returns the port.
     func open() throws -> UInt16 {
+        let port = try takePort()
+        try Self.checked(listen(number, SOMAXCONN))
+        return port
+    }
+
+    /// Takes a free port, where connections are refused, and returns the port.
+    func takePort() throws -> UInt16 {
         var address = sockaddr_in(port: 0)
         try Self.checked(address.pass { bind(number, $0, $1) })
-        try Self.checked(listen(number, SOMAXCONN))
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         try Self.checked(address.pass { address, _ in getsockname(number, address, &length) })
         return UInt16(bigEndian: address.sin_port)

@@ -2,8 +2,6 @@
 
 import Foundation
 import NIOCore
-import NIOPosix
-import NIOSSL
 
 @testable import URLConfig
 
@@ -13,23 +11,12 @@ struct TLSCutter: TestServer {
     let session = URLSession(configuration: .ofTests)
 
     static func serving(_ body: (TLSCutter, Locked<Int>) async throws -> Void) async throws {
-        let context = try NIOSSLContext(configuration: try TestCertificate.localhost.forServer(["http/1.1"]))
         let count = Locked(0)
-        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
-                    try channel.pipeline.syncOperations.addHandler(Cutter(count))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        do {
-            try await body(TLSCutter(host: "https://127.0.0.1:\(listener.localAddress?.port ?? 0)"), count)
-        } catch {
-            try await listener.close()
-            throw error
+        try await TLSListener.serving(["http/1.1"]) {
+            Cutter(count)
+        } _: { host in
+            try await body(TLSCutter(host: host), count)
         }
-        try await listener.close()
     }
 
     private final class Cutter: ChannelInboundHandler {

@@ -49,8 +49,8 @@ import Testing
 
     @Test func `a refused connection cannot connect to the host`() async throws {
         let socket = try TCPSocket()
-        let port = try socket.open()
-        socket.end()
+        let port = try socket.takePort()
+        defer { socket.end() }
         let request = URLRequest.with(.init(host: "http://127.0.0.1:\(port)")) { _ in }
         let error = await #expect(throws: URLError.self) {
             try await URLSession.shared.response(for: request, config: .server) { $0.retry = Self.fast }

@@ -13,8 +13,8 @@ import Testing
     @Test(arguments: ["HTTP", "SOCKS"])
     func `a proxy that cannot be reached is an error without the password`(kind: String) async throws {
         let socket = try TCPSocket()
-        let port = try socket.open()
-        socket.end()
+        let port = try socket.takePort()
+        defer { socket.end() }
         let (logger, log) = Logger.recording(level: .trace)
         let settings = Proxied.settings([kind], port, user: kind == "HTTP" ? "ada" : nil, password: "s3cret")
         try await URLSession.with {
