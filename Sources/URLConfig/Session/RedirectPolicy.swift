@@ -54,8 +54,7 @@ extension URLRequest {
         else { throw .refusedRedirect("its Location contains a user name (RFC 9110 §4.2.4)", response) }
         var next = self
         next.url = target
-        let (status, method) = (response.status.code, httpMethod ?? "GET")
-        if status == 303 ? method != "HEAD" : status <= 302 && method == "POST" {
+        if losesBody(after: response.status) {
             next.httpMethod = "GET"
             next.httpBody = nil
             next.httpBodyStream = nil
@@ -63,6 +62,12 @@ extension URLRequest {
             next.remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
         }
         return next.keepingCredentials(for: self, redaction)
+    }
+
+    /// Whether the next request after a redirect is a `GET` without a body (RFC 9110 §15.4).
+    func losesBody(after redirect: HTTPResponse.Status) -> Bool {
+        let method = httpMethod ?? "GET"
+        return redirect.code == 303 ? method != "HEAD" : redirect.code <= 302 && method == "POST"
     }
 
     /// This request, without credentials if the other request has another origin.
