@@ -84,6 +84,17 @@ import Testing
         #expect(growth < 24)
     }
 
+    @Test func `time is linear if LF is looked for and there are only CRs`() throws {
+        let growth = try growth(from: 100_000) { count in
+            var lines = LineSplitter(limit: 1, unit: "a line")
+            lines.append(Data(repeating: 0x0D, count: count))
+            var found = 0
+            while try lines.next() != nil { found += 1 }
+            #expect(found == count)
+        }
+        #expect(growth < 24)
+    }
+
     @Test(arguments: [("data:", 40), ("data:1\n\nid:", 40), ("event:1\ndata:1\ndata:", 40), ("", 40), ("data:", 1)])
     func `time is linear for a long line in small chunks`(start: String, size: Int) {
         let growth = growth(from: 25_000 * size) { count in
