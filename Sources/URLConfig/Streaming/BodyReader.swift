@@ -9,12 +9,14 @@ final class BodyReader: Sendable {
     }
 
     private let loop: SendLoop
-    private let response: DataResponse
+    private var response: DataResponse { head.response }
+    /// The response without its body.
+    let head: Received
     private let state: Locked<State>
 
     init(_ received: Received, of loop: SendLoop) {
         self.loop = loop
-        response = received.response
+        head = Received(received.response)
         let body = received.body ?? ResponseBody(received.response.data)
         state = Locked(State(pieces: body.makeAsyncIterator()))
     }

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Lines, values and events of a stream.
+@Suite(.timeLimit(.minutes(10))) struct StreamTextTests {
+    private struct Item: Decodable, Equatable, Sendable {
+        let someNumber: Int
+    }
+
+    /// A decoder that differs from the default one.
+    private static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }
+
+    /// Sends each part when the part before was read.
+    private static func sending(_ parts: [String], _ turn: DispatchSemaphore, type: String) -> FaultServer.Fault {
+        .init { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\r\n")
+            for part in parts {
+                try connection.send(part)
+                turn.wait()
+            }
+        }
+    }
+
+    @Test func `each line is there as soon as it has arrived`() async throws {
+        let turn = DispatchSemaphore(value: 0)
+        let parts = ["one\n", "\r\n", "tw", "o\r", "\nthree"]
+        turn.signal()
+        try await FaultServer.serving(Self.sending(parts, turn, type: "text/plain")) { server in
+            var lines: [String] = []
+            for try await line in try await server.stream().lines {
+                lines.append(line)
+                for _ in 0..<(line.isEmpty ? 2 : 1) { turn.signal() }
+            }
+            #expect(lines == ["one", "", "two", "three"])
+        }
+    }
+
+    @Test func `each value is there as soon as its line has arrived`() async throws {
+        let turn = DispatchSemaphore(value: 2)
+        let parts = ["{\"some_number\": 1}\n\n", " \t\r\n{\"some_num", "ber\": 2}\n{\"some_number\": 3}"]
+        try await FaultServer.serving(Self.sending(parts, turn, type: "application/x-ndjson")) { server in
+            let response = try await server.stream { $0.decoder = Self.decoder }
+            var values: [Item] = []
+            for try await value in response.values(of: Item.self) {
+                values.append(value)
+                turn.signal()
+            }
+            #expect(values == (1...3).map { Item(someNumber: $0) })
+        }
+    }
+
+    @Test func `a line that does not fit is an error that shows the line`() async throws {
+        try await FaultServer.serving(.ok("{\"someNumber\": 1}\n{\"someNumber\": true}\n")) { server in
+            let response = try await server.stream()
+            var count = 0
+            let error = await #expect(throws: RequestError.self) {
+                for try await _ in response.values(of: Item.self) { count += 1 }
+            }
+            #expect(count == 1)
+            #expect(error?.code == .decoding)
+            #expect(error?.description.contains("someNumber") == true)
+            #expect(error?.response.map { String(decoding: $0.data, as: UTF8.self) } == #"{"someNumber": true}"#)
+        }
+    }
+
+    @Test func `each event is there as soon as its blank line has arrived`() async throws {
+        let turn = DispatchSemaphore(value: 1)
+        let parts = ["data: {\"some_number\": 1}\n\n", "event: end\nid: 7\nda", "ta\n\ndata: unfinished"]
+        try await FaultServer.serving(Self.sending(parts, turn, type: "text/event-stream")) { server in
+            let response = try await server.stream { $0.decoder = Self.decoder }
+            var events: [ServerSentEvent] = []
+            for try await event in response.events {
+                events.append(event)
+                if event.event == "message" { #expect(try event.decode() == Item(someNumber: 1)) }
+                for _ in 0..<3 { turn.signal() }
+            }
+            #expect(events == [.init(data: #"{"some_number": 1}"#), .init(event: "end", id: "7")])
+        }
+    }
+
+    @Test func `an event that was made by hand is decoded, too`() throws {
+        #expect(try ServerSentEvent(data: #"{"someNumber": 5}"#).decode(Item.self) == Item(someNumber: 5))
+    }
+}
