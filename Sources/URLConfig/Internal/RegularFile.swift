@@ -5,6 +5,12 @@ struct RegularFile: ~Copyable {
     /// The bytes that are read at once.
     private static let pieceSize = 1 << 18
 
+    private struct Descriptor: ~Copyable {
+        let number: Int32
+
+        deinit { close(number) }
+    }
+
     /// The number of bytes when the file was opened.
     let size: Int64
     private let name: String
@@ -21,40 +27,42 @@ struct RegularFile: ~Copyable {
         guard url.isFileURL, let path, !url.path(percentEncoded: false).utf8.contains(0) else {
             throw .refused(.invalidRequest, "the URL of '\(name)' is not that of a file")
         }
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw Self.cannotBeRead(name, errno) }
-        try Self.checkIsRegular(name, status)
+        let found = try Self.reading(name) { () throws(POSIXError) in try FileStatus(path, followsLinks: true) }
+        try Self.checkIsRegular(name, found)
         // A pipe that has just taken the place of the file would block without O_NONBLOCK.
-        let descriptor = Descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY))
-        guard descriptor.number >= 0, fstat(descriptor.number, &status) == 0 else {
-            throw Self.cannotBeRead(name, errno)
-        }
-        try Self.checkIsRegular(name, status)
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+        let number = try Self.reading(name) { () throws(POSIXError) in try POSIXError.call { open(path, flags) } }
+        let descriptor = Descriptor(number: number)
+        var status = stat()
+        _ = try Self.reading(name) { () throws(POSIXError) in try POSIXError.call { fstat(number, &status) } }
+        try Self.checkIsRegular(name, FileStatus(status))
+        let size = FileStatus(status).size
         var next: UInt8 = 0
-        let more = pread(descriptor.number, &next, 1, status.st_size)
-        guard more >= 0 else { throw Self.cannotBeRead(name, errno) }
-        try Self.check(name, Int64(status.st_size) + Int64(more), wasOnce: Int64(status.st_size))
-        size = Int64(status.st_size)
+        let more = try Self.reading(name) { () throws(POSIXError) in
+            try POSIXError.call { pread(number, &next, 1, status.st_size) }
+        }
+        try Self.check(name, size + Int64(more), wasOnce: size)
+        self.size = size
         self.name = name
         self.descriptor = descriptor
     }
 
-    /// Passes the content to a function, in pieces that are valid during the call.
+    /// Passes the content to a function, in pieces.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the file cannot be read, or if it is
     ///   not as long as it was when it was opened; the errors of the function.
-    func forEachPiece(_ use: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
-        defer { buffer.deallocate() }
+    func forEachPiece(_ use: (Data) throws -> Void) throws {
+        var piece = Data(count: Self.pieceSize)
         var count: Int64 = 0
+        let number = descriptor.number
         while true {
-            let piece = read(descriptor.number, buffer.baseAddress, buffer.count)
-            if piece < 0, errno == EINTR { continue }
-            guard piece >= 0 else { throw Self.cannotBeRead(name, errno) }
-            count += Int64(piece)
+            let length = try Self.reading(name) { () throws(POSIXError) in
+                try POSIXError.call { piece.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) } }
+            }
+            count += Int64(length)
             // A file that grows all the time would never end.
-            guard piece > 0, count <= size else { break }
-            try use(UnsafeRawBufferPointer(rebasing: buffer[..<piece]))
+            guard length > 0, count <= size else { break }
+            try use(piece.prefix(length))
         }
         try Self.check(name, count, wasOnce: size)
     }
@@ -67,26 +75,20 @@ struct RegularFile: ~Copyable {
             .invalidRequest, "the file '\(name)' had \(former) bytes, but now it has \(now); send a copy of it")
     }
 
-    private static func checkIsRegular(_ name: String, _ status: stat) throws(RequestError) {
-        let kind = status.st_mode & S_IFMT
-        guard kind != S_IFREG else { return }
-        let reason = kind == S_IFDIR ? "is a directory" : "is not a regular file"
+    private static func checkIsRegular(_ name: String, _ status: FileStatus) throws(RequestError) {
+        guard !status.isRegular else { return }
+        let reason = status.isDirectory ? "is a directory" : "is not a regular file"
         throw .refused(.invalidRequest, "'\(name)' \(reason); only a regular file can be sent")
     }
 
-    private static func cannotBeRead(_ name: String, _ error: Int32) -> RequestError {
-        .refused(.invalidRequest, "the file '\(name)' cannot be read: \(POSIXError.reason(error))", POSIXError(error))
-    }
-}
-
-extension RequestError {
-    /// Runs a function; the reasons of its errors of this type begin with a place.
-    static func within<Result: ~Copyable>(_ place: String, _ work: () throws -> Result) throws -> Result {
+    private static func reading<Result>(
+        _ name: String, _ work: () throws(POSIXError) -> Result
+    ) throws(RequestError) -> Result {
         do {
             return try work()
-        } catch var error as Self {
-            error.reason = "\(place): \(error.reason)"
-            throw error
+        } catch {
+            let reason = String(cString: strerror(error.code.rawValue))
+            throw .refused(.invalidRequest, "the file '\(name)' cannot be read: \(reason)", error)
         }
     }
 }

@@ -82,18 +82,18 @@ public struct MultipartForm: Sendable {
     func data(_ encoder: JSONEncoder) throws -> Data {
         var data = Data()
         data.reserveCapacity(Int(clamping: try sizeWithoutJSON))
-        try forEachPiece(encoder) { data.append($0.bindMemory(to: UInt8.self)) }
+        try forEachPiece(encoder) { data.append($0) }
         return data
     }
 
-    /// Passes the bytes of the form to a function, in pieces that are valid during the call.
+    /// Passes the bytes of the form to a function, in pieces of at most 1 MB.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest``, which names the part, if a file
     ///   cannot be read or a value cannot be encoded; the errors of the function.
-    func forEachPiece(_ encoder: JSONEncoder, _ use: (UnsafeRawBufferPointer) throws -> Void) throws {
+    func forEachPiece(_ encoder: JSONEncoder, _ use: (Data) throws -> Void) throws {
         for part in parts {
             let header = "--\(boundary)\r\nContent-Disposition: form-data; \(part.header)\r\n\r\n"
-            try Data(header.utf8).withUnsafeBytes(use)
+            try use(Data(header.utf8))
             switch part.content {
             case .data(let data):
                 try data.forEachPiece(use)
@@ -108,9 +108,9 @@ public struct MultipartForm: Sendable {
             case .file(let url):
                 try RequestError.within("part '\(part.name)'") { try RegularFile(url).forEachPiece(use) }
             }
-            try Data("\r\n".utf8).withUnsafeBytes(use)
+            try use(Data("\r\n".utf8))
         }
-        try Data("--\(boundary)--\r\n".utf8).withUnsafeBytes(use)
+        try use(Data("--\(boundary)--\r\n".utf8))
     }
 
     /// The number of bytes, without those of JSON parts.
@@ -141,11 +141,11 @@ public struct MultipartForm: Sendable {
 
 extension Data {
     /// Passes the bytes to a function, 1 MB at a time.
-    fileprivate func forEachPiece(_ use: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-        try withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
-                try use(UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(1 << 20)))
-            }
+    fileprivate func forEachPiece(_ use: (Data) throws -> Void) rethrows {
+        var rest = self
+        while !rest.isEmpty {
+            try use(rest.prefix(1 << 20))
+            rest = rest.dropFirst(1 << 20)
         }
     }
 }

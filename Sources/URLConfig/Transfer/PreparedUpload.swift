@@ -1,5 +1,3 @@
-@preconcurrency import Dispatch
-
 /// An upload that is ready to be sent, as often as necessary.
 struct PreparedUpload: Sendable {
     /// The request with its `Content-Type`, but without the body.
@@ -51,13 +49,13 @@ extension UploadSource {
     ///   - request: The request without a body.
     ///   - encoder: The encoder for the JSON parts of a form.
     ///   - directory: The directory for the temporary file.
-    ///   - writer: Writes the temporary file, whose descriptor it receives and owns.
+    ///   - write: Writes a piece at the end of the temporary file.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the request or a file cannot be
     ///   sent; `URLError` with code `.cannotCreateFile` or `.cannotWriteToFile`; `CancellationError`.
     func prepared(
         for request: URLRequest, encoder: JSONEncoder = URLRequest.Config.defaultEncoder,
         in directory: URL = FileManager.default.temporaryDirectory,
-        writer: @escaping @Sendable (_ descriptor: Int32) -> FileWriter = { FileWriter(Descriptor($0)) }
+        write: @escaping @Sendable (_ piece: Data, _ file: OpenFile) throws(POSIXError) -> Void = UploadSource.append
     ) async throws -> PreparedUpload {
         try Task.checkCancellation()
         let request = try typed(request)
@@ -74,15 +72,17 @@ extension UploadSource {
                     if isCancelled.withLock({ $0 }) { throw CancellationError() }
                 }
                 try checkCancellation()
-                let (file, descriptor) = try TemporaryFile.created(in: directory)
-                let writer = writer(descriptor)
+                let (file, open) = try TemporaryFile.created(in: directory)
                 var length: Int64 = 0
                 try form.forEachPiece(encoder) { piece in
                     try checkCancellation()
-                    try writer.append(piece)
+                    do throws(POSIXError) {
+                        try write(piece, open)
+                    } catch {
+                        throw URLError(.cannotWriteToFile, "A temporary file cannot be written", error)
+                    }
                     length += Int64(piece.count)
                 }
-                try writer.finish()
                 return PreparedUpload(request, file.url, length, file)
             }
         }
@@ -98,5 +98,10 @@ extension UploadSource {
                 })
         }
         return try await result.value { isCancelled.set(\.self, true) }
+    }
+
+    private static func append(_ piece: Data, to file: OpenFile) throws(POSIXError) {
+        var count: Int64 = 0
+        try file.append(piece, count: &count)
     }
 }

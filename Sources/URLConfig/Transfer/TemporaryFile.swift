@@ -6,17 +6,20 @@ final class TemporaryFile: Sendable {
 
     /// Creates an empty file.
     ///
-    /// - Returns: The file, and a descriptor to write it.
+    /// - Returns: The file, and the open file to write it.
     /// - Throws: `URLError` with code `.cannotCreateFile`. Its underlying error is a `POSIXError`.
-    static func created(in directory: URL) throws(URLError) -> (file: TemporaryFile, descriptor: Int32) {
+    static func created(in directory: URL) throws(URLError) -> (file: TemporaryFile, open: OpenFile) {
         let random = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         let url = directory.appending(
             component: "URLConfig-\(random.joined(separator: "-"))", directoryHint: .notDirectory)
         let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } }
-        guard let path else { throw .cannotCreate(ENOENT) }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)
-        guard descriptor >= 0 else { throw .cannotCreate(errno) }
-        return (TemporaryFile(url, path), descriptor)
+        do throws(POSIXError) {
+            guard let path else { throw POSIXError(.ENOENT) }
+            let open = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            return (TemporaryFile(url, path), open)
+        } catch {
+            throw URLError(.cannotCreateFile, "A temporary file cannot be created", error)
+        }
     }
 
     private init(_ url: URL, _ path: String) {
@@ -28,10 +31,4 @@ final class TemporaryFile: Sendable {
     func remove() { unlink(path) }
 
     deinit { remove() }
-}
-
-extension URLError {
-    fileprivate static func cannotCreate(_ error: Int32) -> Self {
-        URLError(.cannotCreateFile, "A temporary file cannot be created", error)
-    }
 }
