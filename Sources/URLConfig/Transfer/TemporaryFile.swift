@@ -15,7 +15,7 @@ final class TemporaryFile: Sendable {
         let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } }
         do throws(POSIXError) {
             guard let path else { throw POSIXError(.ENOENT) }
-            let open = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            let open = try OpenFile(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, mode: 0o600)
             return (TemporaryFile(url, path), open)
         } catch {
             throw URLError(.cannotCreateFile, "A temporary file cannot be created", error)
