@@ -106,15 +106,13 @@ extension RequestBody {
         }
     }
 
-    /// A form as `multipart/form-data` (RFC 7578).
+    /// A form as `multipart/form-data` (RFC 7578), with its files in memory.
     ///
-    /// A `Content-Type` of the caller is an error (``RequestError/Code/invalidRequest``): it has no boundary.
+    /// The files are read when the request is built: one that cannot be read is an error
+    /// (``RequestError/Code/invalidRequest``). ``UploadSource/multipart(_:)`` needs no memory for them. A `Content-Type` of the caller is an error (``RequestError/Code/invalidRequest``): it has no boundary.
     public static func multipart(_ form: MultipartForm) -> Self {
         Self { fields, encoder in
-            if let type = fields[.contentType] {
-                throw Reason("Content-Type is '\(type)', but a multipart body sets its own; remove that field")
-            }
-            fields.setContentType(form.contentType)
+            fields.setContentType(try form.contentType(insteadOf: fields[.contentType]))
             return try form.data(encoder)
         }
     }

@@ -3,7 +3,7 @@ extension Transport {
     public enum Body: Sendable {
         /// Bytes in memory.
         case data(Data)
-        /// The content of the file at this URL.
+        /// The content of the regular file at this URL.
         case file(URL)
         /// A stream.
         ///
@@ -14,19 +14,18 @@ extension Transport {
 
         /// A stream of the body that is not open yet, and its length in bytes.
         ///
-        /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no such file, or if
-        ///   the stream has already been read; the errors of `open`.
+        /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no regular file that
+        ///   can be read, or if the stream has already been read; the errors of `open`.
         func opened() throws -> (InputStream, length: Int64?) {
             switch self {
             case .data(let data): return (InputStream(data: data), Int64(data.count))
             case .file(let url):
-                guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize,
-                    let stream = InputStream(url: url)
-                else {
+                let size = try RequestError.within("body") { try RegularFile(url).size }
+                guard let stream = InputStream(url: url) else {
                     throw RequestError.refused(
-                        .invalidRequest, "body: the file \(url.lastPathComponent) cannot be read")
+                        .invalidRequest, "body: the file '\(url.lastPathComponent)' cannot be read")
                 }
-                return (stream, Int64(size))
+                return (stream, size)
             case .stream(let length, let open):
                 let stream = try open()
                 try stream.checkIsUnread()

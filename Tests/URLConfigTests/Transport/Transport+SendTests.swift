@@ -224,7 +224,7 @@ import Testing
                 }
             }
             #expect(error?.code == .invalidRequest)
-            #expect(error?.reason == "body: the file photo.png cannot be read")
+            #expect(error?.reason == "body: the file 'photo.png' cannot be read: No such file or directory")
             #expect(server.connections == 0)
         }
     }

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Uploads before they are sent: the request, the body, and the files.
+@Suite(.timeLimit(.minutes(10))) struct PreparedUploadTests {
+    private let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func content(_ body: Transport.Body) throws -> Data {
+        let (stream, length) = try body.opened()
+        stream.open()
+        defer { stream.close() }
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 { data += buffer[..<count] }
+        #expect(length == Int64(data.count))
+        return data
+    }
+
+    @Test func `data is sent as it is`() async throws {
+        let prepared = try await UploadSource.data(Data("abc".utf8)).prepared(for: request)
+        #expect(prepared.request.field("Content-Type") == "application/octet-stream")
+        #expect(prepared.length == 3)
+        #expect(try content(prepared.body) == Data("abc".utf8))
+    }
+
+    @Test func `a file is sent with the type of its extension, and is not removed`() async throws {
+        let file = try directory.file("beach.png", Data("abc".utf8))
+        let prepared = try await UploadSource.file(file).prepared(for: request)
+        #expect(prepared.request.field("Content-Type") == "image/png")
+        #expect(prepared.length == 3)
+        for _ in 0..<2 { #expect(try content(prepared.body) == Data("abc".utf8)) }
+        prepared.remove()
+        #expect(try directory.names == ["beach.png"])
+        let other = try await UploadSource.file(try directory.file("x.unknown")).prepared(for: request)
+        #expect(other.request.field("Content-Type") == "application/octet-stream")
+        #expect(try content(other.body).isEmpty)
+    }
+
+    @Test func `a content type of the request is kept, but refused for a form`() async throws {
+        let request = URLRequest.with(.init(host: "https://h.example")) {
+            $0.method = .put
+            $0.headers[.contentType] = "text/x-own"
+        }
+        let file = try directory.file("beach.png")
+        for source in [.data(Data()), .file(file)] as [UploadSource] {
+            #expect(try await source.prepared(for: request).request.field("Content-Type") == "text/x-own")
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await UploadSource.multipart(MultipartForm()).prepared(for: request, in: directory.url)
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.reason.contains("Content-Type is 'text/x-own'") == true)
+        #expect(error?.request?.url == request.url)
+        #expect(try directory.names == ["beach.png"])
+    }
+
+    @Test func `a request that cannot have this body is refused before anything is written`() async throws {
+        var (withData, withStream, get) = (request, request, request)
+        withData.httpBody = Data("x".utf8)
+        withStream.httpBodyStream = InputStream(data: Data())
+        get.httpMethod = "GET"
+        let broken = URLRequest.with(.init(host: "no host")) { $0.method = .put }
+        let cases = [(withData, "already has one"), (withStream, "already has one"), (get, "GET cannot have one")]
+        for (request, reason) in cases {
+            let error = await #expect(throws: RequestError.self) {
+                try await UploadSource.multipart(MultipartForm()).prepared(for: request, in: directory.url)
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.reason.contains(reason) == true)
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await UploadSource.multipart(MultipartForm()).prepared(for: broken, in: directory.url)
+        }
+        #expect(error?.code == .invalidURL)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test func `a file that cannot be sent is refused, and a pipe does not block`() async throws {
+        let missing = directory.url.appending(component: "no.png")
+        let cases = [
+            (missing, "the file 'no.png' cannot be read: No such file or directory"),
+            (directory.url, "'\(directory.url.lastPathComponent)' is a directory; only a regular file can be sent"),
+            (try directory.pipe("pipe"), "'pipe' is not a regular file; only a regular file can be sent"),
+            (URL(filePath: "/dev/zero"), "'zero' is not a regular file; only a regular file can be sent"),
+        ]
+        for (file, reason) in cases {
+            let error = await #expect(throws: RequestError.self) {
+                try await UploadSource.file(file).prepared(for: request)
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.reason == "body: \(reason)")
+            #expect(error?.request?.url == request.url)
+            // Without `prepared`, as a transport may do.
+            let atOpening = #expect(throws: RequestError.self) { try Transport.Body.file(file).opened() }
+            #expect(atOpening?.reason == "body: \(reason)")
+        }
+    }
+
+    @Test(arguments: [0, 2, 4]) func `a file that has another size at a later attempt is refused`(
+        size: Int64
+    ) async throws {
+        let file = try directory.file("x", Data("abc".utf8))
+        let prepared = try await UploadSource.file(file).prepared(for: request)
+        #expect(try content(prepared.body) == Data("abc".utf8))
+        try file.setSize(size)
+        let error = #expect(throws: RequestError.self) { try prepared.body.opened() }
+        #expect(error?.code == .invalidRequest)
+        let now = size > 3 ? "more" : "\(size)"
+        #expect(error?.reason == "body: the file 'x' had 3 bytes, but now it has \(now); send a copy of it")
+        try FileManager.default.removeItem(at: file)
+        #expect(throws: RequestError.self) { try prepared.body.opened() }
+    }
+
+    @Test func `a server receives an upload with its length, as often as it is sent`() async throws {
+        var form = MultipartForm()
+        form.append("title", "Holiday")
+        form.append("film", file: try directory.sparseFile("film.mp4", size: 300_000))
+        let expected = try form.data(JSONEncoder())
+        let files = try TemporaryDirectory()
+        try await FaultServer.serving(.ok("{}")) { server in
+            let request = server.request { $0.method = .post }
+            let prepared = try await UploadSource.multipart(form).prepared(for: request, in: files.url)
+            for _ in 0..<2 {
+                try await server.session.response(for: prepared.request) {
+                    $0.logger = nil
+                    $0.transport = Transport { request in
+                        var request = request
+                        request.body = prepared.body
+                        return try await TransportOfTests.transport.send(request)
+                    }
+                }
+            }
+            prepared.remove()
+            #expect(try files.names.isEmpty)
+            #expect(server.requests.map(\.body) == [expected, expected])
+            #expect(server.requests.first?.field("Content-Length") == "\(expected.count)")
+            #expect(
+                server.requests.first?.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
+        }
+    }
+}
