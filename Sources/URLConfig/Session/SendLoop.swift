@@ -95,7 +95,8 @@ final class SendLoop: Sendable {
     /// Sends the request and all that follow it, and returns the last response.
     private func loop(_ request: URLRequest) async throws -> Received {
         var hop = Hop(request: request, body: body, host: request.url?.host()?.lowercased() ?? "")
-        if call.config.retry.isBudgeted, call.config.retry.attempts > 1 { call.config.retry.budget.earn(hop.host) }
+        let retry = call.config.retry
+        if retry.isBudgeted, retry.attempts > 1 { retry.budget.earn(hop.host) }
         while true {
             let request = try await authorized(hop)
             let (outcome, lost) = await sent(request, hop)
@@ -112,7 +113,8 @@ final class SendLoop: Sendable {
     }
 
     private func authorized(_ hop: Hop) async throws -> URLRequest {
-        guard let authenticator = call.config.authenticator, call.config.authorize, !hop.isForeign else { return hop.request }
+        guard let authenticator = call.config.authenticator, call.config.authorize, !hop.isForeign
+        else { return hop.request }
         let request = try await WorkScope.of(authenticator.object) {
             var request = hop.request
             try await authenticator.authorize(&request)
@@ -191,7 +193,8 @@ final class SendLoop: Sendable {
             throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
         }
         let safe = next.keepingCredentials(for: proposed, call.config.redaction)
-        guard let request = try await received.exchange.repeatable(safe) else { throw URLError(.requestBodyStreamExhausted) }
+        guard let request = try await received.exchange.repeatable(safe)
+        else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
         do {
             try transport.check(request)

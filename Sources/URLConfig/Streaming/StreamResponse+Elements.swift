@@ -27,7 +27,7 @@ extension StreamResponse {
             }
         }
 
-        /// Reads the elements. The transfer ends when it is released.
+        /// Reads the elements, until it is released.
         public struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate let read: () async throws -> Element?
             fileprivate var lease: Lease?

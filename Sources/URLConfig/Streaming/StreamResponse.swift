@@ -89,7 +89,7 @@ public struct StreamResponse: Sendable {
 }
 
 extension StreamResponse: CustomStringConvertible, RedactedReflectable {
-    /// The status and the request; secrets are hidden. For example `200 GET https://api.example.com/events`.
+    /// The status and the request, such as `200 GET https://api.example.com/events`; secrets are hidden.
     public var description: String { "\(status.code) \(request.summary(response.shownRedaction))" }
 
     var shownChildren: [(String, Any?)] {

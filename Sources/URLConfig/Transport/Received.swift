@@ -29,7 +29,9 @@ extension Received {
         let rest = body.makeAsyncIterator()
         var buffer = BodyBuffer()
         do {
-            while buffer.data.count < Self.mostOfFailure, let piece = try await rest.next() { try buffer.receive(piece) }
+            while buffer.data.count < Self.mostOfFailure, let piece = try await rest.next() {
+                try buffer.receive(piece)
+            }
         } catch {
             try Task.checkCancellation()
             failure = error

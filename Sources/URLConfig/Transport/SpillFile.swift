@@ -17,7 +17,7 @@ final class SpillFile: Sendable {
     ///
     /// - Throws: `URLError` with code `.cannotCreateFile`.
     convenience init() throws {
-        var template = Array((NSTemporaryDirectory() + "/URLConfig-XXXXXX").utf8CString)
+        var template = Array((NSTemporaryDirectory() + "/URLConfig-spill-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw URLError(.cannotCreateFile, file: "a temporary file", errno) }
         unlink(template)
