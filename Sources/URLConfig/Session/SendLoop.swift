@@ -17,8 +17,12 @@ final class SendLoop: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let timeline: Timeline
     private let known: KnownSecrets
+    private let isForeign: Bool
 
-    init(session: URLSession, config: URLSession.Config, fileID: String, line: UInt) {
+    /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
+    ///   redirect.
+    init(session: URLSession, config: URLSession.Config, isForeign: Bool = false, fileID: String, line: UInt) {
+        self.isForeign = isForeign
         known = KnownSecrets(session: session)
         var config = config
         config.redaction = config.redaction.knowing(known)
@@ -76,7 +80,8 @@ final class SendLoop: Sendable {
 
     /// Sends the request and all that follow it, and returns the last response.
     private func loop(_ request: URLRequest) async throws -> DataResponse {
-        var hop = Hop(request: request, host: request.url?.host()?.lowercased() ?? "")
+        var hop = Hop(
+            request: request, host: request.url?.host()?.lowercased() ?? "", isForeign: isForeign)
         if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(hop.host) }
         while true {
             let request = try await authorized(hop)
