@@ -126,13 +126,13 @@ extension Pages {
         /// `nil` for a request whose body is not known before it is sent.
         init?(_ request: URLRequest) {
             guard request.httpBodyStream == nil else { return nil }
-            var fields = request.allHTTPHeaderFields ?? [:]
-            fields[IdempotencyKey.field] = nil
+            var request = request
+            request.setValue(nil, forHTTPHeaderField: IdempotencyKey.field)
             var hasher = Hasher()
             hasher.combine(request.httpMethod)
             hasher.combine(request.url.map { Substring($0.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }) })
             // Some APIs take the cursor in a field.
-            hasher.combine(fields)
+            hasher.combine(request.allHTTPHeaderFields)
             // Data's own hash ignores all but its first 80 bytes.
             request.httpBody?.withUnsafeBytes { hasher.combine(bytes: $0) }
             var other = hasher

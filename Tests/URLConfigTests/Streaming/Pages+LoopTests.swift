@@ -18,7 +18,7 @@ import Testing
         } _: { server in
             let request = server.request("/0?token=s3cret") {
                 $0.method = .init(method) ?? .get
-                if method == "POST" { $0.body = .text("words") }
+                if method == "POST" { ($0.body, $0.idempotencyKey) = (.text("words"), .automatic) }
             }
             let (pages, thrown) = await server.pages(for: request).outcome
             let error = thrown as? RequestError
