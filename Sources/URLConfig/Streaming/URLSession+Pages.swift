@@ -19,8 +19,11 @@ extension URLSession {
     /// let pages = session.pages(for: request) {
     ///     $0.retry = .standard
     /// } next: { page in
-    ///     let cursor = try page.decode(Envelope.self).cursor
-    ///     return cursor.map { cursor in .with(.api) { ($0.path, $0.query["cursor"]) = ("/articles", cursor) } }
+    ///     guard let cursor = try page.decode(Envelope.self).cursor else { return nil }
+    ///     return .with(.api) {
+    ///         $0.path = "/articles"
+    ///         $0.query["cursor"] = cursor
+    ///     }
     /// }
     /// ```
     ///
