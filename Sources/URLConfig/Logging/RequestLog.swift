@@ -29,13 +29,23 @@ struct RequestLog {
         }
     }
 
-    func received(_ response: DataResponse) {
+    /// - Parameter isStream: Whether the body has not been read yet.
+    func received(_ response: DataResponse, isStream: Bool = false) {
         log(.debug, response.request) { metadata in
             metadata["status"] = "\(response.status.code)"
             metadata["duration"] = seconds(response.duration)
-            metadata["bytes"] = "\(response.data.count)"
+            if !isStream { metadata["bytes"] = "\(response.data.count)" }
             let body = redaction.body(response.data, response.contentType, limit: bodyLimit)
             return content("🛬 response", redaction.masked(response.headerFields), body)
+        }
+    }
+
+    /// Logs that the body of a stream was read.
+    func ended(_ response: DataResponse, bytes: Int64, after duration: Duration) {
+        log(.debug, response.request) { metadata in
+            metadata["duration"] = seconds(duration)
+            metadata["bytes"] = "\(bytes)"
+            return "🏁 end of the stream"
         }
     }
 

@@ -2,6 +2,8 @@
 struct Hop {
     /// The request before it is authorized.
     var request: URLRequest
+    /// The body that the request itself cannot contain; `nil` for none.
+    var body: Transport.Body?
     /// The host of the first request, whose budget limits the retries.
     let host: String
     /// Whether a redirect or a link to the next page has left the origin; from then on, no credentials are sent.

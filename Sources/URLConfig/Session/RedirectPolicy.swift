@@ -51,8 +51,7 @@ extension URLRequest {
         } catch {
             throw .refusedRedirect("its Location \(error.reason)", response)
         }
-        let (status, method) = (response.status.code, httpMethod ?? "GET")
-        if status == 303 ? method != "HEAD" : status <= 302 && method == "POST" { next.becomeGET() }
+        if losesBody(after: response.status) { next.becomeGET() }
         return next.keepingCredentials(for: self, redaction)
     }
 
@@ -62,6 +61,12 @@ extension URLRequest {
         httpBody = nil
         httpBodyStream = nil
         remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
+    }
+
+    /// Whether the next request after a redirect is a `GET` without a body (RFC 9110 §15.4).
+    func losesBody(after redirect: HTTPResponse.Status) -> Bool {
+        let method = httpMethod ?? "GET"
+        return redirect.code == 303 ? method != "HEAD" : redirect.code <= 302 && method == "POST"
     }
 
     /// This request, without credentials if the other request has another origin.

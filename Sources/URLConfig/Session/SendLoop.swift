@@ -1,6 +1,6 @@
-/// One call of `response(for:)`.
+/// One call of `response(for:)` or of another function that sends requests.
 final class SendLoop: Sendable {
-    private typealias Outcome = Result<Transport.Collected, any Error>
+    typealias Outcome = Result<Received, any Error>
 
     /// The maximum number of responses to challenges of one URL, because a delegate may have only wrong credentials.
     private static let mostChallenges = 2
@@ -10,47 +10,64 @@ final class SendLoop: Sendable {
     /// Marks what a fallback, a validator or `onUnauthorized` does.
     static let closures = Locked(())
 
-    private let config: URLSession.Config
+    let call: Call
     private let session: URLSession
     private let transport: Transport
-    private let log: RequestLog
-    private let elapsed: @Sendable () -> Duration
+    /// The body of the request, if the request does not contain it.
+    private let body: Transport.Body?
+    /// Whether the call returns when the head of the response has arrived.
+    private let isStream: Bool
+    let log: RequestLog
     private let timeline: Timeline
     private let known: KnownSecrets
     private let isForeign: Bool
 
     /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
     ///   redirect.
-    init(session: URLSession, config: URLSession.Config, isForeign: Bool = false, fileID: String, line: UInt) {
+    init(
+        session: URLSession, config: URLSession.Config, fileID: String, line: UInt, body: Transport.Body? = nil,
+        isStream: Bool = false, isForeign: Bool = false
+    ) {
         self.isForeign = isForeign
         known = KnownSecrets(session: session)
         var config = config
         config.redaction = config.redaction.knowing(known)
         if WorkScope.contains(config.authenticator?.object) { config.authorize = false }
-        self.config = config
+        call = Call(config, isTransfer: isStream || body != nil)
         self.session = session
+        self.body = body
+        self.isStream = isStream
         transport = config.transport.forThisTask
         timeline = Timeline(redaction: config.redaction)
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody.bytes, fileID: fileID,
             line: line)
-        elapsed = config.clock.stopwatch()
     }
 
     func response(for request: URLRequest) async throws -> DataResponse {
+        try await received(for: request).response
+    }
+
+    /// The response to a request; without its body if this call is a stream.
+    func received(for request: URLRequest) async throws -> Received {
         known.add(request)
         do {
             try Task.checkCancellation()
             try transport.check(request)
-            return try await inTime(request) { try await self.validated(self.loop(request)) }
+            return try await inTime(request) {
+                let received = try await self.validated(self.loop(request))
+                if !self.isStream { try await self.call.progress?.finish() }
+                return received
+            }
         } catch {
             let error = final(error)
-            log.failed(request, error, after: elapsed())
-            guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
+            log.failed(request, error, after: call.elapsed())
+            guard let fallback = call.config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
             else { throw error }
             do {
                 return try await inTime(request, after: error) {
-                    self.configured(try await WorkScope.of(Self.closures) { try await fallback(error, request) })
+                    let response = try await WorkScope.of(Self.closures) { try await fallback(error, request) }
+                    return Received(self.configured(response))
                 }
             } catch {
                 throw final(error)
@@ -58,14 +75,15 @@ final class SendLoop: Sendable {
         }
     }
 
-    /// Runs the call, or its fallback after an error, within the deadline.
-    private func inTime(
+    /// Runs the call, its fallback after an error, or the reading of its body, within the deadline.
+    func inTime<Value: Sendable>(
         _ request: URLRequest, after cause: (any Error)? = nil,
-        _ operation: @escaping @Sendable () async throws -> DataResponse
-    ) async throws -> DataResponse {
-        guard let deadline = config.deadline else { return try await operation() }
-        let limit = cause == nil ? deadline : max(deadline.clamped - elapsed(), Self.fallbackLimit)
-        return try await withDeadline(limit, config.clock) {
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let deadline = call.config.deadline else { return try await operation() }
+        let rest = deadline.clamped - call.elapsed()
+        let limit = cause == nil ? rest : max(rest, Self.fallbackLimit)
+        return try await withDeadline(deadline <= .zero ? .zero : limit, call.config.clock) {
             var reason = "there was no response within \(deadline.shown)"
             if deadline <= .zero { reason = "the deadline, \(deadline.shown), passed before anything was sent" }
             if cause != nil { reason += "; the fallback did not return in time either" }
@@ -79,10 +97,10 @@ final class SendLoop: Sendable {
     }
 
     /// Sends the request and all that follow it, and returns the last response.
-    private func loop(_ request: URLRequest) async throws -> DataResponse {
+    private func loop(_ request: URLRequest) async throws -> Received {
         var hop = Hop(
-            request: request, host: request.url?.host()?.lowercased() ?? "", isForeign: isForeign)
-        if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(hop.host) }
+            request: request, body: body, host: request.url?.host()?.lowercased() ?? "", isForeign: isForeign)
+        if call.config.retry.isBudgeted, call.config.retry.attempts > 1 { call.config.retry.budget.earn(hop.host) }
         while true {
             let request = try await authorized(hop)
             let (outcome, lost) = await sent(request, hop)
@@ -91,14 +109,15 @@ final class SendLoop: Sendable {
             if try await redirected(&hop, outcome) { continue }
             if try await reauthorized(&hop, outcome) { continue }
             if try await retried(&hop, request, outcome) { continue }
-            var response = try outcome.get().response
+            let received = try outcome.get()
+            var response = received.response
             response.attempts = timeline.all
-            return response
+            return try await Received(response, body: received.body, received.exchange).withContentOfFailure()
         }
     }
 
     private func authorized(_ hop: Hop) async throws -> URLRequest {
-        guard let authenticator = config.authenticator, config.authorize, !hop.isForeign else { return hop.request }
+        guard let authenticator = call.config.authenticator, call.config.authorize, !hop.isForeign else { return hop.request }
         let request = try await WorkScope.of(authenticator.object) {
             var request = hop.request
             try await authenticator.authorize(&request)
@@ -113,24 +132,29 @@ final class SendLoop: Sendable {
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, Transport.LostConnection?) {
         known.add(request)
         log.sent(request)
-        timeline.begin(config.clock.stopwatch())
+        timeline.begin(call.config.clock.stopwatch())
         var lost: Transport.LostConnection?
         let outcome: Outcome
         do {
-            let sending = Transport.Request(
-                urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign, config: config,
+            var sending = Transport.Request(
+                urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign, call: call,
                 credential: hop.credential)
-            var (response, exchange) = try await transport.collected(sending)
-            response.duration = elapsed()
-            outcome = .success((configured(response), exchange))
+            if let body = hop.body { sending.body = body }
+            call.progress?.begin()
+            outcome = .success(try await received(sending))
         } catch let error as URLError where error.lostConnection != nil {
             lost = error.lostConnection
-            outcome = .failure(error.withoutConnection.hiding(config.redaction))
+            outcome = .failure(error.withoutConnection.hiding(call.config.redaction))
         } catch {
-            outcome = .failure(error.hiding(config.redaction))
+            outcome = .failure(error.hiding(call.config.redaction))
         }
         timeline.end(outcome.map(\.response.status))
         return (outcome, lost)
+    }
+
+    private func received(_ request: Transport.Request) async throws -> Received {
+        guard isStream else { return try await transport.collected(request) }
+        return try await transport.opened(request).opened(request)
     }
 
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
@@ -147,38 +171,41 @@ final class SendLoop: Sendable {
 
     /// Responds to a challenge, unless the request already has an `Authorization`.
     private func challenged(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let (response, exchange)) = outcome, hop.challenges < Self.mostChallenges,
-            response.request.value(forHTTPHeaderField: "Authorization") == nil,
-            let credential = try await exchange?.credential(after: hop.challenges),
-            let request = try await exchange.repeatable(hop.request)
+        guard case .success(let received) = outcome, hop.challenges < Self.mostChallenges,
+            received.response.request.value(forHTTPHeaderField: "Authorization") == nil,
+            let credential = try await received.exchange?.credential(after: hop.challenges),
+            let request = try await received.exchange.repeatable(hop.request)
         else { return false }
         try Task.checkCancellation()
         note(hop, "with credentials for the server's challenge")
         hop.request = request
         // A transport may have sent the request to another origin.
-        hop.credential = (credential, Origin(response.url))
+        hop.credential = (credential, Origin(received.response.url))
         hop.challenges += 1
         return true
     }
 
     private func redirected(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let (response, exchange)) = outcome,
-            let proposed = try config.redirects.next(after: response, to: hop.request, config.redaction),
-            let next = try await exchange.redirection(to: proposed)
+        guard case .success(let received) = outcome,
+            let proposed = try call.config.redirects.next(
+                after: received.response, to: hop.request, call.config.redaction),
+            let next = try await received.exchange.redirection(to: proposed)
         else { return false }
+        let response = received.response
         guard hop.redirects < RedirectPolicy.most else {
             throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
         }
-        let safe = next.keepingCredentials(for: proposed, config.redaction)
-        guard let request = try await exchange.repeatable(safe) else { throw URLError(.requestBodyStreamExhausted) }
+        let safe = next.keepingCredentials(for: proposed, call.config.redaction)
+        guard let request = try await received.exchange.repeatable(safe) else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
         do {
             try transport.check(request)
         } catch {
             throw RequestError.refusedRedirect(error.reason, response)
         }
-        note(hop, "to \(config.redaction.url(request.url?.absoluteString ?? ""))")
+        note(hop, "to \(call.config.redaction.url(request.url?.absoluteString ?? ""))")
         hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
+        if hop.request.losesBody(after: response.status) { hop.body = nil }
         hop.request = request
         hop.redirects += 1
         (hop.credential, hop.challenges, hop.isRepeated) = (nil, 0, false)
@@ -186,16 +213,17 @@ final class SendLoop: Sendable {
     }
 
     private func reauthorized(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success((var response, let exchange)) = outcome, config.throwsUnauthorized, !hop.isForeign,
-            config.isUnauthorized(response)
+        guard case .success(let received) = outcome, call.config.throwsUnauthorized, !hop.isForeign,
+            call.config.isUnauthorized(received.response)
         else { return false }
+        var response = received.response
         response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
-        if !hop.hasNewCredentials, let authenticator = config.authenticator,
+        if !hop.hasNewCredentials, let authenticator = call.config.authenticator,
             try await WorkScope.of(authenticator.object, { try await authenticator.reauthorize(after: response) })
         {
             try Task.checkCancellation()
-            if let request = try await exchange.repeatable(hop.request) {
+            if let request = try await received.exchange.repeatable(hop.request) {
                 note(hop, "credentials refreshed")
                 (hop.request, hop.hasNewCredentials) = (request, true)
                 return true
@@ -204,14 +232,15 @@ final class SendLoop: Sendable {
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
             try Task.checkCancellation()
-            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
+            response.data = try await received.withContentOfFailure().response.data
+            let refusal = await (call.config.authenticator as? TokenAuthenticator)?.explanation(of: response)
             if hop.challenges == 0, !session.addsAuthorization {
-                if config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
+                if call.config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
                     reason = "the request has no Authorization, and the call has no authenticator"
                 }
                 reason = refusal?.reason ?? reason
             }
-            if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
+            if refusal?.isFirstRefusal ?? true, let onUnauthorized = call.config.onUnauthorized {
                 try await WorkScope.of(Self.closures) { await onUnauthorized(response) }
             }
         }
@@ -220,13 +249,13 @@ final class SendLoop: Sendable {
 
     /// - Parameter sent: The request after it was authorized: an authenticator may have changed its method.
     private func retried(_ hop: inout Hop, _ sent: URLRequest, _ outcome: Outcome) async throws -> Bool {
-        let retry = config.retry
+        let retry = call.config.retry
         // Most calls end here.
         guard hop.attempts < retry.attempts else { return false }
         guard !Task.isCancelled, hop.request.httpBodyStream == nil, sent.isRepeatable,
             let (delay, reason) = retry.delay(
                 after: hop.attempts, of: hop.request, outcome.map(\.response), now: Date(),
-                remaining: config.deadline.map { $0.clamped - elapsed() }, jitter: .random(in: 0...1))
+                remaining: call.config.deadline.map { $0.clamped - call.elapsed() }, jitter: .random(in: 0...1))
         else { return false }
         guard !retry.isBudgeted || retry.budget.spend(hop.host) else {
             note(hop, "not retried: the retry budget is spent")
@@ -234,7 +263,7 @@ final class SendLoop: Sendable {
         }
         note(hop, reason)
         hop.attempts += 1
-        try await config.clock.sleep(for: delay)
+        try await call.config.clock.sleep(for: delay)
         return true
     }
 
@@ -243,9 +272,10 @@ final class SendLoop: Sendable {
         log.again(hop.request, timeline.changeLast { $0.reason = reason })
     }
 
-    private func validated(_ response: DataResponse) async throws -> DataResponse {
-        var response = response
-        for validator in config.validators {
+    private func validated(_ received: Received) async throws -> Received {
+        guard !call.config.validators.isEmpty else { return try checked(received) }
+        var response = received.response
+        for validator in call.config.validators {
             try Task.checkCancellation()
             response = try await WorkScope.of(Self.closures) {
                 var validated = response
@@ -253,25 +283,29 @@ final class SendLoop: Sendable {
                 return configured(validated)
             }
         }
+        return try checked(Received(response, body: received.body, received.exchange))
+    }
+
+    private func checked(_ received: Received) throws -> Received {
         try Task.checkCancellation()
-        log.received(response)
-        return response
+        log.received(received.response, isStream: isStream)
+        return received
     }
 
     /// The response with the redaction and the decoder of this call, unless it comes from another call.
     private func configured(_ response: DataResponse) -> DataResponse {
         guard response.redaction == nil else { return response }
         var response = response
-        (response.redaction, response.decoder) = (config.redaction, config.customDecoder)
+        (response.redaction, response.decoder) = (call.config.redaction, call.config.customDecoder)
         return response
     }
 
     /// The error that the caller receives, without secrets and with all attempts.
     ///
     /// If the task is cancelled, it is always `CancellationError`.
-    private func final(_ error: any Error) -> any Error {
+    func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
-        switch error.hiding(config.redaction) {
+        switch error.hiding(call.config.redaction) {
         // An error that has attempts comes from another call, for example one that a fallback made.
         case var error as RequestError:
             if error.attempts.isEmpty { error.attempts = timeline.all }

@@ -78,6 +78,11 @@ extension URLSession {
         ///
         /// Another transport, such as a stub in a test, does not use ``taskDelegate`` or the session's delegate.
         public var transport = Transport.urlSession
+        /// Called with the progress of the call, one call after the other, on a queue of its own.
+        ///
+        /// Both directions are reported, and never less than before. A slow closure receives fewer reports. The call
+        /// returns after the last report.
+        public var progress: (@Sendable (TransferProgress) -> Void)?
         /// Measures the ``deadline``, the request's time limit and delays; tests can replace it.
         public var clock: any Clock<Duration> = ContinuousClock()
 

@@ -83,7 +83,7 @@ public struct Pages: AsyncSequence, Sendable {
 extension Pages {
     private func page(_ request: URLRequest) async throws -> DataResponse {
         let isForeign = Origin(request.url) != Origin(self.request.url)
-        return try await SendLoop(session: session, config: config, isForeign: isForeign, fileID: fileID, line: line)
+        return try await SendLoop(session: session, config: config, fileID: fileID, line: line, isForeign: isForeign)
             .response(for: request).validated()
     }
 

@@ -7,8 +7,8 @@ extension Exchange {
         let session = self.request.session
         session.delegateQueue.addOperation { ask { decision.resolve(.success($0)) } }
         let silence = Duration(timeoutInterval: session.configuration.timeoutIntervalForRequest)
-        let limit = shadow.timeLimit(of: request) ?? silence
-        return try await withTimeLimit(limit?.clamped, self.request.config.clock) {
+        let limit = request.timeLimit(within: shadow.resourceLimit) ?? silence
+        return try await withTimeLimit(limit?.clamped, self.request.call.config.clock) {
             decision.resolve(.failure(URLError(timedOut: request.url, after: limit ?? .zero)))
         } operation: {
             try await decision.value()
@@ -20,7 +20,7 @@ extension Exchange? {
     /// The next request after a redirect, as the caller's delegate decides; `nil` if it must not be followed.
     func redirection(to next: URLRequest) async throws -> URLRequest? {
         guard let self, let head = self.head,
-            self.request.config.taskDelegate != nil || self.request.session.delegate != nil
+            self.request.call.config.taskDelegate != nil || self.request.session.delegate != nil
         else { return next }
         return try await self.asked(for: next) { self.redirected(by: head, to: next, decide: $0) }
     }

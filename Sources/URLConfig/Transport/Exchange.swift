@@ -13,6 +13,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var body: BodyBuffer
         var challenge: URLAuthenticationChallenge?
         var isFromCache = false
+        /// Whether the task is suspended because its bytes are read slowly.
+        var isPaused = false
         /// The result; `nil` until the exchange is over.
         var result: Result<Void, any Error>?
         /// The readers that wait for the head or for bytes.
@@ -25,13 +27,17 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     let request: Transport.Request
     let shadow: ShadowSession
+    private let isWhole: Bool
     private let state: Locked<State>
     private let end = OneShot<Void>()
 
-    init(_ request: Transport.Request) {
+    /// - Parameter isWhole: Whether the whole body is kept in memory.
+    init(_ request: Transport.Request, isWhole: Bool = false) {
         self.request = request
+        self.isWhole = isWhole
         shadow = ShadowSession.of(request.session)
-        state = Locked(State(body: BodyBuffer(limit: request.config.responseLimit)))
+        let memory = isWhole ? Int.max : ShadowSession.bufferSize
+        state = Locked(State(body: BodyBuffer(limit: request.call.config.responseLimit, memory: memory)))
     }
 
     /// Starts a task, unless the exchange is over.
@@ -68,14 +74,23 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     ///
     /// - Throws: `CancellationError` as soon as the caller's task is cancelled, and the error that ended the exchange.
     func piece() async throws -> Data? {
-        try await arrival { $0.body.take() }
+        try await arrival { state in
+            let piece = try state.body.take()
+            if state.isPaused {
+                state.isPaused = false
+                state.task?.resume()
+            }
+            return piece
+        }
     }
 
-    private func arrival<Arrival: Sendable>(_ take: @Sendable (inout State) -> Arrival?) async throws -> Arrival? {
+    private func arrival<Arrival: Sendable>(
+        _ take: @Sendable (inout State) throws -> Arrival?
+    ) async throws -> Arrival? {
         while true {
             let reader = OneShot<Void>()
-            let (arrival, result) = state.withLock { state in
-                let arrival = take(&state)
+            let (arrival, result) = try state.withLock { state in
+                let arrival = try take(&state)
                 if arrival == nil, state.result == nil { state.readers.append(reader) }
                 return (arrival, state.result)
             }
@@ -109,7 +124,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Ends the exchange when nothing was sent or received for this time.
     func finish(afterSilenceOf limit: Duration) {
-        let silence = state.withLock { $0.silence } ?? request.config.clock.stopwatch()
+        let silence = state.withLock { $0.silence } ?? request.call.config.clock.stopwatch()
         let elapsed = silence()
         guard elapsed < limit else { return finish(throwing: timedOut(after: limit)) }
         state.withLock { if $0.silence == nil { $0.silence = silence } }
@@ -123,7 +138,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private func keep(
         _ alarm: WritableKeyPath<State, Alarm?>, after delay: Duration, _ fire: @escaping @Sendable (Exchange) -> Void
     ) {
-        state.set(alarm, Alarm(after: delay, request.config.clock) { [weak self] in self.map(fire) })
+        state.set(alarm, Alarm(after: delay, request.call.config.clock) { [weak self] in self.map(fire) })
         if isOver { state.set(alarm, nil) }
     }
 
@@ -141,9 +156,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         if cancels, let task = before.task { ShadowSession.cancel(task, of: self) }
     }
 
-    private func receive<Failure: Error>(_ change: (inout State) throws(Failure) -> Void) throws(Failure) {
+    private func receive(_ change: (inout State) throws -> Void) rethrows {
         move()
-        let readers = try state.withLock { state throws(Failure) in
+        let readers = try state.withLock { state in
             if state.result == nil { try change(&state) }
             defer { state.readers = [] }
             return state.readers
@@ -154,7 +169,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// Restarts the time of silence, because bytes were sent or received.
     func move() {
         guard state.withLock({ $0.silence != nil }) else { return }
-        state.set(\.silence, request.config.clock.stopwatch())
+        state.set(\.silence, request.call.config.clock.stopwatch())
     }
 
     func urlSession(
@@ -170,8 +185,15 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        if isWhole { request.call.progress?.received(data.count) }
         do {
-            try receive { state throws(RequestError) in try state.body.receive(data) }
+            try receive { state in
+                try state.body.receive(data)
+                // Suspended here, so that it is not after the reader has resumed the task.
+                guard ShadowSession.canPause, state.body.isFull, !state.isPaused else { return }
+                state.isPaused = true
+                state.task?.suspend()
+            }
         } catch {
             finish(throwing: error)
         }

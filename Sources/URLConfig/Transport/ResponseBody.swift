@@ -11,8 +11,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// A complete body, by default empty.
     public init(_ data: Data = Data()) {
         iterator = {
-            var rest = data.isEmpty ? nil : data
-            return AsyncIterator { rest.take() }
+            let rest = Locked(data.isEmpty ? nil : data)
+            return AsyncIterator { rest.withLock { $0.take() } }
         }
     }
 
@@ -30,14 +30,30 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 defer { isRead = true }
                 return isRead
             }
-            var iterator = pieces.makeAsyncIterator()
+            let reader = isSecond ? nil : SingleReader(pieces.makeAsyncIterator())
             return AsyncIterator {
-                guard !isSecond else {
+                guard let reader else {
                     throw RequestError(.invalidResponse, reason: "the body has been read already")
                 }
-                return try await iterator.next()
+                return try await reader.next()
             }
         }
+    }
+
+    /// Bytes that were read before, and then the rest of a body, or an error.
+    init(_ data: Data, then rest: AsyncIterator, _ failure: (any Error)?) {
+        let beginning = Locked(data.isEmpty ? nil : data)
+        self.init(unfolding: {
+            if let data = beginning.withLock({ $0.take() }) { return data }
+            if let failure { throw failure }
+            return try await rest.next()
+        })
+    }
+
+    /// This body, with a time limit for each piece.
+    func limited(_ limits: AttemptLimits) -> Self {
+        let iterator = makeAsyncIterator()
+        return Self(unfolding: { try await limits.run { try await iterator.next() } })
     }
 
     /// The whole body.
@@ -55,10 +71,32 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { iterator() }
 
     /// Reads the pieces.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let piece: () async throws -> Data?
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+        fileprivate let piece: @Sendable () async throws -> Data?
 
         /// The next piece; `nil` at the end of the body.
         public func next() async throws -> Data? { try await piece() }
+    }
+}
+
+/// An iterator that one task at a time may use.
+///
+/// `@unchecked Sendable` is safe because only the task that has set `isInUse` uses `iterator`.
+private final class SingleReader<Iterator: AsyncIteratorProtocol>: @unchecked Sendable where Iterator.Element == Data {
+    private let isInUse = Locked(false)
+    private var iterator: Iterator
+
+    init(_ iterator: Iterator) {
+        self.iterator = iterator
+    }
+
+    func next() async throws -> Data? {
+        let isSecond = isInUse.withLock { isInUse in
+            defer { isInUse = true }
+            return isInUse
+        }
+        guard !isSecond else { throw RequestError(.invalidResponse, reason: "another task is reading the body") }
+        defer { isInUse.set(\.self, false) }
+        return try await iterator.next()
     }
 }

@@ -26,13 +26,16 @@ public struct Transport: Sendable {
         let send: @Sendable (Request) async throws -> Response
         /// The session's time limit for an attempt; `nil` for a caller's transport, which may not stop at once.
         let sessionLimit: (@Sendable (Request) -> Duration?)?
+        /// Whether it ends a transfer by itself after the request's time limit without a byte.
+        let watchesSilence: Bool
 
         init(
             _ send: @escaping @Sendable (Request) async throws -> Response,
-            sessionLimit: (@Sendable (Request) -> Duration?)? = nil
+            sessionLimit: (@Sendable (Request) -> Duration?)? = nil, watchesSilence: Bool = false
         ) {
             self.send = send
             self.sessionLimit = sessionLimit
+            self.watchesSilence = watchesSilence
         }
     }
 
@@ -54,12 +57,14 @@ public struct Transport: Sendable {
 
     /// A transport of the library that never blocks, and stops at once when the task is cancelled.
     ///
-    /// - Parameter limit: The session's time limit for an attempt, with its body.
+    /// - Parameters:
+    ///   - watchesSilence: Whether it ends a transfer by itself after the request's time limit without a byte.
+    ///   - limit: The session's time limit for an attempt, with its body.
     static func stoppingAtOnce(
-        _ send: @escaping @Sendable (_ request: Request) async throws -> Response,
+        watchesSilence: Bool, _ send: @escaping @Sendable (_ request: Request) async throws -> Response,
         within limit: @escaping @Sendable (_ request: Request) -> Duration?
     ) -> Self {
-        Self(custom: Custom(send, sessionLimit: limit))
+        Self(custom: Custom(send, sessionLimit: limit, watchesSilence: watchesSilence))
     }
 
     private init(custom: Custom? = nil) { self.custom = custom }
@@ -99,25 +104,38 @@ public struct Transport: Sendable {
     /// Sends a request once and collects the body of the response.
     ///
     /// - Throws: The errors of ``send(_:)`` and ``RequestError/Code/responseTooLarge``.
-    func collected(_ request: Request) async throws -> Collected {
+    func collected(_ request: Request) async throws -> Received {
         guard let custom else {
             return try await URLSessionTransport.response(to: request, isWhole: true).collected(request)
         }
+        // A transfer has no time limit for the whole attempt, but one for each piece.
+        guard !request.call.isTransfer else { return try await opened(request).collected(request) }
         let limit = request.urlRequest.timeLimit(within: custom.sessionLimit?(request))
         // The separate task of a time limit costs half as much as a small call.
         if limit == nil, custom.sessionLimit != nil { return try await sent(request).collected(request) }
-        return try await withDeadline(limit, request.config.clock) {
+        return try await withDeadline(limit, request.call.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
             try await sent(request).collected(request)
         }
     }
+
+    /// Sends a request once, and returns the response when its head has arrived.
+    ///
+    /// - Throws: The errors of ``send(_:)``. Reading the body throws if a time limit of the attempt passes.
+    func opened(_ request: Request) async throws -> Response {
+        guard let custom else { return try await URLSessionTransport.response(to: request) }
+        let limits = AttemptLimits(
+            silence: custom.watchesSilence ? nil : request.urlRequest.customTimeLimit,
+            whole: custom.sessionLimit?(request), of: request)
+        guard limits.isNeeded else { return try await sent(request) }
+        var response = try await limits.run { try await sent(request) }
+        response.body = response.body.limited(limits)
+        return response
+    }
 }
 
 extension Transport {
-    /// A whole response, and the exchange that asks the delegates about it.
-    typealias Collected = (response: DataResponse, exchange: Exchange?)
-
     /// The request that a transport receives.
     public struct Request: Sendable {
         /// The method, URL, header fields and `timeoutInterval`.
@@ -128,7 +146,7 @@ extension Transport {
         public let session: URLSession
         /// Whether the credentials of the session's configuration may be sent: not after a redirect to another origin.
         public let allowsSessionCredentials: Bool
-        let config: URLSession.Config
+        let call: Call
         /// The credential for the last challenge, and the origin that sent the challenge.
         let credential: (URLCredential, Origin)?
         /// The body that a transport has set, if `urlRequest` cannot contain it.
@@ -164,8 +182,8 @@ extension Transport {
         func complete(_ configuration: URLSessionConfiguration) -> URLRequest {
             var complete = urlRequest
             SessionFields(configuration)
-                .add(to: &complete, without: allowsSessionCredentials ? nil : config.redaction)
-            config.redaction.known.add(complete)
+                .add(to: &complete, without: allowsSessionCredentials ? nil : call.config.redaction)
+            call.config.redaction.known.add(complete)
             return complete
         }
 
@@ -239,31 +257,13 @@ extension Transport {
     }
 }
 
-extension Transport.Response {
-    /// Collects the body.
-    fileprivate func collected(_ request: Transport.Request) async throws -> Transport.Collected {
-        var response = DataResponse(request: request.urlRequest, url: url, status: status, headerFields: headerFields)
-        var buffer = BodyBuffer(limit: request.config.responseLimit)
-        do {
-            for try await piece in body { try buffer.receive(piece) }
-        } catch var error as RequestError where error.code == .responseTooLarge && error.response == nil {
-            response.data = buffer.data
-            error.response = response
-            throw error
-        }
-        response.data = buffer.data
-        response.fromCache = exchange?.isFromCache ?? false
-        return (response, exchange)
-    }
-}
-
 extension Transport.Request: RedactedReflectable {
-    var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(config.redaction))] }
+    var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(call.config.redaction))] }
 }
 
 extension Transport.Response: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
-        let redaction = exchange?.request.config.redaction ?? URLSession.Config.default.redaction
+        let redaction = exchange?.request.call.config.redaction ?? URLSession.Config.default.redaction
         return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
     }
 }

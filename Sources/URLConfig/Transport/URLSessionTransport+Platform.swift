@@ -13,7 +13,7 @@ extension URLSessionTransport {
 extension Transport.Request {
     /// The delegate that receives the callbacks of a task.
     var callerDelegate: (any URLSessionTaskDelegate)? {
-        config.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
+        call.config.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
     }
 }
 
@@ -91,10 +91,14 @@ extension URLSessionTransport {
 
 /// The caller's session: Apple platforms need no shadow.
 struct ShadowSession: Sendable {
+    /// The bytes of a body that may arrive before a slow reader reads them; then the task is suspended.
+    static let bufferSize = 1 << 20
+    static let canPause = true
+
+    let resourceLimit: Duration? = nil
+
     static func of(_ session: URLSession) -> Self { Self() }
     static func cancel(_ task: URLSessionTask, of exchange: Exchange) { task.cancel() }
-
-    func timeLimit(of request: URLRequest) -> Duration? { request.customTimeLimit }
 
     func begin(_ exchange: Exchange) {
         let request = exchange.request
@@ -110,9 +114,9 @@ struct ShadowSession: Sendable {
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
         if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
         if !request.allowsSessionCredentials {
-            urlRequest.blankCredentials(of: session.configuration, request.config.redaction)
+            urlRequest.blankCredentials(of: session.configuration, request.call.config.redaction)
         }
-        request.config.redaction.known.add(urlRequest)
+        request.call.config.redaction.known.add(urlRequest)
         exchange.begin {
             // An invalidated session raises an exception here. Swift cannot catch it, and no property shows it before.
             let task = session.dataTask(with: urlRequest)
@@ -126,7 +130,7 @@ struct ShadowSession: Sendable {
 
 extension Transport.Request {
     // Foundation calls the session's delegate for methods that the task's delegate does not implement.
-    var callerDelegate: (any URLSessionTaskDelegate)? { config.taskDelegate }
+    var callerDelegate: (any URLSessionTaskDelegate)? { call.config.taskDelegate }
 }
 
 extension Exchange {
@@ -136,7 +140,7 @@ extension Exchange {
     /// Calls an optional method of the first delegate that implements it; the call returns `nil` if it is missing.
     func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
         guard let task else { return false }
-        return [request.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]
+        return [request.call.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]
             .contains { delegate in delegate.flatMap { ask($0, task) } != nil }
     }
 
@@ -154,6 +158,20 @@ extension Exchange {
     func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
         let isAsked = isAsked { $0.urlSession?(request.session, task: $1, needNewBodyStream: give) }
         if !isAsked { give(nil) }
+    }
+}
+
+extension Exchange {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        request.call.progress?.sent(totalBytesSent, of: request.urlRequest.bodyLength ?? totalBytesExpectedToSend)
+        _ = isAsked {
+            $0.urlSession?(
+                session, task: $1, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+                totalBytesExpectedToSend: totalBytesExpectedToSend)
+        }
     }
 }
 

@@ -6,9 +6,10 @@ enum URLSessionTransport {
     static func response(to request: Transport.Request, isWhole: Bool = false) async throws -> Transport.Response {
         var request = request
         try request.openBody()
-        let exchange = Exchange(request)
+        let exchange = Exchange(request, isWhole: isWhole)
         let unread = Unread(exchange: exchange)
-        if let limit = exchange.shadow.timeLimit(of: request.urlRequest) { exchange.finish(after: limit) }
+        let limits = [request.call.attemptLimit(of: request.urlRequest), exchange.shadow.resourceLimit]
+        if let limit = limits.compactMap({ $0 }).min() { exchange.finish(after: limit) }
         exchange.shadow.begin(exchange)
         if isWhole { await exchange.waitForEnd() }
         try await exchange.waitForHead()

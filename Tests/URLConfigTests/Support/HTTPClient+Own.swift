@@ -72,7 +72,7 @@ extension TestServer {
         try await Transport.asyncHTTPClient().send(
             Transport.Request(
                 urlRequest: request ?? self.request(), session: session ?? self.session,
-                allowsSessionCredentials: true, config: .server, credential: nil))
+                allowsSessionCredentials: true, call: Call(.server), credential: nil))
     }
 }
 

@@ -9,7 +9,7 @@ import Testing
         return Exchange(
             .init(
                 urlRequest: .with(.init(host: "http://h.invalid")), session: .shared, allowsSessionCredentials: true,
-                config: config, credential: nil))
+                call: Call(config), credential: nil))
     }
 
     @Test func `silence is counted from the last bytes`() async throws {

@@ -6,34 +6,37 @@ import NIOFoundationCompat
 
 extension Transport.Body {
     /// This body for AsyncHTTPClient; and its stream, if it is one that is read while it is sent.
-    var forAsyncHTTPClient: (HTTPClientRequest.Body, StreamPieces?) {
-        get async throws {
-            if case .data(let data) = self { return (.bytes(ByteBuffer(data: data)), nil) }
-            let (stream, length) = try opened()
-            let pieces = StreamPieces(stream, length: length)
-            guard length == 0 else { return (.stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces) }
-            // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
-            for try await _ in pieces {}
-            return (.bytes(ByteBuffer()), nil)
-        }
+    ///
+    /// - Parameter progress: It is told what was sent. Then data are sent as a stream, too.
+    func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body, StreamPieces?) {
+        if progress == nil, case .data(let data) = self { return (.bytes(ByteBuffer(data: data)), nil) }
+        let (stream, length) = try opened()
+        let pieces = StreamPieces(stream, length: length, progress)
+        guard length == 0 else { return (.stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces) }
+        // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
+        for try await _ in pieces {}
+        return (.bytes(ByteBuffer()), nil)
     }
 }
 
 /// The pieces of a stream, which is read once, on a queue of its own, because reading may block.
 final class StreamPieces: AsyncSequence, Sendable {
     private struct State {
-        /// The number of bytes that were not read yet; `nil` if unknown.
-        var rest: Int64?
+        /// The number of bytes that were read.
+        var count: Int64 = 0
         var isOver = false
         var piece: OneShot<ByteBuffer?>?
     }
 
-    private let state: Locked<State>
+    private let state = Locked(State())
+    private let length: Int64?
+    private let progress: ProgressMeter?
     private let queue = DispatchQueue(label: "URLConfig.body", qos: .userInitiated)
     private let read: @Sendable () -> Result<ByteBuffer?, any Error>
 
-    init(_ stream: InputStream, length: Int64?) {
-        state = Locked(State(rest: length))
+    init(_ stream: InputStream, length: Int64?, _ progress: ProgressMeter?) {
+        self.length = length
+        self.progress = progress
         let failure = Locked<RequestError?>(nil)
         // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
         nonisolated(unsafe) let stream = BodyStream(stream, length: length) { failure.set(\.self, $0) }
@@ -54,7 +57,7 @@ final class StreamPieces: AsyncSequence, Sendable {
     /// Ends the upload, because its response is complete: nobody waits for it, and it would keep the connection.
     func end() {
         let piece = state.withLock { state in
-            state.isOver = state.rest != 0
+            state.isOver = state.count != length
             return state.isOver ? state.piece : nil
         }
         piece?.resolve(.failure(CancellationError()))
@@ -70,16 +73,16 @@ final class StreamPieces: AsyncSequence, Sendable {
 
     private func next() async throws -> ByteBuffer? {
         let next = OneShot<ByteBuffer?>()
-        let isOver = state.withLock { state in
+        let (isOver, count) = state.withLock { state in
             state.piece = next
-            return state.isOver
+            return (state.isOver, state.count)
         }
         guard !isOver else { throw CancellationError() }
+        // The next bytes are wanted when the ones before were sent.
+        progress?.sent(count, of: length)
         queue.async { [read] in next.resolve(read()) }
         let piece = try await next.value()
-        state.withLock { state in
-            if let rest = state.rest { state.rest = rest - Int64(piece?.readableBytes ?? 0) }
-        }
+        state.withLock { $0.count += Int64(piece?.readableBytes ?? 0) }
         return piece
     }
 }

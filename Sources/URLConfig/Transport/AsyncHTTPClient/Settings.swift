@@ -13,8 +13,9 @@ struct Settings: Hashable {
     let connections: Int
     let proxy: HTTPClient.Configuration.Proxy?
 
-    init(_ configuration: URLSessionConfiguration, _ url: URL?) throws {
-        silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
+    /// - Parameter silence: The request's own limit, if it is one for silence.
+    init(_ configuration: URLSessionConfiguration, _ url: URL?, silence: Duration? = nil) throws {
+        self.silence = silence ?? Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
         connections = max(1, configuration.httpMaximumConnectionsPerHost)
         proxy = try url.flatMap {
             try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary)

@@ -23,8 +23,9 @@ extension Transport {
     ///   `timeoutIntervalForResource`, which a client does not have, is still the session's. Make it with
     ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself is refused.
     public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
-        let sender = AsyncHTTPClientSender(client === HTTPClient.shared ? nil : client)
-        return .stoppingAtOnce {
+        let isShared = client === HTTPClient.shared
+        let sender = AsyncHTTPClientSender(isShared ? nil : client)
+        return .stoppingAtOnce(watchesSilence: isShared) {
             try await sender.response(to: $0)
         } within: {
             $0.session.configuration.resourceLimit
@@ -64,9 +65,10 @@ struct AsyncHTTPClientSender {
             throw URLError(.cannotFindHost, userInfo: [NSURLErrorFailingURLErrorKey: url])
         }
         do {
-            let client = try self.client ?? .with(Settings(configuration, urlRequest.url))
+            let silence = request.call.silenceLimit(of: urlRequest)
+            let client = try self.client ?? .with(Settings(configuration, urlRequest.url, silence: silence))
             defer { withExtendedLifetime(client) {} }
-            let (body, upload) = try await request.body?.forAsyncHTTPClient ?? (nil, nil)
+            let (body, upload) = try await request.body?.forAsyncHTTPClient(request.call.progress) ?? (nil, nil)
             let response = try await executed(HTTPClientRequest(urlRequest, body), by: client.client)
             return try received(
                 response, to: request,

@@ -80,9 +80,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         guard let exchange = exchange(of: task) else { return }
         exchange.move()
         let request = exchange.request
-        guard let delegate = request.callerDelegate else { return }
         // Foundation does not know the length of a stream.
         let length = request.urlRequest.bodyLength ?? totalBytesExpectedToSend
+        request.call.progress?.sent(totalBytesSent, of: length)
+        guard let delegate = request.callerDelegate else { return }
         request.session.delegateQueue.addOperation {
             delegate.urlSession(
                 request.session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,

@@ -36,8 +36,15 @@ final class ShadowSession: Sendable {
     private static let register = Locked(Register())
     private static let queues = (0..<16).map { DispatchQueue(label: "URLConfig.session.\($0)", qos: .userInitiated) }
 
+    /// The bytes of a body that are kept in memory for a slow reader.
+    ///
+    /// More bytes go to a file: a suspended task would send its request again, and a callback that waits for the reader
+    /// would hold up the tasks of all sessions.
+    static let bufferSize = 1 << 21
+    static let canPause = false
+
     let session: URLSession
-    private let resourceLimit: Duration?
+    let resourceLimit: Duration?
     private let silence: TimeInterval
     private let fields: SessionFields
     private let delegate = SessionDelegate()
@@ -93,8 +100,6 @@ final class ShadowSession: Sendable {
         singleUseSessions = SingleUseSessions(configuration)
     }
 
-    func timeLimit(of request: URLRequest) -> Duration? { request.timeLimit(within: resourceLimit) }
-
     func begin(_ exchange: Exchange) {
         let sending = exchange.request
         var request = sending.urlRequest
@@ -102,7 +107,7 @@ final class ShadowSession: Sendable {
         if let url = request.url, url.scheme?.utf8.contains(where: { $0 < UInt8(ascii: "a") }) == true {
             request.url = url.withLowercasedScheme
         }
-        fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.config.redaction)
+        fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.call.config.redaction)
         // An authenticator or a transport may have changed the URL or set an `Authorization`.
         if let (credential, origin) = sending.credential, origin == Origin(request.url),
             sending.urlRequest.value(forHTTPHeaderField: "Authorization") == nil
@@ -110,11 +115,13 @@ final class ShadowSession: Sendable {
             let text = "\(credential.user ?? ""):\(credential.password ?? "")"
             request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
         }
-        sending.config.redaction.known.add(request)
+        sending.call.config.redaction.known.add(request)
         request.prepareBody(for: exchange)
         // Foundation's limit is exact only for whole seconds, and its time begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
-        if !isExact, request.customTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
+        if let limit = sending.call.silenceLimit(of: request) {
+            exchange.finish(afterSilenceOf: limit)
+        } else if !isExact, request.customTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
             exchange.finish(afterSilenceOf: limit)
         }
         let limit = request.timeoutInterval.forFoundation ?? 60

@@ -137,7 +137,7 @@ import Testing
     @Test(arguments: [nil, 7 * 24 * 3600, .infinity, .greatestFiniteMagnitude, 0, -1, .nan] as [TimeInterval?])
     func `without a limit a call has no task of its own`(limit: TimeInterval?) async throws {
         let task = Locked<Int?>(nil)
-        let transport = Transport.stoppingAtOnce { _ in
+        let transport = Transport.stoppingAtOnce(watchesSilence: true) { _ in
             task.set(\.self, withUnsafeCurrentTask { $0?.hashValue })
             return .init()
         } within: {

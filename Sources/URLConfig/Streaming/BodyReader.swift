@@ -1,0 +1,88 @@
+/// Reads the body of a stream once, piece by piece, within the limits of its call.
+final class BodyReader: Sendable {
+    private struct State {
+        /// The pieces that are left; `nil` if the body is over.
+        var pieces: ResponseBody.AsyncIterator?
+        var isReading = false
+        var isRead = false
+        var count: Int64 = 0
+    }
+
+    private let loop: SendLoop
+    private let response: DataResponse
+    private let state: Locked<State>
+
+    init(_ received: Received, of loop: SendLoop) {
+        self.loop = loop
+        response = received.response
+        let body = received.body ?? ResponseBody(received.response.data)
+        state = Locked(State(pieces: body.makeAsyncIterator()))
+    }
+
+    /// Begins to read.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the body has been read.
+    func begin() throws {
+        let isRead = state.withLock { state in
+            defer { state.isRead = true }
+            return state.isRead
+        }
+        if isRead { throw error("the body can be read once, and this is the second time") }
+    }
+
+    /// The next piece, which is never empty; `nil` at the end of the body.
+    func next() async throws -> Data? {
+        let isReading = state.withLock { state in
+            defer { state.isReading = true }
+            return state.isReading
+        }
+        guard !isReading else { throw error("another task is reading the body") }
+        defer { state.withLock { $0.isReading = false } }
+        guard let pieces = state.withLock({ $0.pieces }) else {
+            try Task.checkCancellation()
+            return nil
+        }
+        do {
+            while true {
+                try Task.checkCancellation()
+                guard let piece = try await loop.inTime(response.request, { try await pieces.next() }) else {
+                    try Task.checkCancellation()
+                    try await end()
+                    return nil
+                }
+                if piece.isEmpty { continue }
+                try count(piece)
+                return piece
+            }
+        } catch {
+            cancel()
+            let error = loop.final(error)
+            loop.log.failed(response.request, error, after: loop.call.elapsed())
+            throw error
+        }
+    }
+
+    /// Ends the transfer if it is still running.
+    func cancel() { state.set(\.pieces, nil) }
+
+    private func count(_ piece: Data) throws {
+        loop.call.progress?.received(piece.count)
+        let count = state.withLock { state in
+            state.count += Int64(piece.count)
+            return state.count
+        }
+        guard let limit = loop.call.config.responseLimit, count > limit else { return }
+        let reason = "the body is longer than responseLimit, \(limit.shownAsBytes)"
+        throw RequestError(.responseTooLarge, reason: reason, response: response)
+    }
+
+    private func end() async throws {
+        cancel()
+        loop.log.ended(response, bytes: state.withLock { $0.count }, after: loop.call.elapsed())
+        try await loop.call.progress?.finish()
+    }
+
+    private func error(_ reason: String) -> RequestError {
+        RequestError(.invalidResponse, reason: reason, response: response)
+    }
+}

@@ -1,0 +1,35 @@
+extension URLSession {
+    /// Sends a request and returns the response as soon as its head has arrived, whatever its status.
+    ///
+    /// ```swift
+    /// let response = try await URLSession.shared.stream(for: request).validated()
+    /// for try await line in response.lines { … }
+    /// ```
+    ///
+    /// The steps are those of `response(for:)`. Redirects, refused credentials and retries are decided before the body
+    /// is read, and nothing is sent again after that. Then:
+    /// - The validators check the head. Only of a response that is not 2xx, they see the content, up to one megabyte.
+    /// - ``Config/deadline`` and ``Config/responseLimit`` also limit the body. Set the deadline to `nil` for a stream
+    ///   without end.
+    /// - The request's `timeout` is the longest time without a byte, not the time of the whole attempt.
+    /// - A loop that reads slowly does not fill the memory: the transport waits for it. ``Transport/urlSession`` cannot
+    ///   wait on Linux, so it writes to a temporary file what does not fit in a buffer of 2 MB.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - config: The preset, by default the one of the request's host or else ``Config/default``.
+    ///   - isolation: The actor of the caller.
+    ///   - fileID: The source file for the log.
+    ///   - line: The source line for the log.
+    ///   - configure: Makes changes for this call.
+    /// - Throws: The errors of `response(for:)`.
+    public func stream(
+        for request: URLRequest, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
+        fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
+    ) async throws -> StreamResponse {
+        var config = config ?? .preset(for: request)
+        configure(&config)
+        let loop = SendLoop(session: self, config: config, fileID: fileID, line: line, isStream: true)
+        return StreamResponse(try await loop.received(for: request), of: loop)
+    }
+}

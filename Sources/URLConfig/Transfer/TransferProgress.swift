@@ -1,0 +1,102 @@
+/// How far a call has sent the body of its request and received that of its response.
+///
+/// ```swift
+/// let progress = Progress()
+/// let file = try await URLSession.shared.download(for: request, to: target) {
+///     $0.progress = { $0.update(progress) }
+/// }
+/// ```
+public struct TransferProgress: Sendable, Hashable {
+    /// The bytes of the request's body that were sent.
+    public internal(set) var bytesSent: Int64 = 0
+    /// The length of the request's body in bytes; `nil` if it is unknown or there is no body.
+    public internal(set) var totalBytesToSend: Int64?
+    /// The bytes of the response's body that were received, after decompression.
+    public internal(set) var bytesReceived: Int64 = 0
+    /// The length of the response's body in bytes; `nil` if it is unknown, as it is for a compressed body.
+    public internal(set) var totalBytesToReceive: Int64?
+
+    /// Shows this progress in one of Foundation, for a user interface.
+    ///
+    /// Its units are bytes of the request's body, and of the response's body as soon as that arrives. Without a known
+    /// length, it is indeterminate.
+    public func update(_ progress: Progress) {
+        let isReceiving = bytesReceived > 0 || totalBytesToReceive != nil
+        progress.totalUnitCount = (isReceiving ? totalBytesToReceive : totalBytesToSend) ?? -1
+        progress.completedUnitCount = isReceiving ? bytesReceived : bytesSent
+    }
+}
+
+/// Reports the progress of a call to the caller's closure, one report after the other.
+///
+/// A report never shows less than the one before it: a repeated attempt is not seen until it is further. While the
+/// closure runs, reports are merged, so a slow one does not delay the transfer.
+final class ProgressMeter: Sendable {
+    private struct State {
+        var progress = TransferProgress()
+        /// The bytes that this attempt has received.
+        var received: Int64 = 0
+        var isScheduled = false
+    }
+
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "URLConfig.progress")
+    private let report: @Sendable (TransferProgress) -> Void
+
+    init(_ report: @escaping @Sendable (TransferProgress) -> Void) {
+        self.report = report
+    }
+
+    /// An attempt begins.
+    ///
+    /// - Parameter received: The bytes that earlier attempts have received and that are not requested again.
+    func begin(after received: Int64 = 0) {
+        change { $0.received = received }
+    }
+
+    /// - Parameter total: All bytes that this attempt has sent.
+    func sent(_ total: Int64, of expected: Int64?) {
+        change { state in
+            state.progress.bytesSent = max(state.progress.bytesSent, total)
+            if let expected, expected >= 0 { state.progress.totalBytesToSend = expected }
+        }
+    }
+
+    /// - Parameter total: The bytes of the whole body.
+    func expect(_ total: Int64?) {
+        change { $0.progress.totalBytesToReceive = total }
+    }
+
+    func received(_ count: Int) {
+        change { state in
+            state.received += Int64(count)
+            state.progress.bytesReceived = max(state.progress.bytesReceived, state.received)
+        }
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        let isDue = state.withLock { state in
+            let before = state.progress
+            change(&state)
+            guard state.progress != before, !state.isScheduled else { return false }
+            state.isScheduled = true
+            return true
+        }
+        if isDue { queue.async { self.reportNow() } }
+    }
+
+    private func reportNow() {
+        report(
+            state.withLock { state in
+                state.isScheduled = false
+                return state.progress
+            })
+    }
+
+    /// Waits for the last report.
+    func finish() async throws {
+        let end = OneShot<Void>()
+        queue.async { end.resolve(.success(())) }
+        try await end.value()
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// The rules of WHATWG HTML §9.2.6, for each stream however it is cut into chunks.
+@Suite struct EventParserTests {
+    struct Vector: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let bytes: Data
+        let expected: ParsedStream<ServerSentEvent>
+
+        init(
+            _ name: String, _ text: String, _ events: [ServerSentEvent], id: String = "", retry: Duration? = nil
+        ) {
+            self.init(name, Array(text.utf8), events, id: id, retry: retry)
+        }
+
+        init(
+            _ name: String, _ bytes: [UInt8], _ events: [ServerSentEvent], id: String = "", retry: Duration? = nil
+        ) {
+            testDescription = name
+            self.bytes = Data(bytes)
+            expected = ParsedStream(elements: events, lastEventID: id, retry: retry)
+        }
+    }
+
+    private static func event(_ data: String, id: String = "", _ type: String = "message") -> ServerSentEvent {
+        ServerSentEvent(event: type, data: data, id: id)
+    }
+
+    /// The streams that the specification shows.
+    private static let specification: [Vector] = [
+        Vector("three lines", "data: YHOO\ndata: +2\ndata: 10\n\n", [event("YHOO\n+2\n10")]),
+        Vector(
+            "four blocks",
+            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+            [event("first event", id: "1"), event("second event"), event(" third event")]),
+        Vector("empty data", "data\n\ndata\ndata\n\ndata:", [event(""), event("\n")]),
+        Vector("the space is optional", "data:test\n\ndata: test\n\n", [event("test"), event("test")]),
+        Vector(
+            "three messages",
+            "data: This is the first message.\n\ndata: This is the second message, it\ndata: has two lines.\n\n"
+                + "data: This is the third message.\n\n",
+            [
+                event("This is the first message."), event("This is the second message, it\nhas two lines."),
+                event("This is the third message."),
+            ]),
+        Vector(
+            "two types",
+            "event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\nevent: add\ndata: 113411\n\n",
+            [event("73857293", "add"), event("2153", "remove"), event("113411", "add")]),
+    ]
+
+    /// What the web platform tests of `eventsource` check, under their names.
+    private static let webPlatform: [Vector] = [
+        Vector("format-bom", "\u{FEFF}data:1\n\n\u{FEFF}data:2\n\ndata:3\n\n", [event("1"), event("3")]),
+        Vector("format-bom-2", "\u{FEFF}\u{FEFF}data:1\n\ndata:2\n\ndata:3\n\n", [event("2"), event("3")]),
+        Vector(
+            "format-comments",
+            "data:1\r:\0\n:\r\ndata:2\n:\(long)\rdata:3\n:data:fail\r:\(long)\ndata:4\n\n", [event("1\n2\n3\n4")]),
+        Vector("format-field-data", "data:\n\ndata\ndata\n\ndata:test\n\n", [event(""), event("\n"), event("test")]),
+        Vector("format-field-event", "event:test\ndata:x\n\ndata:x\n\n", [event("x", "test"), event("x")]),
+        Vector("format-field-event-empty", "event: \ndata:data\n\n", [event("data")]),
+        Vector(
+            "format-field-id", "id:\u{2026}\ndata:hello\n\ndata:a\n\n",
+            [event("hello", id: "\u{2026}"), event("a", id: "\u{2026}")], id: "\u{2026}"),
+        Vector(
+            "format-field-id-3", "id:1\ndata:a\n\nid:2\ndata:b\n\ndata:c\n\nid\ndata:d\n\ndata:e\n\n",
+            [event("a", id: "1"), event("b", id: "2"), event("c", id: "2"), event("d"), event("e")]),
+        Vector(
+            "format-field-id-null", "id:1\ndata:a\n\nid:\0\0\ndata:b\n\nid:2\0\ndata:c\n\n",
+            [event("a", id: "1"), event("b", id: "1"), event("c", id: "1")], id: "1"),
+        Vector(
+            "format-field-parsing",
+            "data:\0\ndata:  2\rData:1\ndata\0:2\ndata:1\r\0data:4\nda-ta:3\rdata_5\ndata:3\rdata:\r\n data:32\n"
+                + "data:4\n\n",
+            [event("\0\n 2\n1\n3\n\n4")]),
+        Vector("format-field-retry", "retry:3000\ndata:x\n\n", [event("x")], retry: .seconds(3)),
+        Vector("format-field-retry-bogus", "retry:3000\nretry:1000x\ndata:x\n\n", [event("x")], retry: .seconds(3)),
+        Vector("format-field-retry-empty", "retry:1000\nretry:\ndata:test\n\n", [event("test")], retry: .seconds(1)),
+        Vector(
+            "format-field-unknown",
+            "data:test\n data\ndata\nfoobar:xxx\njustsometext\n:thisisacommentyay\ndata:test\n\n",
+            [event("test\n\ntest")]),
+        Vector("format-leading-space", "data:\ttest\rdata: \ndata:test\n\n", [event("\ttest\n\ntest")]),
+        Vector("format-newlines", "data:test\r\ndata\ndata:test\r\n\r", [event("test\n\ntest")]),
+        Vector("format-null-character", "data:\0\n\n", [event("\0")]),
+        Vector("format-utf-8", "data:ok\u{2026}\n\n", [event("ok\u{2026}")]),
+        Vector(
+            "format-data-before-final-empty-line", "retry:1000\ndata:test1\n\nid:test\ndata:test2\n",
+            [event("test1")], retry: .seconds(1)),
+        Vector(
+            "event-data",
+            "data:msg\ndata:msg\n\n:\nfalsefield:msg\n\nfalsefield:msg\nData:data\n\ndata\n\ndata:end\n\n",
+            [event("msg\nmsg"), event(""), event("end")]),
+    ]
+
+    private static let long = String(repeating: "x", count: 2048)
+
+    private static let others: [Vector] = [
+        Vector("nothing", "", []), Vector("only a byte order mark", "\u{FEFF}", []),
+        Vector("half a byte order mark", [0xEF, 0xBB] + Array("data:1\n\ndata:2\n\n".utf8), [event("2")]),
+        Vector("a byte order mark before a blank line", "\u{FEFF}\n\ndata:1\n\n", [event("1")]),
+        Vector("LF", "data:1\n\ndata:2\n\n", [event("1"), event("2")]),
+        Vector("CR", "data:1\r\rdata:2\r\r", [event("1"), event("2")]),
+        Vector("CRLF", "data:1\r\n\r\ndata:2\r\n\r\n", [event("1"), event("2")]),
+        Vector(
+            "mixed terminators", "data:1\r\ndata:2\n\rdata:3\r\n\ndata:4\r\r\n",
+            [event("1\n2"), event("3"), event("4")]),
+        Vector(
+            "other separators of Unicode", "data:1\u{B}2\u{C}3\u{85}4\u{2028}5\u{2029}6\n\n",
+            [event("1\u{B}2\u{C}3\u{85}4\u{2028}5\u{2029}6")]),
+        Vector("colons in a value", "data::a: b:\n\n", [event(":a: b:")]),
+        Vector("a space in a name", "data : 1\n\n data: 2\n\ndata: 3\n\n", [event("3")]),
+        Vector("an event without data has an ID", "data:1\n\nid:7\n\n", [event("1")], id: "7"),
+        Vector("an unfinished event has no ID", "data:1\n\nid:7\n", [event("1")]),
+        Vector("the type of an event without data", "event:a\n\ndata:1\n\n", [event("1")]),
+        Vector("the last type", "event:a\nevent:b\ndata:1\nevent\n\n", [event("1")]),
+        Vector(
+            "a retry field is read at once, signs and spaces are not digits",
+            "retry: 5\nretry:+1\nretry:-1\nretry:  1\nretry:1 \nretry:1.5\nretry:\u{FF11}\nretry\n", [],
+            retry: .milliseconds(5)),
+        Vector("no time", "retry:000\n", [], retry: .zero),
+        Vector("names that begin like others", "dat:1\ndatas:1\nids:1\ni:1\nevents:1\nretr:1\nretrys:1\n\n", []),
+        Vector(
+            "invalid UTF-8",
+            Array("data:a".utf8) + [0xFF, 0xE2, 0x80, 0x62, 0xC0, 0x80, 0xED, 0xA0, 0x80] + Array("\nid:".utf8)
+                + [0xF0, 0x9F] + Array("\nevent:".utf8) + [0x80] + Array("\ndata:".utf8) + [0xE2, 0x0A, 0x0A],
+            [
+                event(
+                    "a\u{FFFD}\u{FFFD}b\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\n\u{FFFD}", id: "\u{FFFD}", "\u{FFFD}")
+            ], id: "\u{FFFD}"),
+        Vector("four bytes", "event:\u{1F600}\ndata:\u{1F600}\n\n", [event("\u{1F600}", "\u{1F600}")]),
+    ]
+
+    @Test(arguments: specification + webPlatform + others)
+    func `a stream gives the same events, however it is cut`(vector: Vector) {
+        let wrong = vector.bytes.splits.filter { ParsedStream<ServerSentEvent>($0) != vector.expected }
+        #expect(wrong.isEmpty, "first: \(wrong.first.map { ParsedStream<ServerSentEvent>($0) } as Any)")
+    }
+
+    @Test(arguments: ["\r\r", "\n\n", "\r\n\r", "\n\r"])
+    func `an event is returned with the first byte that ends it`(end: String) throws {
+        var parser = EventParser()
+        parser.append(Data("data: 1\(end)".utf8))
+        #expect(try parser.next() == ServerSentEvent(data: "1"))
+        parser.append(Data("\ndata: 2\r".utf8))
+        #expect(try parser.next() == nil)
+        parser.append(Data("\ndata: 3\r\n\r".utf8))
+        #expect(try parser.next() == ServerSentEvent(data: "2\n3"))
+        #expect(try parser.next() == nil)
+    }
+
+    @Test func `events are made one by one, and chunks may arrive in between`() throws {
+        var parser = EventParser()
+        parser.append(Data("id: 1\ndata: a\n\nid: 2\nretry: 1\ndata: b\n\ndata: ".utf8))
+        #expect(try parser.next() == ServerSentEvent(data: "a", id: "1"))
+        #expect(parser.lastEventID == "1")
+        #expect(parser.retry == nil)
+        parser.append(Data("c\n\n".utf8))
+        #expect(try parser.next() == ServerSentEvent(data: "b", id: "2"))
+        #expect(parser.lastEventID == "2")
+        #expect(parser.retry == .milliseconds(1))
+        #expect(try parser.next() == ServerSentEvent(data: "c", id: "2"))
+        #expect(try parser.next() == nil)
+        #expect(try parser.next() == nil)
+    }
+
+    @Test func `after a reconnection, events have the ID that was sent`() {
+        let stream = Data("data: 1\n\nid\n\ndata: 2\n\n".utf8)
+        let parsed = ParsedStream<ServerSentEvent>([stream], lastEventID: "7")
+        #expect(parsed.elements == [ServerSentEvent(data: "1", id: "7"), ServerSentEvent(data: "2")])
+        #expect(parsed.lastEventID.isEmpty)
+        #expect(ParsedStream<ServerSentEvent>([], lastEventID: "7").lastEventID == "7")
+    }
+
+    @Test func `an event has the type message by default`() {
+        #expect(ServerSentEvent() == ServerSentEvent(event: "message", data: "", id: ""))
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+@testable import URLConfig
+
+/// What a parser makes of the chunks of a body.
+struct ParsedStream<Element: Equatable & Sendable>: Equatable, Sendable {
+    var elements: [Element] = []
+    var lastEventID = ""
+    var retry: Duration?
+    /// Why parsing stopped early.
+    var reason: String?
+}
+
+extension ParsedStream<ServerSentEvent> {
+    init(_ chunks: [Data], lastEventID: String = "", limit: Int = LineSplitter.standardLimit) {
+        var parser = EventParser(lastEventID: lastEventID, limit: limit)
+        do {
+            for chunk in chunks {
+                parser.append(chunk)
+                while let event = try parser.next() { elements.append(event) }
+            }
+        } catch {
+            reason = error.reason
+        }
+        (self.lastEventID, retry) = (parser.lastEventID, parser.retry)
+    }
+}
+
+extension ParsedStream<String> {
+    init(_ chunks: [Data], limit: Int = LineSplitter.standardLimit) {
+        var parser = LineParser(limit: limit)
+        do {
+            for chunk in chunks {
+                parser.append(chunk)
+                while let line = try parser.next() { elements.append(line) }
+            }
+            if let line = parser.end() { elements.append(line) }
+        } catch {
+            reason = error.reason
+        }
+    }
+}
+
+extension Data {
+    /// All ways to cut the bytes in two, and the single bytes, also with empty chunks before each.
+    var splits: [[Data]] {
+        let bytes = map { Data([$0]) }
+        return (0...count).map { [prefix($0), dropFirst($0)] } + [[self], bytes, bytes.flatMap { [Data(), $0] }]
+    }
+}

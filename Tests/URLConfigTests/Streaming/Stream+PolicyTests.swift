@@ -1,0 +1,173 @@
+import Testing
+
+@testable import URLConfig
+
+/// What the settings of a call mean for a stream.
+@Suite(.timeLimit(.minutes(10))) struct StreamPolicyTests {
+    /// Responds with a head and an unfinished body; then correctly.
+    private static func unfinished(_ head: String) -> FaultServer.Fault {
+        .first(1, then: head)
+    }
+
+    // Foundation on Linux reads the body of a redirect before it tells anybody of the redirect.
+    @Test(
+        .enabled(if: TransportOfTests.isAsyncHTTPClient),
+        arguments: ["302 Found\r\nLocation: /next", "307 Temporary Redirect\r\nLocation: /next"])
+    func `a redirect is followed before its body is complete`(redirect: String) async throws {
+        try await FaultServer.serving(Self.unfinished(redirect)) { server in
+            let response = try await server.stream()
+            #expect(try await response.collect(upTo: 10).text() == "ok")
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `refused credentials are renewed before the body of the refusal is complete`() async throws {
+        try await FaultServer.serving(Self.unfinished("401 Unauthorized")) { server in
+            let authenticator = CountingAuthenticator()
+            let response = try await server.stream { $0.authenticator = authenticator }
+            #expect(try await response.collect(upTo: 10).text() == "ok")
+            #expect(response.attempts.count == 2)
+        }
+    }
+
+    @Test func `a transient failure is retried before its body is complete`() async throws {
+        try await FaultServer.serving(Self.unfinished("503 Service Unavailable")) { server in
+            let response = try await server.stream { $0.retry = RetryPolicy(attempts: 2).quick }
+            #expect(try await response.collect(upTo: 10).text() == "ok")
+        }
+    }
+
+    @Test func `errors and validators see the content of a failure, and the body still has all of it`() async throws {
+        let content = #"{"message": "no"}"#
+        let failure = FaultServer.Fault.raw(
+            "HTTP/1.1 422 No\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
+        try await FaultServer.serving(failure) { server in
+            let response = try await server.stream()
+            let error = #expect(throws: RequestError.self) { try response.validated() }
+            #expect(try error?.response?.text() == content)
+            #expect(throws: Message.self) { try response.validated(orThrow: Message.self) }
+            #expect(try await response.collect(upTo: 100).text() == content)
+            await #expect(throws: Message.self) { try await server.stream { $0.validators = [.orThrow(Message.self)] } }
+        }
+    }
+
+    @Test func `of an endless failure, a megabyte is read`() async throws {
+        let failure = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 500 No\r\n\r\n")
+            while true { try connection.send([UInt8](repeating: 48, count: 1 << 16)) }
+        }
+        try await FaultServer.serving(failure) { server in
+            let response = try await server.stream()
+            let error = #expect(throws: RequestError.self) { try response.validated() }
+            #expect(error.flatMap(\.response)?.data.count ?? 0 >= 1 << 20)
+            var count = 0
+            for try await piece in response.chunks {
+                count += piece.count
+                if count > 10_000_000 { break }
+            }
+            #expect(count > 10_000_000)
+        }
+    }
+
+    @Test func `the deadline limits the body, too`() async throws {
+        try await FaultServer.serving(.hangInBody) { server in
+            let response = try await server.stream { $0.deadline = .seconds(3) }
+            var count = 0
+            let error = await #expect(throws: RequestError.self) {
+                for try await piece in response.chunks { count += piece.count }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(count == 10)
+        }
+    }
+
+    @Test func `the limit holds for the whole body`() async throws {
+        try await FaultServer.serving(.endless) { server in
+            let response = try await server.stream { $0.responseLimit = 1_000_000 }
+            var count = 0
+            let error = await #expect(throws: RequestError.self) {
+                for try await piece in response.chunks { count += piece.count }
+            }
+            #expect(error?.code == .responseTooLarge)
+            #expect(count <= 1_000_000)
+        }
+        try await FaultServer.serving(.endless) { server in
+            let error = await #expect(throws: RequestError.self) { try await server.stream().collect(upTo: 1000) }
+            #expect(error?.response?.data.count == 1000)
+        }
+    }
+
+    @Test func `the request's timeout is a limit for silence`() async throws {
+        let dripping = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.head(length: 10))
+            for byte in "0123456789".utf8 {
+                try connection.send(CollectionOfOne(byte))
+                try connection.pause(.milliseconds(400))
+            }
+        }
+        try await FaultServer.serving(dripping) { server in
+            let request = server.request { $0.timeout = .seconds(3) }
+            let response = try await server.session.stream(for: request, config: .silent)
+            #expect(try await response.collect(upTo: 10).text() == "0123456789")
+        }
+        try await FaultServer.serving(.hangInBody) { server in
+            let request = server.request { $0.timeout = .seconds(3) }
+            let response = try await server.session.stream(for: request, config: .silent)
+            let error = await #expect(throws: URLError.self) { try await response.collect(upTo: 1000) }
+            #expect(error?.code == .timedOut)
+        }
+    }
+
+    @Test func `a slow reader is no silence`() async throws {
+        let body = EndlessBody(length: 21_000_000)
+        try await FaultServer.serving(body.fault) { server in
+            let request = server.request { $0.timeout = .seconds(3) }
+            let response = try await server.session.stream(for: request, config: .silent)
+            var count = 0
+            for try await piece in response.chunks {
+                count += piece.count
+                guard count < 20_000_000 else { break }
+                if count == piece.count { try await Task.sleep(for: .seconds(5)) }
+            }
+            #expect(count >= 20_000_000)
+        }
+    }
+
+    @Test func `a fallback is a stream, too`() async throws {
+        try await FaultServer.serving(.reset) { server in
+            let response = try await server.stream { config in
+                config.fallback = { DataResponse(request: $1, data: Data("stored".utf8)) }
+            }
+            #expect(try await response.collect(upTo: 10).text() == "stored")
+        }
+    }
+
+    @Test func `a transport of the caller can be read as a stream`() async throws {
+        let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+        let response = try await URLSession.shared.stream(
+            for: .with(.init(host: "http://h.invalid")), config: .silent
+        ) {
+            $0.transport = Transport { _ in .init(body: ResponseBody(pieces)) }
+        }
+        continuation.yield(Data("1".utf8))
+        continuation.yield(Data())
+        continuation.yield(Data("2".utf8))
+        continuation.finish()
+        var all: [Data] = []
+        for try await piece in response.chunks { all.append(piece) }
+        #expect(all == [Data("1".utf8), Data("2".utf8)])
+    }
+}
+
+private struct Message: Decodable, Error {
+    let message: String
+}
+
+extension FaultServer.Fault {
+    /// Responds to the first requests with a head and an unfinished body, which hangs; then correctly.
+    static func first(_ count: Int, then head: String) -> Self {
+        .first(count, .raw("HTTP/1.1 \(head)\r\nContent-Length: 1000\r\n\r\nbeginning", then: .hang), then: .ok("ok"))
+    }
+}

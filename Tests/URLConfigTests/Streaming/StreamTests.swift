@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Responses whose body is read as it arrives.
+@Suite(.timeLimit(.minutes(10))) struct StreamTests {
+    @Test func `the head is there before the body`() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.head(length: 4, "X-A: b\r\n") + "12")
+            goOn.wait()
+            try connection.send("34")
+        }
+        try await FaultServer.serving(fault) { server in
+            let response = try await server.stream()
+            #expect(response.status == .ok)
+            #expect(response.headerFields.contains { $0.name.rawName == "X-A" && $0.value == "b" })
+            #expect(response.attempts.count == 1)
+            goOn.signal()
+            #expect(try await response.collect(upTo: 4).text() == "1234")
+        }
+    }
+
+    @Test func `every byte arrives once and in order, however slowly they are read`() async throws {
+        let body = EndlessBody(length: 61_000_000)
+        try await FaultServer.serving(body.fault) { server in
+            var check = EndlessBody.Check()
+            for try await piece in try await server.stream().chunks {
+                // The buffers of the system, and what the library keeps in memory, are full meanwhile.
+                if check.count < 100 { try await Task.sleep(for: .milliseconds(200)) }
+                guard check.accepts(piece) else {
+                    Issue.record("wrong bytes after \(check.count)")
+                    break
+                }
+                if check.count > 60_000_000 { break }
+            }
+            try await waitUntil { body.isOver }
+        }
+    }
+
+    @Test func `leaving the loop ends the transfer, although the response is kept`() async throws {
+        let body = EndlessBody()
+        try await FaultServer.serving(body.fault) { server in
+            let response = try await server.stream()
+            for try await _ in response.chunks { break }
+            try await waitUntil { body.isOver }
+            await #expect(throws: RequestError.self) { for try await _ in response.chunks {} }
+        }
+    }
+
+    @Test func `releasing an unread response ends the transfer`() async throws {
+        let body = EndlessBody()
+        try await FaultServer.serving(body.fault) { server in
+            _ = try await server.stream()
+            try await waitUntil { body.isOver }
+        }
+    }
+
+    @Test func `an error in the loop ends the transfer`() async throws {
+        struct Stop: Error {}
+        let body = EndlessBody()
+        try await FaultServer.serving(body.fault) { server in
+            let response = try await server.stream()
+            await #expect(throws: Stop.self) { for try await _ in response.chunks { throw Stop() } }
+            try await waitUntil { body.isOver }
+        }
+    }
+
+    @Test func `cancelling the task ends the transfer and the loop`() async throws {
+        try await FaultServer.serving(.hangInBody) { server in
+            let hasBegun = Locked(false)
+            let task = Task {
+                for try await _ in try await server.stream().chunks { hasBegun.set(\.self, true) }
+            }
+            try await waitUntil { hasBegun.withLock { $0 } }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test(arguments: [
+        (FaultServer.Fault.truncated, URLError.Code.networkConnectionLost), (.resetInBody, .networkConnectionLost),
+        (.truncatedChunks, .networkConnectionLost),
+    ])
+    func `a body that breaks off is an error after the bytes that arrived`(
+        fault: FaultServer.Fault, code: URLError.Code
+    ) async throws {
+        try await FaultServer.serving(fault) { server in
+            var data = Data()
+            let error = await #expect(throws: URLError.self) {
+                for try await piece in try await server.stream().chunks { data += piece }
+            }
+            #expect(error?.code == code)
+            #expect(error?.attempts.count == 1)
+            #expect(data.starts(with: Data("0123456789".utf8)))
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `nothing is sent again after the head`() async throws {
+        try await FaultServer.serving(.truncated) { server in
+            await #expect(throws: URLError.self) {
+                let response = try await server.stream { $0.retry = RetryPolicy(attempts: 3).quick }
+                for try await _ in response.chunks {}
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a second reader is refused`() async throws {
+        try await FaultServer.serving(.ok("1234")) { server in
+            let response = try await server.stream()
+            #expect(try await response.collect(upTo: 10).data.count == 4)
+            let error = await #expect(throws: RequestError.self) { try await response.collect(upTo: 10) }
+            #expect(error?.code == .invalidResponse)
+        }
+    }
+}
+
+extension TestServer {
+    /// Sends GET with the server's session, and returns when the head has arrived.
+    func stream(
+        _ path: URLRequest.Path? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> StreamResponse {
+        try await session.stream(for: request(path), config: .silent, configure)
+    }
+}

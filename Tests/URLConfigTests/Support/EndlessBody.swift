@@ -1,0 +1,59 @@
+import Foundation
+
+@testable import URLConfig
+
+/// A server whose response is very long or does not end, and what happened there.
+final class EndlessBody: Sendable {
+    private let state = Locked((sent: 0, isOver: false))
+    private let length: Int
+
+    /// - Parameter length: The bytes after which the server waits; by default it never does.
+    init(length: Int = .max) {
+        self.length = length
+    }
+
+    /// The bytes that the system has taken.
+    var sent: Int { state.withLock { $0.sent } }
+    /// Whether the client has ended the connection.
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Sends random bytes, the same ones again and again.
+    var fault: FaultServer.Fault {
+        .init { [self] connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            do {
+                while sent < length {
+                    try connection.send(Self.bytes)
+                    state.withLock { $0.sent += Self.bytes.count }
+                }
+                try connection.waitForEnd()
+            } catch {
+                state.set(\.isOver, true)
+                throw error
+            }
+        }
+    }
+
+    /// Their number is prime, so a piece that is missing or at the wrong place is found, whatever its size.
+    private static let bytes = (0..<1_000_003).map { _ in UInt8.random(in: .min ... .max) }
+    private static let twice = Data(bytes + bytes)
+
+    /// Checks a body that arrives in any pieces.
+    struct Check {
+        private(set) var count = 0
+
+        /// Whether the bytes are those that follow the ones before.
+        mutating func accepts(_ piece: Data) -> Bool {
+            var rest = piece[...]
+            while !rest.isEmpty {
+                let start = count % EndlessBody.bytes.count
+                let part = rest.prefix(EndlessBody.bytes.count)
+                guard part == EndlessBody.twice[start..<start + part.count] else { return false }
+                count += part.count
+                rest = rest.dropFirst(part.count)
+            }
+            return true
+        }
+    }
+}
