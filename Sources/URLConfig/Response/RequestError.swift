@@ -25,7 +25,7 @@ public struct RequestError: Error, Sendable {
         public static let invalidURL = Self(rawValue: "invalidURL")
         /// The method, a header field, the credentials, the body, the time limit or the session cannot be used.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// The response is not HTTP.
+        /// The response is not HTTP, or its link to the next page cannot be followed.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit``.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")

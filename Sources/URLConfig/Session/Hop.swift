@@ -6,7 +6,7 @@ struct Hop {
     var body: Transport.Body?
     /// The host of the first request, whose budget limits the retries.
     let host: String
-    /// Whether a redirect has left the origin; from then on, no credentials are sent.
+    /// Whether a redirect or a link to the next page has left the origin; from then on, no credentials are sent.
     var isForeign = false
     /// The credential for the last challenge, and the origin that sent the challenge.
     var credential: (URLCredential, Origin)?

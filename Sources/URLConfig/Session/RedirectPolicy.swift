@@ -45,23 +45,22 @@ extension URLRequest {
     func redirected(by response: DataResponse, _ redaction: Redaction) throws(RequestError) -> URLRequest? {
         guard response.status.isRedirect, let url, let location = response.headerFields[.location], !location.isEmpty
         else { return nil }
-        guard let target = URL(location: location, relativeTo: url),
-            ["http", "https"].contains(target.scheme?.lowercased()), target.host()?.isEmpty == false
-        else { throw .refusedRedirect("its Location is not an http or https URL with a host", response) }
-        // A relative Location inherits the user name of the request's URL.
-        let keepsUser = Origin(url) == Origin(target) && target.user == url.user && target.password == url.password
-        guard keepsUser || target.user == nil && target.password == nil
-        else { throw .refusedRedirect("its Location contains a user name (RFC 9110 §4.2.4)", response) }
         var next = self
-        next.url = target
-        if losesBody(after: response.status) {
-            next.httpMethod = "GET"
-            next.httpBody = nil
-            next.httpBodyStream = nil
-            // The fields that describe a body.
-            next.remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
+        do {
+            next.url = try URL(location: location, relativeTo: url).checked(asTargetFrom: url)
+        } catch {
+            throw .refusedRedirect("its Location \(error.reason)", response)
         }
+        if losesBody(after: response.status) { next.becomeGET() }
         return next.keepingCredentials(for: self, redaction)
+    }
+
+    /// Removes the body and the fields that describe it.
+    mutating func becomeGET() {
+        httpMethod = "GET"
+        httpBody = nil
+        httpBodyStream = nil
+        remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
     }
 
     /// Whether the next request after a redirect is a `GET` without a body (RFC 9110 §15.4).
@@ -82,6 +81,20 @@ extension URLRequest {
         for name in (allHTTPHeaderFields ?? [:]).keys where isUnwanted(name.lowercased()) {
             setValue(nil, forHTTPHeaderField: name)
         }
+    }
+}
+
+extension URL? {
+    /// The URL, if a request may follow a server to it.
+    ///
+    /// - Parameter base: The URL of the request: a relative reference inherits its user name.
+    func checked(asTargetFrom base: URL) throws(Reason) -> URL {
+        guard let self, ["http", "https"].contains(self.scheme?.lowercased()), self.host()?.isEmpty == false
+        else { throw Reason("is not an http or https URL with a host") }
+        let keepsUser = Origin(base) == Origin(self) && self.user == base.user && self.password == base.password
+        guard keepsUser || self.user == nil && self.password == nil
+        else { throw Reason("contains a user name (RFC 9110 §4.2.4)") }
+        return self
     }
 }
 

@@ -20,11 +20,15 @@ final class SendLoop: Sendable {
     let log: RequestLog
     private let timeline: Timeline
     private let known: KnownSecrets
+    private let isForeign: Bool
 
+    /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
+    ///   redirect.
     init(
         session: URLSession, config: URLSession.Config, fileID: String, line: UInt, body: Transport.Body? = nil,
-        isStream: Bool = false
+        isStream: Bool = false, isForeign: Bool = false
     ) {
+        self.isForeign = isForeign
         known = KnownSecrets(session: session)
         var config = config
         config.redaction = config.redaction.knowing(known)
@@ -94,7 +98,8 @@ final class SendLoop: Sendable {
 
     /// Sends the request and all that follow it, and returns the last response.
     private func loop(_ request: URLRequest) async throws -> Received {
-        var hop = Hop(request: request, body: body, host: request.url?.host()?.lowercased() ?? "")
+        var hop = Hop(
+            request: request, body: body, host: request.url?.host()?.lowercased() ?? "", isForeign: isForeign)
         let retry = call.config.retry
         if retry.isBudgeted, retry.attempts > 1 { retry.budget.earn(hop.host) }
         while true {

@@ -2,7 +2,8 @@ import FlyingFox
 
 @testable import URLConfig
 
-/// Two servers with two origins, which redirect and respond as the query of a request says, and record the requests.
+/// Two servers with two origins, which redirect, link to the next page and respond as the query of a request says, and
+/// record the requests.
 struct Origins: Sendable {
     /// A request as it arrived.
     struct Seen: Sendable {
@@ -49,6 +50,7 @@ struct Origins: Sendable {
         journal.withLock { $0.append(seen) }
         var fields = HTTPHeaders([.contentType: "text/plain"])
         fields[.location] = request.query["to"]
+        fields[.init("Link")] = request.query["next"].map { "<\($0)>; rel=next" }
         let status = request.query["status"].flatMap { Int($0) } ?? 200
         // The server would send a body even in a response to HEAD.
         let text = request.method == .HEAD ? "" : "\(status) of \(origin)"
@@ -60,6 +62,11 @@ extension Loopback {
     /// A URL here that redirects to another one.
     func hop(to location: String, _ status: Int = 302) -> String {
         "\(host)/hop?status=\(status)&to=\(location.percentEncoded(.unreserved))"
+    }
+
+    /// A URL here of a page with a link to the next page.
+    func page(_ status: Int = 200, next target: String) -> String {
+        "\(host)/page?status=\(status)&next=\(target.percentEncoded(.unreserved))"
     }
 
     /// A request for a URL here that redirects to another one.

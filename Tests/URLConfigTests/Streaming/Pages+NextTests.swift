@@ -1,0 +1,175 @@
+import Dispatch
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// APIs that page in their own way.
+@Suite(.timeLimit(.minutes(10))) struct PagesNextTests {
+    private struct Envelope: Decodable {
+        let items: [Int]
+        let cursor: String?
+    }
+
+    private struct Failure: Error {}
+
+    /// Serves three pages by the cursor in the query, a field or the body.
+    private func serving(_ body: (Loopback) async throws -> Void) async throws {
+        try await Loopback.serving { request in
+            let field = request.headers[HTTPHeader("X-Cursor")]
+            let content = String(decoding: try await request.bodyData, as: UTF8.self)
+            switch request.query["cursor"] ?? field ?? content {
+            case "": return .json(#"{"items":[1,2],"cursor":"b"}"#)
+            case "b": return .json(#"{"items":[],"cursor":"c"}"#)
+            case "c": return .json(#"{"items":[3]}"#)
+            default: return .status(.notFound)
+            }
+        } _: { server in
+            try await body(server)
+        }
+    }
+
+    /// Sets the cursor of a request.
+    private enum Place: CaseIterable {
+        case query
+        case field
+        case body
+
+        func set(_ cursor: String, _ config: inout URLRequest.Config) throws {
+            switch self {
+            case .query: config.query["cursor"] = cursor
+            case .field: config.headers[try #require(HTTPField.Name("X-Cursor"))] = cursor
+            case .body: config.body = .text(cursor)
+            }
+        }
+    }
+
+    @Test(arguments: Place.allCases)
+    private func `a cursor in the content`(place: Place) async throws {
+        try await serving { server in
+            let preset = server.config.with { $0.method = .post }
+            let pages = server.pages(for: .with(preset)) { _ in
+            } next: { page in
+                guard let cursor = try page.decode(Envelope.self).cursor else { return nil }
+                return try .with(preset) { try place.set(cursor, &$0) }
+            }
+            let found = try await pages.values(of: Envelope.self, \.items).all
+            #expect(found == [1, 2, 3])
+        }
+    }
+
+    @Test func `a link in the content, which a preset follows without its credentials`() async throws {
+        try await Origins.serving { origins in
+            let preset = origins.a.config.with { $0.authorization = .bearer("secret") }
+            let links = ["/articles": origins.a.host + "/second", "/second": origins.b.host + "/third"]
+            let pages = origins.a.pages(for: .with(preset) { $0.path = "/articles" }) { _ in
+            } next: { page in
+                guard let link = links[page.url?.path() ?? ""] else { return nil }
+                return .with(preset) { $0.url = URL(string: link) }
+            }
+            let count = try await pages.all.count
+            #expect(count == 3)
+            #expect(origins.seen.map(\.origin) == ["a", "a", "b"])
+            #expect(origins.seen.map { $0.field("Authorization") } == ["Bearer secret", "Bearer secret", nil])
+        }
+    }
+
+    @Test func `it is used in place of links`() async throws {
+        try await Loopback.servingPages(3) { server, targets in
+            let pages = server.pages { _ in
+            } next: { _ in
+                nil
+            }
+            let count = try await pages.all.count
+            #expect(count == 1)
+            #expect(targets().count == 1)
+        }
+    }
+
+    @Test func `its error ends the pages, after the page that it was called with`() async throws {
+        try await Loopback.servingPages(3) { server, targets in
+            let (pages, error) = await server.pages({ _ in }, next: { _ in throw Failure() }).outcome
+            #expect(pages.count == 1)
+            #expect(error is Failure)
+            #expect(targets().count == 1)
+        }
+    }
+
+    @Test func `it is not called when the loop has ended`() async throws {
+        try await Loopback.servingPages(3) { server, _ in
+            let pages = server.pages { _ in
+            } next: { _ in
+                Issue.record("no next page is wanted")
+                return nil
+            }
+            for try await _ in pages { break }
+        }
+    }
+
+    @Test func `call sites`() async throws {
+        try await Loopback.servingPages(2) { server, _ in
+            let (session, request) = (server.session, server.request("/articles"))
+            let all = [
+                session.pages(for: request, config: .silent),
+                session.pages(for: request, config: .silent) { $0.retry = .standard },
+                session.pages(for: request, config: .silent, next: { _ in nil }),
+                session.pages(for: request, config: .silent) {
+                    $0.retry = .standard
+                } next: { page in
+                    let articles = try page.decode([Int].self)
+                    return articles == [1] ? server.request("/articles?page=2") : nil
+                },
+            ]
+            var counts: [Int] = []
+            for pages in all { counts.append(try await pages.all.count) }
+            #expect(counts == [2, 2, 1, 2])
+        }
+    }
+
+    @Test func `nothing of it runs on the caller's actor`() async throws {
+        try await Loopback.servingPages(2) { server, _ in
+            let pages = server.pages { _ in
+            } next: { page in
+                #expect(!Caller.isCurrent)
+                return page.url?.query() == nil ? server.request("/articles?page=2") : nil
+            }
+            let values = pages.values(of: [Int].self) { values in
+                #expect(!Caller.isCurrent)
+                return values
+            }
+            let found = try await Caller().loop(values)
+            #expect(found == [1, 2])
+        }
+    }
+}
+
+/// An actor with a queue of its own, so that code can find out whether it runs there.
+private actor Caller {
+    private final class Executor: SerialExecutor {
+        let queue = DispatchQueue(label: "caller")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+    }
+
+    private static let key = DispatchSpecificKey<Bool>()
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    private let executor = Executor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init() {
+        executor.queue.setSpecific(key: Self.key, value: true)
+    }
+
+    func loop(_ values: Pages.Values<Int>) async throws -> [Int] {
+        var found: [Int] = []
+        for try await value in values {
+            #expect(Self.isCurrent)
+            found.append(value)
+        }
+        return found
+    }
+}

@@ -1,0 +1,195 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// Pages that are linked with `Link: rel="next"`, over real sockets.
+@Suite(.timeLimit(.minutes(10))) struct PagesTests {
+    @Test func `they come in order, each with its own response`() async throws {
+        try await Loopback.servingPages(3) { server, targets in
+            let pages = try await server.pages().all
+            #expect(pages.map { String(decoding: $0.data, as: UTF8.self) } == ["[1]", "[2]", "[3]"])
+            #expect(pages.map { $0.url?.query() } == [nil, "page=2", "page=3"])
+            #expect(pages.map(\.attempts.count) == [1, 1, 1])
+            #expect(targets() == ["/articles", "/articles?page=2", "/articles?page=3"])
+        }
+    }
+
+    @Test func `nothing is sent before a page is wanted, nor after the loop`() async throws {
+        try await Loopback.servingPages(5) { server, targets in
+            let pages = server.pages()
+            try await server.get("/other")
+            #expect(targets() == ["/other"])
+            for try await page in pages {
+                let count = targets().count
+                // A request that is sent too early would arrive meanwhile.
+                for _ in 0..<5 { try await server.get("/other") }
+                #expect(targets().count == count + 5)
+                if page.url?.query() == "page=2" { break }
+            }
+            for _ in 0..<5 { try await server.get("/other") }
+            #expect(targets().filter { $0.hasPrefix("/articles") } == ["/articles", "/articles?page=2"])
+        }
+    }
+
+    @Test func `each loop begins with the first page`() async throws {
+        try await Loopback.servingPages(2) { server, targets in
+            let pages = server.pages()
+            for try await _ in pages { break }
+            for _ in 0..<2 {
+                let count = try await pages.all.count
+                #expect(count == 2)
+            }
+            #expect(targets().filter { $0 == "/articles" }.count == 3)
+        }
+    }
+
+    @Test func `a thousand pages`() async throws {
+        try await Loopback.servingPages(1000) { server, targets in
+            var count = 0
+            for try await page in server.pages() {
+                count += 1
+                #expect(try page.decode([Int].self) == [count])
+            }
+            #expect(count == 1000)
+            #expect(targets().count == 1000)
+        }
+    }
+
+    @Test(arguments: [("GET", ""), ("HEAD", ""), ("PUT", "words"), ("POST", "words")])
+    func `method, fields, body and time limit are those of the first request`(
+        method: String, body: String
+    ) async throws {
+        try await Origins.serving { origins in
+            let first = origins.a.page(next: origins.a.page(next: "/end"))
+            let request = URLRequest.with(.init(host: first)) {
+                $0.method = .init(method) ?? .get
+                if !body.isEmpty { $0.body = .text(body) }
+                $0.authorization = .bearer("secret")
+                $0.headers[.accept] = "text/plain"
+                $0.timeout = .seconds(300)
+            }
+            let pages = try await origins.a.pages(for: request).all
+            #expect(pages.map(\.request.timeoutInterval) == [300, 300, 300])
+            #expect(
+                origins.seen.map(\.summary)
+                    == Array(repeating: body.isEmpty ? "a \(method)" : "a \(method) words", count: 3))
+            for name in ["Accept", "Authorization", "Content-Type"] {
+                let values = origins.seen.map { $0.field(name) }
+                #expect(Set(values).count == 1, "\(name): \(values)")
+            }
+            #expect(origins.seen.last?.target == "/end")
+            #expect(origins.seen.last?.field("Authorization") == "Bearer secret")
+        }
+    }
+
+    @Test(arguments: [
+        ("?page=2", "/b/page?page=2"), ("g", "/b/g"), ("../g", "/g"), ("/x%2Fy", "/x%2Fy"), ("/a b", "/a%20b"),
+        ("/end#part", "/end"), ("#part", nil), ("", nil),
+    ])
+    func `a target is resolved by RFC 3986`(target: String, path: String?) async throws {
+        try await Origins.serving { origins in
+            let request = URLRequest.with(.init(host: origins.a.page(next: target))) {
+                $0.modify = { $0.url = URL(string: $0.urlText.replacing("/page?", with: "/b/page?")) }
+            }
+            guard let path else {
+                // It is the page itself.
+                await #expect(throws: RequestError.self) { try await origins.a.pages(for: request).all }
+                #expect(origins.seen.count == 1)
+                return
+            }
+            let count = try await origins.a.pages(for: request).all.count
+            #expect(count == 2)
+            #expect(origins.seen.last?.target == path)
+        }
+    }
+
+    @Test func `a scheme in capitals is the same origin`() async throws {
+        try await Origins.serving { origins in
+            let target = origins.a.host.replacing("http", with: "HTTP") + "/end"
+            let request = URLRequest.with(.init(host: origins.a.page(next: target))) {
+                $0.authorization = .bearer("secret")
+            }
+            let count = try await origins.a.pages(for: request).all.count
+            #expect(count == 2)
+            #expect(origins.seen.map { $0.field("Authorization") } == ["Bearer secret", "Bearer secret"])
+        }
+    }
+
+    @Test func `a target is resolved against the URL after redirects`() async throws {
+        try await Origins.serving { origins in
+            let request = origins.a.request(to: "/deep/list?next=more")
+            let pages = try await origins.a.pages(for: request).all
+            #expect(pages.map(\.attempts.count) == [2, 1])
+            #expect(
+                origins.seen.map { String($0.target.prefix { $0 != "?" }) } == ["/hop", "/deep/list", "/deep/more"])
+        }
+    }
+
+    @Test(arguments: [(303, "GET"), (302, "GET"), (307, "POST words"), (308, "POST words")])
+    func `after a redirect from a search to its result, the result is followed`(
+        status: Int, next: String
+    ) async throws {
+        try await Origins.serving { origins in
+            let request = origins.a.request(to: "/result?next=%2Fresult%3Fnext%3D%252Fend", status) {
+                $0.method = .post
+                $0.body = .text("words")
+            }
+            let count = try await origins.a.pages(for: request).all.count
+            #expect(count == 3)
+            #expect(origins.seen.map(\.summary) == ["a POST words"] + Array(repeating: "a \(next)", count: 3))
+            #expect((origins.seen.last?.field("Content-Type") == nil) == (next == "GET"))
+        }
+    }
+
+    @Test func `a new page has a new idempotency key`() async throws {
+        try await Origins.serving { origins in
+            let request = URLRequest.with(.init(host: origins.a.page(next: origins.a.page(next: "/end")))) {
+                $0.method = .post
+                $0.idempotencyKey = "first"
+            }
+            let count = try await origins.a.pages(for: request).all.count
+            #expect(count == 3)
+            let keys = origins.seen.compactMap { $0.field("Idempotency-Key") }
+            #expect(keys.first == "first")
+            #expect(Set(keys).count == 3)
+        }
+    }
+
+    @Test(arguments: [
+        "Link: </end>; rel=\"prev next\"", "Link: </a>; rel=prev, </end>; rel=next, </b>; rel=next",
+        "Link: </a>; rel=prev\r\nX: y\r\nLink: </end>; rel=NEXT",
+        "link: </a>; rel=next; anchor=\"/b\", </end>; rel=next",
+    ])
+    func `the first link with the relation is followed`(fields: String) async throws {
+        try await FaultServer.serving(.linking(fields)) { server in
+            let found = try await server.pages().all.map { $0.url?.path() }
+            #expect(found == ["/articles", "/end"])
+        }
+    }
+
+    @Test func `a QUERY keeps its body`() async throws {
+        try await FaultServer.serving(.linking("Link: </end>; rel=next")) { server in
+            let request = server.request("/articles") { config in
+                config.method = HTTPRequest.Method("QUERY") ?? .post
+                config.body = .text("words")
+            }
+            let count = try await server.pages(for: request).all.count
+            #expect(count == 2)
+            #expect(server.requests.map { String($0.head.prefix { $0 != "/" }) } == ["QUERY ", "QUERY "])
+            #expect(server.requests.map(\.bodyText) == ["words", "words"])
+        }
+    }
+}
+
+extension FaultServer.Fault {
+    /// Sends these fields with every page but `/end`.
+    fileprivate static func linking(_ fields: String) -> Self {
+        Self { connection in
+            while true {
+                let isEnd = try connection.read().head.contains(" /end ")
+                try connection.send("HTTP/1.1 200 OK\r\n\(isEnd ? "X: y" : fields)\r\nContent-Length: 2\r\n\r\n{}")
+            }
+        }
+    }
+}
