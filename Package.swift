@@ -78,6 +78,15 @@ let package = Package(
             path: "Examples/Dogs"
         ),
         .executableTarget(
+            name: "chat",
+            dependencies: [
+                "URLConfig",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            path: "Examples/Chat"
+        ),
+        .executableTarget(
             name: "service",
             dependencies: [
                 "URLConfig",
