@@ -47,18 +47,18 @@ struct DownloadTarget: Sendable {
     }
 
     private func checkFile() throws {
+        let status: FileStatus?
         do {
             // The longest name first, because it may be too long.
-            do { _ = try FileStatus(sidecar) } catch let error where error.code == .ENOENT {}
-            let status = try FileStatus(path)
-            guard overwrites else { throw alreadyExists }
-            guard status.isRegular || status.isLink else {
-                throw RequestError.refused(.invalidRequest, "the target '\(name)' is not a regular file")
-            }
-        } catch let error as POSIXError where error.code == .ENOENT {
-            // The file is new.
-        } catch let error as POSIXError {
+            _ = try FileStatus.ifPresent(sidecar)
+            status = try FileStatus.ifPresent(path)
+        } catch {
             throw URLError(.cannotCreateFile, "the file '\(name)' cannot be created", error)
+        }
+        guard let status else { return }
+        guard overwrites else { throw alreadyExists }
+        guard status.isRegular || status.isLink else {
+            throw RequestError.refused(.invalidRequest, "the target '\(name)' is not a regular file")
         }
     }
 
