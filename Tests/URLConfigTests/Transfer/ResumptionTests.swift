@@ -116,7 +116,7 @@ import Testing
 
     @Test func `two Content-Ranges are contradictory`() {
         let field = HTTPField(name: .contentRange, value: "bytes 400000-999999/1000000")
-        #expect(Self.decision(206, [field, field]) == "again")
+        #expect(Self.decision(206, HTTPFields([field, field])) == "again")
     }
 
     @Test(
