@@ -21,7 +21,7 @@ struct DownloadTarget: Sendable {
     init(_ url: URL, overwrites: Bool) throws {
         let url = url.absoluteURL
         path = url.path(percentEncoded: false)
-        name = url.lastPathComponent.escapingControls
+        name = url.lastPathComponent.onOneLine
         self.overwrites = overwrites
         guard url.isFileURL, ["", "localhost"].contains(url.host() ?? ""), !path.utf8.contains(0) else {
             throw RequestError.refused(.invalidRequest, "the target is not the URL of a local file")
