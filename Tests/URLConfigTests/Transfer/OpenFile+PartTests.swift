@@ -25,6 +25,19 @@ import Testing
         for _ in 0..<3 { #expect(throws: Never.self) { try folder.leavePart() } }
     }
 
+    @Test func `the part is free even if another process inherits the descriptor`() throws {
+        let file = folder.url.appending(component: "other").path()
+        var copy: Int32 = -1
+        defer { close(copy) }
+        do {
+            let first = try OpenFile(file, O_WRONLY | O_CREAT)
+            try first.lock()
+            // A copy keeps the lock as an inherited descriptor does.
+            copy = try #require(first.copy())
+        }
+        #expect(throws: Never.self) { try OpenFile(file, O_WRONLY).lock() }
+    }
+
     #if os(Linux)
     @Test func `another process cannot have the target either`() throws {
         try folder.leavePart()
@@ -98,5 +111,16 @@ import Testing
         #expect(mkfifo(folder.part.path(), 0o600) == 0)
         let error = #expect(throws: URLError.self) { try folder.open() }
         #expect(error?.code == .cannotOpenFile)
+    }
+}
+
+extension OpenFile {
+    /// Another descriptor of the same open file.
+    fileprivate func copy() -> Int32? {
+        guard let own = try? status() else { return nil }
+        return (0..<getdtablesize()).lazy.filter { descriptor in
+            var found = stat()
+            return fstat(descriptor, &found) == 0 && FileStatus(found).isSameFile(as: own)
+        }.map { dup($0) }.first { $0 >= 0 }
     }
 }
