@@ -30,6 +30,16 @@ struct FileStatus: Sendable {
         self.init(status)
     }
 
+    /// The status of the file with a name; `nil` if there is none.
+    static func ifPresent(_ path: String) throws(POSIXError) -> Self? {
+        do {
+            return try Self(path)
+        } catch {
+            guard error.code == .ENOENT else { throw error }
+            return nil
+        }
+    }
+
     func isSameFile(as other: Self) -> Bool { (device, inode) == (other.device, other.inode) }
 
     /// Whether it is a file of this user with one name.

@@ -10,7 +10,11 @@ final class OpenFile: Sendable {
         descriptor = try POSIXError.call { open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode) }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A process that another thread is just starting has the descriptor, too, so closing it may not unlock the file.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     func status() throws(POSIXError) -> FileStatus {
         var status = stat()

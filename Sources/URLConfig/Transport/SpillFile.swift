@@ -18,8 +18,7 @@ final class SpillFile: Sendable {
     /// - Throws: `URLError` with code `.cannotCreateFile`.
     convenience init() throws {
         var template = Array((NSTemporaryDirectory() + "/URLConfig-spill-XXXXXX").utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw URLError(.cannotCreateFile, file: "a temporary file", errno) }
+        let descriptor = try Self.attempt(.cannotCreateFile, "created") { mkstemp(&template) }
         unlink(template)
         self.init(descriptor: descriptor)
     }
@@ -36,16 +35,14 @@ final class SpillFile: Sendable {
 
     /// - Throws: `URLError` with code `.cannotWriteToFile`, for example if the disk is full.
     func append(_ bytes: Data) throws {
-        try bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let offset = state.withLock { $0.written }
-                let count = pwrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, offset)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw URLError(.cannotWriteToFile, file: "a temporary file", errno) }
-                rest = rest.dropFirst(count)
-                state.withLock { $0.written += off_t(count) }
+        var rest = bytes
+        while !rest.isEmpty {
+            let offset = state.withLock { $0.written }
+            let count = try Self.attempt(.cannotWriteToFile, "written") {
+                rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, offset) }
             }
+            rest = rest.dropFirst(count)
+            state.withLock { $0.written += off_t(count) }
         }
     }
 
@@ -56,8 +53,9 @@ final class SpillFile: Sendable {
         let (offset, length) = state.withLock { ($0.read, min(Self.pieceSize, $0.written - $0.read)) }
         guard length > 0 else { return nil }
         var data = Data(count: Int(length))
-        let count = data.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
-        guard count > 0 else { throw URLError(.cannotOpenFile, file: "a temporary file", errno) }
+        let count = try Self.attempt(.cannotOpenFile, "read") {
+            data.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
+        }
         let isRead = state.withLock { state in
             state.read += off_t(count)
             guard state.read == state.written else { return false }
@@ -68,21 +66,17 @@ final class SpillFile: Sendable {
         if isRead { ftruncate(descriptor, 0) }
         return data.prefix(count)
     }
-}
 
-extension URLError {
-    /// An error of a file, with the system's reason.
-    ///
-    /// - Parameters:
-    ///   - file: How the file is called in the message.
-    ///   - number: The `errno`.
-    init(_ code: Code, file: String, _ number: Int32) {
-        let cause = POSIXErrorCode(rawValue: number).map { POSIXError($0) }
-        var information: [String: Any] = [:]
-        information[NSUnderlyingErrorKey] = cause
-        let verb = code == .cannotWriteToFile ? "written" : code == .cannotCreateFile ? "created" : "read"
-        information[NSLocalizedDescriptionKey] =
-            "\(file) cannot be \(verb): \(String(cString: strerror(number)))"
-        self.init(code, userInfo: information)
+    /// The positive result of a call of the system.
+    private static func attempt<Number: FixedWidthInteger & SignedInteger>(
+        _ code: URLError.Code, _ verb: String, _ call: () -> Number
+    ) throws -> Number {
+        do throws(POSIXError) {
+            let number = try POSIXError.call(call)
+            guard number > 0 else { throw POSIXError(.EIO) }
+            return number
+        } catch {
+            throw URLError(code, "a temporary file cannot be \(verb)", error)
+        }
     }
 }

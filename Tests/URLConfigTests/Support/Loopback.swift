@@ -30,17 +30,27 @@ struct Loopback: TestServer {
     }
 }
 
-/// Sends a body immediately, without waiting 40 ms until the client has acknowledged the head.
+/// Waits for the sockets of all servers, and sends a body immediately, without waiting 40 ms until the client has
+/// acknowledged the head.
+///
+/// All servers share one thread: each of them would otherwise block one of the 255 threads of Dispatch, and with so many
+/// servers Foundation has none left.
 private struct PromptPool: AsyncSocketPool {
-    private let pool: any AsyncSocketPool = HTTPServer.defaultPool()
+    private static let shared = Task<any AsyncSocketPool, any Error> {
+        let pool = HTTPServer.defaultPool()
+        try await pool.prepare()
+        Task.detached { try await pool.run() }
+        return pool
+    }
 
-    func prepare() async throws { try await pool.prepare() }
+    func prepare() async throws { _ = try await Self.shared.value }
 
-    func run() async throws { try await pool.run() }
+    /// Returns when the server is stopped.
+    func run() async throws { try await Task.sleep(for: .seconds(1_000_000)) }
 
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
         try socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
-        try await pool.suspendSocket(socket, untilReadyFor: events)
+        try await Self.shared.value.suspendSocket(socket, untilReadyFor: events)
     }
 }
 

@@ -1,0 +1,68 @@
+/// Where a download goes: the file, and the files beside it while the download is unfinished.
+struct DownloadTarget: Sendable {
+    /// The path of the file.
+    let path: String
+    /// The name of the file, as errors show it.
+    let name: String
+    /// Whether an existing file is replaced.
+    let overwrites: Bool
+
+    /// The bytes that have arrived.
+    var part: String { path + ".part" }
+    /// What a later run has to know about the part.
+    var sidecar: String { part + ".json" }
+    /// A sidecar that is not complete yet.
+    var newSidecar: String { part + ".new" }
+
+    /// Checks that a file can be created here.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` for a target that is not a local file,
+    ///   is a directory, has no folder, or exists; `URLError` with code `.cannotCreateFile` for reasons of the system.
+    init(_ url: URL, overwrites: Bool) throws {
+        let url = url.absoluteURL
+        path = url.path(percentEncoded: false)
+        name = url.lastPathComponent.onOneLine
+        self.overwrites = overwrites
+        guard url.isFileURL, ["", "localhost"].contains(url.host() ?? ""), !path.utf8.contains(0) else {
+            throw RequestError.refused(.invalidRequest, "the target is not the URL of a local file")
+        }
+        guard !path.hasSuffix("/"), ![".", ".."].contains(name), !isDirectory else {
+            throw RequestError.refused(.invalidRequest, "the target '\(name)' is a directory; add the name of a file")
+        }
+        try checkFolder(url.deletingLastPathComponent().path(percentEncoded: false))
+        try checkFile()
+    }
+
+    private var isDirectory: Bool { (try? FileStatus(path, followsLinks: true).isDirectory) ?? false }
+
+    private func checkFolder(_ folder: String) throws {
+        do {
+            _ = try FileStatus(folder, followsLinks: true)
+            _ = try POSIXError.call { access(folder, W_OK | X_OK) }
+        } catch let error where error.code == .ENOENT {
+            throw RequestError.refused(.invalidRequest, "the folder of '\(name)' does not exist; create it")
+        } catch {
+            throw URLError(.cannotCreateFile, "the file '\(name)' cannot be created in its folder", error)
+        }
+    }
+
+    private func checkFile() throws {
+        let status: FileStatus?
+        do {
+            // The longest name first, because it may be too long.
+            _ = try FileStatus.ifPresent(sidecar)
+            status = try FileStatus.ifPresent(path)
+        } catch {
+            throw URLError(.cannotCreateFile, "the file '\(name)' cannot be created", error)
+        }
+        guard let status else { return }
+        guard overwrites else { throw alreadyExists }
+        guard status.isRegular || status.isLink else {
+            throw RequestError.refused(.invalidRequest, "the target '\(name)' is not a regular file")
+        }
+    }
+
+    var alreadyExists: RequestError {
+        .refused(.invalidRequest, "the file '\(name)' exists already; remove it, overwrite it or choose another name")
+    }
+}

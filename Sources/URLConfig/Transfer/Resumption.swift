@@ -1,0 +1,110 @@
+/// Decides how a download continues: what is requested, and what is done with the response.
+///
+/// The file is never made of two versions: everything that is not certain leads to a download from the start.
+struct Resumption: Sendable {
+    /// What is done with a response.
+    enum Decision: Hashable, Sendable {
+        /// The body contains these bytes of the file, which has `total` bytes. It may end before the file does.
+        case append(Range<Int64>, total: Int64)
+        /// The body is the whole file, with this validator and length if they are known.
+        case restart(StrongValidator?, total: Int64?)
+        /// Nothing can be used, for this reason: discard the part and request the whole file.
+        ///
+        /// This is not the decision about a response to a request for the whole file, so it happens once.
+        case again(String)
+        /// The response contains no file, for this reason.
+        case refuse(String)
+    }
+
+    /// The minimum length of a range before the last one, so that a server cannot cause a request for each byte.
+    static let shortestPiece: Int64 = 1 << 16
+
+    /// The offset of the first byte that is requested; 0 for the whole file.
+    let start: Int64
+    private let validator: StrongValidator?
+    private let total: Int64?
+
+    /// - Parameters:
+    ///   - count: The number of bytes that have arrived.
+    ///   - validator: Their version; without it, the whole file is requested.
+    ///   - total: The length of the file, if it is known.
+    init(count: Int64 = 0, validator: StrongValidator? = nil, total: Int64? = nil) {
+        self.validator = validator
+        self.total = total
+        guard validator != nil, count > 0, count <= total ?? .max else {
+            start = 0
+            return
+        }
+        // There is no range after the end. So the last byte of a complete part is requested once more.
+        start = count == total ? count - 1 : count
+    }
+
+    /// Refuses requests that have ranges of their own, and those whose responses have no body.
+    static func check(_ request: URLRequest) throws(RequestError) {
+        for name in ["Range", "If-Range"] where request.value(forHTTPHeaderField: name) != nil {
+            throw .refused(.invalidRequest, "header field \(name) is set by the download; remove it")
+        }
+        guard request.httpMethod != "HEAD" else {
+            throw .refused(.invalidRequest, "a response to HEAD has no body; use another method for a download")
+        }
+    }
+
+    /// Replaces the fields by which a request asks for the rest of the file.
+    func prepare(_ request: inout URLRequest) {
+        // The offsets of a range are those of the encoded file, but Foundation returns decoded bytes.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        request.setValue(start > 0 ? "bytes=\(start)-" : nil, forHTTPHeaderField: "Range")
+        request.setValue(start > 0 ? validator?.text : nil, forHTTPHeaderField: "If-Range")
+    }
+
+    /// - Parameter url: The URL of the response, after redirects.
+    func decision(_ status: HTTPResponse.Status, _ fields: HTTPFields, of url: URL?) -> Decision {
+        switch status.code {
+        case 200 where fields.isEncoded: .restart(nil, total: nil)
+        case 200: .restart(StrongValidator(fields, of: url), total: fields.bodyLength)
+        // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
+        case 203: .restart(nil, total: fields.isEncoded ? nil : fields.bodyLength)
+        case 206 where start > 0: continuation(fields, of: url)
+        case 206: .refuse("the response is a part of the file, but the whole was requested")
+        case 416 where start > 0: .again("the server does not have the range")
+        default: .refuse("status \(status.code) is not a file")
+        }
+    }
+
+    /// What is done with the body of a 206.
+    private func continuation(_ fields: HTTPFields, of url: URL?) -> Decision {
+        let values = fields[values: .contentRange]
+        let isMultipart = fields[.contentType].flatMap { MediaType($0) }?.essence == "multipart/byteranges"
+        guard !isMultipart, values.count == 1, let found = ContentRange(values[0]), let range = found.range else {
+            return .again("the response does not have one valid Content-Range")
+        }
+        guard range.lowerBound == start else {
+            return .again("the response begins at byte \(range.lowerBound), but byte \(start) was requested")
+        }
+        guard let total = found.total ?? self.total, total == self.total ?? total, range.upperBound <= total else {
+            return .again("the length of the file has changed or is unknown")
+        }
+        guard let validator, validator.matches(fields, of: url) else { return .again("the file has changed") }
+        let length = range.upperBound - range.lowerBound
+        guard !fields.isEncoded, fields.bodyLength ?? length == length else {
+            return .again("the body does not have the length of its Content-Range")
+        }
+        guard range.upperBound == total || length >= Self.shortestPiece else {
+            return .again("the server sends too few bytes at once")
+        }
+        return .append(range, total: total)
+    }
+}
+
+extension HTTPFields {
+    /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
+    fileprivate var isEncoded: Bool {
+        !self[values: .contentEncoding].allSatisfy { ["", "identity"].contains($0.lowercased()) }
+    }
+
+    /// The length of the body in bytes; `nil` if it is unknown (RFC 9112 §6.3).
+    fileprivate var bodyLength: Int64? {
+        let values = self[values: .contentLength]
+        return values.count == 1 && self[.transferEncoding] == nil ? Int64(digits: values[0]) : nil
+    }
+}

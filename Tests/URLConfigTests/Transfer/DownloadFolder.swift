@@ -1,0 +1,56 @@
+import Foundation
+import HTTPTypes
+
+@testable import URLConfig
+
+/// A temporary folder for a download, which is removed when it is released.
+final class DownloadFolder: Sendable {
+    static let url = URL(string: "https://files.example.com/a.zip?id=1")
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// Where the download goes.
+    var file: URL { url.appending(component: "a.zip") }
+    var part: URL { url.appending(component: "a.zip.part") }
+    var sidecar: URL { url.appending(component: "a.zip.part.json") }
+
+    /// The names of all files.
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path()).sorted() } }
+
+    /// The content of a file; `nil` if there is none.
+    func text(_ url: URL) -> String? { (try? Data(contentsOf: url)).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// Opens the part, as a run of a program does.
+    func open(
+        _ request: URLRequest? = nil, overwrites: Bool = false,
+        didStep: @escaping @Sendable (PartFile.Step) throws -> Void = { _ in }
+    ) throws -> PartFile {
+        try PartFile(
+            for: DownloadTarget(file, overwrites: overwrites), of: request ?? Self.request(), didStep: didStep)
+    }
+
+    static func request(
+        _ url: String? = nil, method: String = "GET", fields: [String: String] = [:]
+    ) -> URLRequest {
+        var request = URLRequest(url: url.flatMap { URL(string: $0) } ?? Self.url ?? URL(fileURLWithPath: "/"))
+        request.httpMethod = method
+        request.allHTTPHeaderFields = fields
+        return request
+    }
+
+    /// A version of the file.
+    static func version(_ tag: String) -> StrongValidator? { StrongValidator([.eTag: "\"\(tag)\""], of: url) }
+
+    /// Leaves a part behind, as a run that is interrupted does.
+    func leavePart(_ text: String = "01234", tag: String = "v1", total: Int64? = 10) throws {
+        let part = try open()
+        try part.restart(Self.version(tag), total: total)
+        try part.append(Data(text.utf8))
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// What may be in the place of a part, who else may have it, and a disk that is full.
+@Suite struct OpenFilePartTests {
+    private let folder: DownloadFolder
+
+    init() throws { folder = try DownloadFolder() }
+
+    @Test func `two downloads cannot have one target`() throws {
+        let first = try folder.open()
+        let error = #expect(throws: RequestError.self) { try folder.open() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.reason.contains("'a.zip' is being downloaded already") == true)
+        try first.restart(total: 1)
+        try first.append(Data("x".utf8))
+        try first.finish()
+        #expect(folder.text(folder.file) == "x")
+        #expect(throws: Never.self) { try folder.open(overwrites: true) }
+    }
+
+    @Test func `the part is free when the download is released`() throws {
+        for _ in 0..<3 { #expect(throws: Never.self) { try folder.leavePart() } }
+    }
+
+    @Test func `the part is free even if another process inherits the descriptor`() throws {
+        let file = folder.url.appending(component: "other").path()
+        var copy: Int32 = -1
+        defer { close(copy) }
+        do {
+            let first = try OpenFile(file, O_WRONLY | O_CREAT)
+            try first.lock()
+            // A copy keeps the lock as an inherited descriptor does.
+            copy = try #require(first.copy())
+        }
+        #expect(throws: Never.self) { try OpenFile(file, O_WRONLY).lock() }
+    }
+
+    #if os(Linux)
+    @Test func `another process cannot have the target either`() throws {
+        try folder.leavePart()
+        let part = try folder.open()
+        let command = "flock --nonblock '\(folder.part.path())' echo free || echo busy"
+        #expect(String(decoding: try Shell.run(command), as: UTF8.self) == "busy\n")
+        part.discard()
+    }
+
+    @Test func `a full disk is named`() throws {
+        let target = try DownloadTarget(folder.file, overwrites: false)
+        let part = try PartFile(
+            for: target, of: DownloadFolder.request(), in: OpenFile("/dev/full", O_WRONLY | O_APPEND))
+        try part.restart(DownloadFolder.version("v1"), total: 10)
+        let error = #expect(throws: URLError.self) { try part.append(Data("0123".utf8)) }
+        #expect(error?.code == .cannotWriteToFile)
+        #expect(error?.localizedDescription == "'a.zip' cannot be written: No space left on device")
+        #expect((error?.errorUserInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .ENOSPC)
+        #expect(part.count == 0)
+    }
+    #endif
+
+    @Test func `bytes are counted even if the next ones cannot be written`() throws {
+        let file = try OpenFile(folder.part.path(), O_WRONLY | O_APPEND | O_CREAT)
+        var count: Int64 = 0
+        try file.append(Data(repeating: 1, count: 3_000_000), count: &count)
+        #expect(count == 3_000_000)
+        #expect(try file.status().size == 3_000_000)
+        let reader = try OpenFile(folder.part.path(), O_RDONLY)
+        #expect(throws: POSIXError(.EBADF)) { try reader.append(Data("x".utf8), count: &count) }
+        #expect(count == 3_000_000)
+    }
+
+    @Test func `a symbolic link is not followed`() throws {
+        let other = folder.url.appending(component: "other")
+        try Data("precious".utf8).write(to: other)
+        try FileManager.default.createSymbolicLink(at: folder.part, withDestinationURL: other)
+        let error = #expect(throws: URLError.self) { try folder.open() }
+        #expect(error?.code == .cannotOpenFile)
+        #expect(error?.localizedDescription.hasPrefix("'a.zip.part' is a symbolic link; remove it") == true)
+        #expect(folder.text(other) == "precious")
+    }
+
+    @Test func `a symbolic link in the place of the sidecar is not followed`() throws {
+        try folder.leavePart()
+        let other = folder.url.appending(component: "other")
+        try FileManager.default.moveItem(at: folder.sidecar, to: other)
+        let before = folder.text(other)
+        try FileManager.default.createSymbolicLink(at: folder.sidecar, withDestinationURL: other)
+        let part = try folder.open()
+        #expect(part.count == 0)
+        try part.restart(DownloadFolder.version("v2"), total: 10)
+        #expect(folder.text(other) == before)
+    }
+
+    @Test func `a directory in the place of the part is an error`() throws {
+        try FileManager.default.createDirectory(at: folder.part, withIntermediateDirectories: false)
+        let error = #expect(throws: URLError.self) { try folder.open() }
+        #expect(error?.code == .cannotOpenFile)
+    }
+
+    @Test func `a directory in the place of the sidecar is an error before anything is written`() throws {
+        try FileManager.default.createDirectory(at: folder.sidecar, withIntermediateDirectories: false)
+        let part = try folder.open()
+        let error = #expect(throws: URLError.self) { try part.restart(DownloadFolder.version("v1"), total: 10) }
+        #expect(error?.code == .cannotWriteToFile)
+        #expect(folder.text(folder.part) == "")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a named pipe in the place of the part does not block`() throws {
+        #expect(mkfifo(folder.part.path(), 0o600) == 0)
+        let error = #expect(throws: URLError.self) { try folder.open() }
+        #expect(error?.code == .cannotOpenFile)
+    }
+}
+
+extension OpenFile {
+    /// Another descriptor of the same open file.
+    fileprivate func copy() -> Int32? {
+        guard let own = try? status() else { return nil }
+        return (0..<getdtablesize()).lazy.filter { descriptor in
+            var found = stat()
+            return fstat(descriptor, &found) == 0 && FileStatus(found).isSameFile(as: own)
+        }.map { dup($0) }.first { $0 >= 0 }
+    }
+}
