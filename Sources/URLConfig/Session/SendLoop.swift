@@ -14,7 +14,7 @@ final class SendLoop: Sendable {
     private let session: URLSession
     private let transport: Transport
     /// The body of the request, if the request does not contain it.
-    private let body: Transport.Body?
+    private let upload: UploadSource?
     /// Whether the call returns when the head of the response has arrived.
     private let isStream: Bool
     let log: RequestLog
@@ -25,7 +25,7 @@ final class SendLoop: Sendable {
     /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
     ///   redirect.
     init(
-        session: URLSession, config: URLSession.Config, fileID: String, line: UInt, body: Transport.Body? = nil,
+        session: URLSession, config: URLSession.Config, fileID: String, line: UInt, upload: UploadSource? = nil,
         isStream: Bool = false, isForeign: Bool = false
     ) {
         self.isForeign = isForeign
@@ -33,9 +33,9 @@ final class SendLoop: Sendable {
         var config = config
         config.redaction = config.redaction.knowing(known)
         if WorkScope.contains(config.authenticator?.object) { config.authorize = false }
-        call = Call(config, isTransfer: isStream || body != nil)
+        call = Call(config, isTransfer: isStream || upload != nil)
         self.session = session
-        self.body = body
+        self.upload = upload
         self.isStream = isStream
         transport = config.transport.forThisTask
         timeline = Timeline(redaction: config.redaction)
@@ -55,7 +55,7 @@ final class SendLoop: Sendable {
             try Task.checkCancellation()
             try transport.check(request)
             return try await inTime(request) {
-                let received = try await self.validated(self.loop(request))
+                let received = try await self.validated(self.sentWithUpload(request))
                 if !self.isStream { try await self.call.progress?.finish() }
                 return received
             }
@@ -96,8 +96,16 @@ final class SendLoop: Sendable {
         }
     }
 
+    private func sentWithUpload(_ request: URLRequest) async throws -> Received {
+        guard let upload else { return try await loop(request) }
+        let prepared = try await upload.prepared(for: request)
+        defer { prepared.remove() }
+        call.progress?.sent(0, of: prepared.length)
+        return try await loop(prepared.request, prepared.body)
+    }
+
     /// Sends the request and all that follow it, and returns the last response.
-    private func loop(_ request: URLRequest) async throws -> Received {
+    private func loop(_ request: URLRequest, _ body: Transport.Body? = nil) async throws -> Received {
         var hop = Hop(
             request: request, body: body, host: request.url?.host()?.lowercased() ?? "", isForeign: isForeign)
         let retry = call.config.retry
