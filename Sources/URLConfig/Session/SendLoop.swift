@@ -116,7 +116,9 @@ final class SendLoop: Sendable {
     }
 
     private func authorized(_ hop: Hop) async throws -> URLRequest {
-        guard let authenticator = call.config.authenticator, call.config.authorize, !hop.isForeign else { return hop.request }
+        guard let authenticator = call.config.authenticator, call.config.authorize, !hop.isForeign else {
+            return hop.request
+        }
         let request = try await WorkScope.of(authenticator.object) {
             var request = hop.request
             try await authenticator.authorize(&request)
@@ -195,7 +197,9 @@ final class SendLoop: Sendable {
             throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
         }
         let safe = next.keepingCredentials(for: proposed, call.config.redaction)
-        guard let request = try await received.exchange.repeatable(safe) else { throw URLError(.requestBodyStreamExhausted) }
+        guard let request = try await received.exchange.repeatable(safe) else {
+            throw URLError(.requestBodyStreamExhausted)
+        }
         try Task.checkCancellation()
         do {
             try transport.check(request)
