@@ -99,7 +99,8 @@ struct EventConnection {
 
     private func isTransient(_ error: any Error) -> Bool {
         if (error as? RequestError)?.code == .deadlineExceeded {
-            return loop.call.config.deadline.map { $0 > .zero } ?? false
+            // Zero or less would pass each time. Without one, it is that of a call that an authenticator made.
+            return loop.call.config.deadline.map { $0 > .zero } ?? true
         }
         return loop.isTransient(.failure(error))
     }

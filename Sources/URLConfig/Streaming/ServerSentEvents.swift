@@ -52,7 +52,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         return isSendable && !id.allSatisfy(\.isWhitespace) ? id : nil
     }
 
-    /// Reads the events. The transfer ends when it is released.
+    /// Reads the events.
+    ///
+    /// The transfer ends when it is released.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let source: ServerSentEvents
         fileprivate var lastEventID: String

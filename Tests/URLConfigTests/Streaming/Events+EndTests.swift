@@ -83,17 +83,17 @@ import Testing
 
     @Test func `a server that cannot be reached is tried again, also at first`() async throws {
         let clock = TestClock()
-        try await URLSession.with({ _ in }) { session in
-            let task = Task {
-                let request = URLRequest.with(.init(host: "http://127.0.0.1:1"))
-                for try await _ in session.events(for: request, config: .silent, { $0.clock = clock }) {}
-            }
-            let mover = clock.moving()
-            defer { mover.cancel() }
-            try await waitUntil { clock.asked.count >= 3 }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+        let session = URLSession(configuration: .ofTests)
+        defer { session.finishTasksAndInvalidate() }
+        let task = Task {
+            let request = URLRequest.with(.init(host: "http://127.0.0.1:1"))
+            for try await _ in session.events(for: request, config: .silent, { $0.clock = clock }) {}
         }
+        let mover = clock.moving()
+        defer { mover.cancel() }
+        try await waitUntil { clock.asked.count >= 3 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
     }
 
     @Test func `other errors of the transport are the end`() async throws {

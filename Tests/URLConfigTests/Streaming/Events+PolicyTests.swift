@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `an authenticator's error is the end, unless it is one of the network`() async throws {
+    @Test func `an authenticator's error is the end, unless it is one of the network or of time`() async throws {
         struct Failing: Authenticator {
             let errors: Locked<[any Error]>
             func authorize(_ request: inout URLRequest) async throws {
@@ -36,10 +36,11 @@ import Testing
         }
         struct SignedOut: Error {}
         try await FaultServer.serving(Self.event) { server in
-            let failing = Failing(errors: Locked([SignedOut(), URLError(.notConnectedToInternet)]))
+            let late = RequestError(.deadlineExceeded, reason: "test")
+            let failing = Failing(errors: Locked([SignedOut(), late, URLError(.notConnectedToInternet)]))
             let clock = TestClock()
             #expect(await server.events(clock: clock) { $0.authenticator = failing }.error is SignedOut)
-            #expect(clock.asked.count == 1)
+            #expect(clock.asked.count == 2)
             #expect(server.requests.isEmpty)
         }
     }
