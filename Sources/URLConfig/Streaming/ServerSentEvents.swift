@@ -92,7 +92,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         private mutating func wait(after loss: EventConnection.Loss) async throws {
             guard let old = connection else { return }
-            // It is released before the delay, because its transfer may still be running.
             connection = nil
             lastEventID = old.parser.lastEventID
             if let retry = old.parser.retry { reconnection.time = retry }
