@@ -73,6 +73,8 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
     public static let text: Self = "text/plain; charset=utf-8"
     /// `text/html`.
     public static let html: Self = "text/html"
+    /// `text/event-stream` (WHATWG HTML §9.2.5).
+    public static let eventStream: Self = "text/event-stream"
     /// `image/png`.
     public static let png: Self = "image/png"
     /// `image/jpeg`.

@@ -17,6 +17,10 @@ final class SendLoop: Sendable {
     private let upload: UploadSource?
     /// Whether the call returns when the head of the response has arrived.
     private let isStream: Bool
+    /// Whether the caller connects again after a transient failure.
+    ///
+    /// Then the caller logs failures, and the deadline is only for the head of the response.
+    let reconnects: Bool
     let log: RequestLog
     private let timeline: Timeline
     private let known: KnownSecrets
@@ -26,7 +30,7 @@ final class SendLoop: Sendable {
     ///   redirect.
     init(
         session: URLSession, config: URLSession.Config, fileID: String, line: UInt, upload: UploadSource? = nil,
-        isStream: Bool = false, isForeign: Bool = false
+        isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false
     ) {
         self.isForeign = isForeign
         known = KnownSecrets(session: session)
@@ -37,6 +41,7 @@ final class SendLoop: Sendable {
         self.session = session
         self.upload = upload
         self.isStream = isStream
+        self.reconnects = reconnects
         transport = config.transport.forThisTask
         timeline = Timeline(redaction: config.redaction)
         log = RequestLog(
@@ -60,8 +65,7 @@ final class SendLoop: Sendable {
                 return received
             }
         } catch {
-            let error = final(error)
-            log.failed(request, error, after: call.elapsed())
+            let error = failure(error, of: request)
             guard let fallback = call.config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
             else { throw error }
             do {
@@ -121,7 +125,7 @@ final class SendLoop: Sendable {
             let received = try outcome.get()
             var response = received.response
             response.attempts = timeline.all
-            return try await Received(response, body: received.body, received.exchange).withContentOfFailure()
+            return Received(response, body: received.body, received.exchange)
         }
     }
 
@@ -284,6 +288,9 @@ final class SendLoop: Sendable {
     }
 
     private func validated(_ received: Received) async throws -> Received {
+        // It is over for the caller, and its content may take long.
+        if reconnects, isTransient(.success(received.response.status)) { return try checked(received) }
+        let received = try await received.withContentOfFailure()
         guard !call.config.validators.isEmpty else { return try checked(received) }
         var response = received.response
         for validator in call.config.validators {
@@ -309,6 +316,16 @@ final class SendLoop: Sendable {
         var response = response
         (response.redaction, response.decoder) = (call.config.redaction, call.config.customDecoder)
         return response
+    }
+
+    /// Whether another attempt may have another outcome.
+    func isTransient(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool { !call.config.retry.accepts(outcome) }
+
+    /// Logs an error, and returns the error that the caller receives.
+    func failure(_ error: any Error, of request: URLRequest) -> any Error {
+        let error = final(error)
+        if !reconnects { log.failed(request, error, after: call.elapsed()) }
+        return error
     }
 
     /// The error that the caller receives, without secrets and with all attempts.

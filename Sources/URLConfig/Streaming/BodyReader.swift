@@ -47,7 +47,7 @@ final class BodyReader: Sendable {
         do {
             while true {
                 try Task.checkCancellation()
-                guard let piece = try await loop.inTime(response.request, { try await pieces.next() }) else {
+                guard let piece = try await next(of: pieces) else {
                     try Task.checkCancellation()
                     try await end()
                     return nil
@@ -58,10 +58,13 @@ final class BodyReader: Sendable {
             }
         } catch {
             cancel()
-            let error = loop.final(error)
-            loop.log.failed(response.request, error, after: loop.call.elapsed())
-            throw error
+            throw loop.failure(error, of: response.request)
         }
+    }
+
+    private func next(of pieces: ResponseBody.AsyncIterator) async throws -> Data? {
+        guard !loop.reconnects else { return try await pieces.next() }
+        return try await loop.inTime(response.request) { try await pieces.next() }
     }
 
     /// Ends the transfer if it is still running.

@@ -13,8 +13,8 @@ extension StreamResponse {
     /// }
     /// ```
     ///
-    /// It ends with the body; `events(for:)` connects again. Errors are those of ``chunks``, and
-    /// ``RequestError/Code/responseTooLarge`` for an event longer than 16 MB.
+    /// It ends with the body; ``Foundation/URLSession/events(for:config:lastEventID:fileID:line:_:)`` connects again.
+    /// Errors are those of ``chunks``, and ``RequestError/Code/responseTooLarge`` for an event longer than 16 MB.
     public var events: Elements<ServerSentEvent> {
         Elements(body) { [body] in
             var parser = EventParser()
@@ -60,7 +60,7 @@ extension ServerSentEvent {
         return try head.decoded(type, from: data)
     }
 
-    fileprivate func from(_ head: Received) -> Self {
+    func from(_ head: Received) -> Self {
         var event = self
         event.head = head
         return event

@@ -1,0 +1,107 @@
+/// One connection of ``ServerSentEvents``: a request, and the events of its response.
+struct EventConnection {
+    enum Step {
+        case event(ServerSentEvent)
+        /// Another connection is made.
+        case lost(Loss)
+        /// The server wants no other connection.
+        case over
+    }
+
+    /// Why a connection ended, and what is known for the next one.
+    struct Loss {
+        var status: HTTPResponse.Status?
+        var error: (any Error)?
+        /// Whether an event has arrived.
+        var hasEvents = false
+        /// How long the body was open; zero without one.
+        var open = Duration.zero
+        var retryAfter: Duration?
+    }
+
+    private let request: URLRequest
+    private let loop: SendLoop
+    private var head: Received?
+    private var chunks: StreamResponse.Elements<Data>.AsyncIterator?
+    /// The time since the head arrived.
+    private var open: @Sendable () -> Duration = { .zero }
+    private var hasEvents = false
+    private(set) var parser: EventParser
+
+    /// - Parameter loop: Sends only this request.
+    init(_ request: URLRequest, lastEventID: String, of loop: SendLoop) {
+        self.request = request
+        self.loop = loop
+        parser = EventParser(lastEventID: lastEventID)
+    }
+
+    /// The next event or the end; after the end, it is not called again.
+    ///
+    /// - Throws: Errors that another connection would not change.
+    mutating func next() async throws -> Step {
+        do {
+            if chunks == nil, let end = try await connect() { return end }
+            while true {
+                if let event = try parser.next() {
+                    hasEvents = true
+                    return .event(head.map(event.from) ?? event)
+                }
+                guard let chunk = try await chunks?.next() else { return .lost(loss()) }
+                parser.append(chunk)
+            }
+        } catch {
+            let error = explained(error)
+            if !Task.isCancelled, isTransient(error) { return .lost(loss(error)) }
+            loop.log.failed(request, error, after: loop.call.elapsed())
+            throw error
+        }
+    }
+
+    /// Sends the request; returns the end of the connection if there are no events.
+    private mutating func connect() async throws -> Step? {
+        if request.refusal == nil, !request.isRepeatable || request.httpBodyStream != nil {
+            let reason = "the request is sent again for each connection, which its method or body does not allow"
+            throw RequestError(
+                .invalidRequest, reason: reason + "; set idempotencyKey, or use stream(for:)", request: request)
+        }
+        let received = try await loop.received(for: request)
+        let response = received.response
+        if response.status == .noContent { return .over }
+        if loop.isTransient(.success(response.status)) {
+            return .lost(Loss(status: response.status, retryAfter: response.retryAfter))
+        }
+        try response.validated(status: [.ok]).validated(contentType: .eventStream)
+        let stream = StreamResponse(received, of: loop)
+        (head, chunks) = (stream.body.head, stream.chunks.makeAsyncIterator())
+        open = loop.call.config.clock.stopwatch()
+        return nil
+    }
+
+    /// Logs that another connection follows.
+    func logs(_ loss: Loss, _ delay: Duration) {
+        var attempt = Attempt(status: loss.status, error: loss.error, redaction: loop.call.config.redaction)
+        attempt.duration = loop.call.elapsed()
+        attempt.reason = "connecting again after \(delay.shown)"
+        loop.log.again(request, attempt)
+    }
+
+    private func loss(_ error: (any Error)? = nil) -> Loss {
+        Loss(status: head?.response.status, error: error, hasEvents: hasEvents, open: open())
+    }
+
+    /// The parser does not know the response.
+    private func explained(_ error: any Error) -> any Error {
+        guard var error = error as? RequestError, error.response == nil, let head else { return loop.final(error) }
+        error.response = head.response
+        error.request = head.response.request
+        return loop.final(error)
+    }
+
+    private func isTransient(_ error: any Error) -> Bool {
+        if (error as? RequestError)?.code == .deadlineExceeded {
+            // Zero or less would pass each time. Without one, it is that of a call that an authenticator made.
+            return loop.call.config.deadline.map { $0 > .zero } ?? true
+        }
+        return loop.isTransient(.failure(error))
+    }
+}

@@ -1,0 +1,26 @@
+/// The delays between the connections of ``ServerSentEvents``.
+struct Reconnection: Sendable {
+    /// The shortest delay after a connection that was of no use.
+    static let shortest = Duration.seconds(1)
+    /// The bound for delays that double.
+    static let longest = Duration.seconds(30)
+
+    /// The server's reconnection time (WHATWG HTML §9.2.2).
+    var time = Duration.seconds(3)
+    /// The delay after the last connections, which were of no use; zero after others.
+    private var backOff = Duration.zero
+
+    /// The delay before the next connection.
+    ///
+    /// A connection was of use if it brought an event, or if it was open for at least as long as the delay before it.
+    /// So a quiet stream that a proxy ends each minute is connected again soon; a server that closes at once is not.
+    ///
+    /// - Parameter jitter: A random number from zero to one.
+    mutating func delay(after loss: EventConnection.Loss, jitter: Double) -> Duration {
+        let shortest = max(time, Self.shortest)
+        let isOfUse = loss.hasEvents || loss.open >= max(backOff, shortest)
+        backOff = isOfUse ? .zero : min(max(backOff * 2, shortest), max(Self.longest, time))
+        let delay = (isOfUse ? time : backOff) * (1 + jitter / 2)
+        return max(delay, loss.retryAfter ?? .zero).clamped
+    }
+}

@@ -1,0 +1,103 @@
+/// The events of a server, over as many connections as it takes.
+///
+/// See ``Foundation/URLSession/events(for:config:lastEventID:fileID:line:_:)``.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    private static let lastEventID = "Last-Event-ID"
+    /// Servers refuse long fields, and then no connection would be made again.
+    private static let longestID = 4096
+
+    private let session: URLSession
+    private let config: URLSession.Config
+    private let request: URLRequest
+    private let firstID: String
+    private let fileID: String
+    private let line: UInt
+
+    init(
+        session: URLSession, config: URLSession.Config, request: URLRequest, lastEventID: String?, fileID: String,
+        line: UInt
+    ) {
+        var config = config
+        // A connection is one attempt, and the next one is its retry.
+        config.retry.attempts = 1
+        (config.fallback, config.responseLimit) = (nil, nil)
+        var request = request
+        for (name, value) in [("Accept", "text/event-stream"), ("Cache-Control", "no-store")]
+        where request.value(forHTTPHeaderField: name) == nil {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        if request.cachePolicy == .useProtocolCachePolicy { request.cachePolicy = .reloadIgnoringLocalCacheData }
+        firstID = lastEventID ?? request.value(forHTTPHeaderField: Self.lastEventID) ?? ""
+        (self.session, self.config, self.request) = (session, config, request)
+        (self.fileID, self.line) = (fileID, line)
+    }
+
+    /// Begins with a connection of its own, at the first event that is read.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: self, lastEventID: firstID) }
+
+    /// - Parameter lastEventID: The last ID of the connection before; empty for none.
+    private func connection(after lastEventID: String) -> EventConnection {
+        var request = request
+        request.setValue(Self.fieldValue(lastEventID), forHTTPHeaderField: Self.lastEventID)
+        let loop = SendLoop(
+            session: session, config: config, fileID: fileID, line: line, isStream: true, reconnects: true)
+        return EventConnection(request, lastEventID: lastEventID, of: loop)
+    }
+
+    /// The ID for the field; `nil` if there is none or it cannot be sent.
+    ///
+    /// Another ID in its place could be that of another event.
+    private static func fieldValue(_ id: String) -> String? {
+        let isSendable = !id.hasControlCharacter && id.utf8.count <= longestID
+        return isSendable && !id.allSatisfy(\.isWhitespace) ? id : nil
+    }
+
+    /// Reads the events.
+    ///
+    /// The transfer ends when it is released.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let source: ServerSentEvents
+        fileprivate var lastEventID: String
+        private var connection: EventConnection?
+        private var reconnection = Reconnection()
+        private var isOver = false
+
+        fileprivate init(source: ServerSentEvents, lastEventID: String) {
+            self.source = source
+            self.lastEventID = lastEventID
+        }
+
+        /// The next event; `nil` after the server has ended the events with the status 204.
+        ///
+        /// After the end or an error, it always returns `nil`.
+        public mutating func next() async throws -> ServerSentEvent? {
+            do {
+                while !isOver {
+                    try Task.checkCancellation()
+                    if connection == nil { connection = source.connection(after: lastEventID) }
+                    switch try await connection?.next() {
+                    case .event(let event): return event
+                    case .lost(let loss): try await wait(after: loss)
+                    case .over, nil: end()
+                    }
+                }
+                return nil
+            } catch {
+                end()
+                throw Task.isCancelled ? CancellationError() : error
+            }
+        }
+
+        private mutating func end() { (connection, isOver) = (nil, true) }
+
+        private mutating func wait(after loss: EventConnection.Loss) async throws {
+            guard let old = connection else { return }
+            connection = nil
+            lastEventID = old.parser.lastEventID
+            if let retry = old.parser.retry { reconnection.time = retry }
+            let delay = reconnection.delay(after: loss, jitter: .random(in: 0...1))
+            old.logs(loss, delay)
+            try await source.config.clock.sleep(for: delay)
+        }
+    }
+}

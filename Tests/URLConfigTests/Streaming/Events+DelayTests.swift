@@ -1,0 +1,90 @@
+import Testing
+
+@testable import URLConfig
+
+/// When a connection is made again, by a clock of the test.
+@Suite(.timeLimit(.minutes(10))) struct EventsDelayTests {
+    /// The delays between the connections of a server.
+    private func delays(
+        _ faults: FaultServer.Fault..., configure: @escaping @Sendable (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> [Duration] {
+        let clock = TestClock()
+        try await FaultServer.serving(.inTurn(faults)) { server in
+            let events = await server.events(clock: clock, configure)
+            #expect(events.error == nil)
+            #expect(server.requests.count == faults.count + 1)
+        }
+        return clock.asked
+    }
+
+    /// Whether each delay is one of these seconds, and up to half more.
+    private func expect(
+        _ delays: [Duration], _ seconds: [Double], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let isRight = zip(delays, seconds).allSatisfy { .seconds($1)...(.seconds($1 * 1.5)) ~= $0 }
+        #expect(isRight && delays.count == seconds.count, "\(delays)", sourceLocation: sourceLocation)
+    }
+
+    @Test func `it is three seconds, or what the server says`() async throws {
+        let event = FaultServer.Fault.events("data: a\n\n")
+        expect(
+            try await delays(
+                event, .events("retry: 10000\ndata: a\n\n"), event, .events("data: a\n\nretry: 500\n"), event,
+                .events("data: a\n\nretry: no\n\nretry: 0\n")),
+            [3, 10, 10, 0.5, 0.5, 0])
+    }
+
+    @Test func `it doubles while nothing arrives, up to half a minute`() async throws {
+        let down = FaultServer.Fault.status("500 Down")
+        let event = FaultServer.Fault.events("data: a\n\n")
+        expect(
+            try await delays(
+                .empty, .events(), .reset, down, down, .events(": a\n\nid: 1\n\n"), event, event, down, down),
+            [3, 6, 12, 24, 30, 30, 3, 3, 3, 6])
+        expect(try await delays(.events("retry: 60000\n"), down, event, down), [60, 60, 60, 60])
+    }
+
+    @Test func `a server that wants no delay and sends nothing is not asked all the time`() async throws {
+        let clock = TestClock()
+        try await FaultServer.serving(.events("retry: 0\n\n")) { server in
+            let task = Task { await server.events(clock: clock) }
+            try await waitUntil { clock.asked.count >= 20 }
+            task.cancel()
+            #expect(await task.value.error is CancellationError)
+        }
+        expect(Array(clock.asked.prefix(20)), [1, 2, 4, 8, 16] + Array(repeating: 30, count: 15))
+    }
+
+    @Test func `Retry-After is waited for, to the second, if it is longer`() async throws {
+        func down(_ seconds: Int) -> FaultServer.Fault { .status("503 Down", "Retry-After: \(seconds)\r\n") }
+        let delays = try await delays(down(120), down(0), down(3600), .status("500 Down", "Retry-After: x\r\n"))
+        #expect([delays[0], delays[2]] == [.seconds(120), .seconds(3600)])
+        expect([delays[1], delays[3]], [6, 24])
+    }
+
+    @Test func `the policy's attempts, delays and budget are not used`() async throws {
+        let delays = try await delays(.empty, .status("503 Down")) {
+            $0.retry = RetryPolicy(attempts: 5)
+            $0.retry.firstDelay = .zero
+            $0.retry.longestRetryAfter = .zero
+        }
+        expect(delays, [3, 6])
+    }
+
+    @Test func `nothing is sent before the delay is over`() async throws {
+        let clock = TestClock()
+        try await FaultServer.serving(.inTurn(.status("503 Down", "Retry-After: 5\r\n"))) { server in
+            let task = Task {
+                for try await _ in server.session.events(for: server.request(), config: .silent, { $0.clock = clock }) {
+                }
+            }
+            await clock.waitForSleepers()
+            clock.advance(by: .milliseconds(4999))
+            #expect(clock.sleepers == 1)
+            #expect(server.requests.count == 1)
+            clock.advance(by: .milliseconds(1))
+            try await task.value
+            #expect(server.requests.count == 2)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Testing
+
+@testable import URLConfig
+
+/// What ends the events, and what does not.
+@Suite(.timeLimit(.minutes(10))) struct EventsEndTests {
+    @Test func `204 ends the events, for good`() async throws {
+        try await FaultServer.serving(.inTurn()) { server in
+            var events = server.session.events(for: server.request(), config: .silent).makeAsyncIterator()
+            for _ in 0..<2 {
+                let event = try await events.next()
+                #expect(event == nil)
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: ["text/event-stream; charset=utf-8", "Text/Event-Stream", "text/event-stream;a=b"])
+    func `the content type may have parameters`(type: String) async throws {
+        let typed = FaultServer.Fault.raw("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\r\ndata: a\n\n")
+        try await FaultServer.serving(.inTurn(typed)) { server in
+            #expect(await server.events().data == ["a"])
+        }
+    }
+
+    @Test(arguments: ["Content-Type: text/html\r\n", "Content-Type: text/event-streams\r\n", ""])
+    func `another content type is an error, while its body still arrives`(field: String) async throws {
+        let isOver = Locked(false)
+        let fault = FaultServer.Fault.endless("HTTP/1.1 200 OK\r\n\(field)\r\n", "data: a\n\n") {
+            isOver.set(\.self, true)
+        }
+        try await FaultServer.serving(fault) { server in
+            let events = await server.events()
+            #expect(events.code == .unacceptableContentType)
+            #expect((events.error as? RequestError)?.attempts.count == 1)
+            try await waitUntil { isOver.withLock { $0 } }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: ["404 Gone", "201 Created", "206 Partial", "304 Same", "400 Bad", "501 No", "401 Who"])
+    func `another status is an error, with the content of a failure`(status: String) async throws {
+        let hasContent = status.hasPrefix("4")
+        let refusing = FaultServer.Fault.status(
+            status, "Content-Type: text/event-stream\r\n", hasContent ? "data: x\n\n" : "")
+        try await FaultServer.serving(refusing) { server in
+            var events = server.session.events(for: server.request(), config: .silent).makeAsyncIterator()
+            let error = await #expect(throws: RequestError.self) { try await events.next() }
+            #expect(error?.code == .unacceptableStatus)
+            #expect(error?.response?.data == Data((hasContent ? "data: x\n\n" : "").utf8))
+            let event = try await events.next()
+            #expect(event == nil)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: ["408 A", "429 B", "500 C", "502 D", "503 E", "504 F"])
+    func `a transient status is not the end, and its content is not waited for`(status: String) async throws {
+        let hanging = FaultServer.Fault.raw("HTTP/1.1 \(status)\r\nContent-Length: 100\r\n\r\nbeginning", then: .hang)
+        try await FaultServer.serving(.inTurn(hanging, .events("data: a\n\n"))) { server in
+            let events = await server.events { $0.validators = [.success] }
+            #expect(events.data == ["a"])
+            #expect(events.error == nil)
+        }
+    }
+
+    @Test func `the policy says what is transient`() async throws {
+        try await FaultServer.serving(.inTurn(.status("404 Not yet"), .status("503 Down"))) { server in
+            let events = await server.events { $0.retry.statuses = [404] }
+            #expect((events.error as? RequestError)?.response?.status == .serviceUnavailable)
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test(arguments: [FaultServer.Fault.empty, .reset])
+    func `an error of the network is not the end`(fault: FaultServer.Fault) async throws {
+        try await FaultServer.serving(.inTurn(fault, .events("data: a\n\n"), fault, fault)) { server in
+            let events = await server.events()
+            #expect(events.data == ["a"])
+            #expect(events.error == nil)
+        }
+    }
+
+    @Test func `a server that cannot be reached is tried again, also at first`() async throws {
+        let clock = TestClock()
+        let session = URLSession(configuration: .ofTests)
+        defer { session.finishTasksAndInvalidate() }
+        let task = Task {
+            let request = URLRequest.with(.init(host: "http://127.0.0.1:1"))
+            for try await _ in session.events(for: request, config: .silent, { $0.clock = clock }) {}
+        }
+        let mover = clock.moving()
+        defer { mover.cancel() }
+        try await waitUntil { clock.asked.count >= 3 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `other errors of the transport are the end`() async throws {
+        let count = Locked(0)
+        let transport = Transport { _ in
+            count.withLock { $0 += 1 }
+            throw URLError(.serverCertificateUntrusted)
+        }
+        let request = URLRequest.with(.init(host: "http://h.invalid"))
+        let clock = TestClock()
+        let events = URLSession.shared.events(for: request, config: .silent) {
+            ($0.transport, $0.clock) = (transport, clock)
+        }
+        #expect((await ReceivedEvents(events, clock).error as? URLError)?.code == .serverCertificateUntrusted)
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test func `an error of a validator, and a request that cannot be sent, are the end`() async throws {
+        struct Refusal: Error {}
+        try await FaultServer.serving(.events("data: a\n\n")) { server in
+            let refusing = ResponseValidator { _ in throw Refusal() }
+            #expect(await server.events { $0.validators = [refusing] }.error is Refusal)
+            #expect(server.requests.count == 1)
+        }
+        let request = URLRequest.with(.init(host: "ftp://h.invalid")) { $0.method = .post }
+        let error = await ReceivedEvents(URLSession.shared.events(for: request, config: .silent), TestClock()).error
+        #expect((error as? RequestError)?.code == .invalidURL)
+    }
+
+    @Test func `only a request that may be repeated is sent`() async throws {
+        try await FaultServer.serving(.inTurn(.events("data: a\n\n"))) { server in
+            var request = server.request { $0.method = .post }
+            let clock = TestClock()
+            func received() async -> ReceivedEvents {
+                let events = server.session.events(for: request, config: .silent) { $0.clock = clock }
+                return await ReceivedEvents(events, clock)
+            }
+            #expect(await received().code == .invalidRequest)
+            #expect(server.connections == 0)
+            request = server.request {
+                ($0.method, $0.idempotencyKey) = (.post, .automatic)
+                $0.body["a"] = 1
+            }
+            #expect(await received().data == ["a"])
+            #expect(server.requests.map(\.bodyText) == [#"{"a":1}"#, #"{"a":1}"#])
+        }
+    }
+
+    @Test func `an event that is too long is the end`() async throws {
+        let long = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.eventsHead + "data: a\n\ndata: ")
+            let bytes = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+            while true { try connection.send(bytes) }
+        }
+        try await FaultServer.serving(long) { server in
+            let events = await server.events()
+            #expect(events.data == ["a"])
+            #expect(events.code == .responseTooLarge)
+            #expect((events.error as? RequestError)?.response?.status == .ok)
+            #expect(server.requests.count == 1)
+        }
+    }
+}

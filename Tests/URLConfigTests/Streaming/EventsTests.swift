@@ -1,0 +1,144 @@
+import Testing
+
+@testable import URLConfig
+
+/// Events over several connections.
+@Suite(.timeLimit(.minutes(10))) struct EventsTests {
+    @Test func `each connection begins after the last event of the one before`() async throws {
+        let fault = FaultServer.Fault.inTurn(
+            .events("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), .events(), .events("data: c\n\n"), .events("id\n\n"))
+        try await FaultServer.serving(fault) { server in
+            let events = await server.events()
+            #expect(events.error == nil)
+            #expect(events.all == [.init(data: "a", id: "1"), .init(data: "b", id: "2"), .init(data: "c", id: "2")])
+            #expect(server.fields("Last-Event-ID") == [nil, "2", "2", "2", nil])
+            #expect(Set(server.fields("Accept")) == ["text/event-stream"])
+            #expect(Set(server.fields("Cache-Control")) == ["no-store"])
+        }
+    }
+
+    @Test func `nothing is sent before the loop, and each loop begins anew`() async throws {
+        try await FaultServer.serving(.events("id: 1\ndata: a\n\n", then: .hang)) { server in
+            let events = server.session.events(for: server.request(), config: .silent, lastEventID: "0")
+            _ = events.makeAsyncIterator()
+            #expect(server.connections == 0)
+            for _ in 0..<2 { for try await _ in events { break } }
+            #expect(server.fields("Last-Event-ID") == ["0", "0"])
+        }
+    }
+
+    @Test func `the request's own fields are kept, until an ID arrives`() async throws {
+        try await FaultServer.serving(.inTurn(.events("id: 1\ndata:\n\n"))) { server in
+            let request = server.request {
+                $0.headers[.accept] = "text/event-stream, text/plain"
+                $0.headers[.cacheControl] = "no-cache"
+                if let name = HTTPField.Name("Last-Event-ID") { $0.headers[name] = "own" }
+            }
+            let clock = TestClock()
+            let events = server.session.events(for: request, config: .silent) { $0.clock = clock }
+            _ = await ReceivedEvents(events, clock)
+            #expect(server.fields("Last-Event-ID") == ["own", "1"])
+            #expect(Set(server.fields("Accept")) == ["text/event-stream, text/plain"])
+            #expect(Set(server.fields("Cache-Control")) == ["no-cache"])
+        }
+    }
+
+    @Test func `an ID is sent as UTF-8`() async throws {
+        try await FaultServer.serving(.inTurn(.events("id: é✓ a\tb\ndata:\n\n"))) { server in
+            #expect(await server.events(lastEventID: "ß").ids == ["é✓ a\tb"])
+            #expect(server.fields("Last-Event-ID") == ["ß", "é✓ a\tb"])
+        }
+    }
+
+    @Test(arguments: ["\u{1}", "a\u{7F}", "   ", String(repeating: "1", count: 4097)])
+    func `an ID that cannot be a field is not sent`(id: String) async throws {
+        let fault = FaultServer.Fault.inTurn(.events("id: 1\ndata:\n\nid: \(id)\ndata:\n\n"), .events("data:\n\n"))
+        try await FaultServer.serving(fault) { server in
+            let events = await server.events(lastEventID: "0")
+            #expect(events.error == nil)
+            #expect(events.ids == ["1", id, id])
+            #expect(server.fields("Last-Event-ID") == ["0", nil, nil])
+        }
+    }
+
+    @Test func `an ID of the caller injects nothing`() async throws {
+        try await FaultServer.serving(.inTurn()) { server in
+            #expect(await server.events(lastEventID: "1\r\nX-Injected: 1").error == nil)
+            #expect(server.fields("X-Injected") == [nil])
+            #expect(server.fields("Last-Event-ID") == [nil])
+        }
+    }
+
+    @Test func `half an event is discarded, with its ID`() async throws {
+        let fault = FaultServer.Fault.inTurn(
+            .events("id: 1\ndata: a\n\nid: 2\ndata: b\ndata: c\n"), .events("\ndata: d\n\n"))
+        try await FaultServer.serving(fault) { server in
+            let events = await server.events()
+            #expect(events.all == [.init(data: "a", id: "1"), .init(data: "d", id: "1")])
+            #expect(server.fields("Last-Event-ID") == [nil, "1", "1"])
+        }
+    }
+
+    @Test func `each connection may begin with a byte order mark`() async throws {
+        let stream = FaultServer.Fault.events("\u{FEFF}data: a\n\n\u{FEFF}data: no field\n\n")
+        try await FaultServer.serving(.inTurn(stream, stream)) { server in
+            #expect(await server.events().data == ["a", "a"])
+        }
+    }
+
+    @Test(arguments: [FaultServer.Fault.End.reset, .close])
+    func `a connection that breaks off in a body is replaced`(end: FaultServer.Fault.End) async throws {
+        let hasArrived = DispatchSemaphore(value: 0)
+        let breaking = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send("f\r\nid: 1\ndata: a\n\n\r\nff\r\ndata: half\n")
+            hasArrived.wait()
+            if end == .reset { try connection.reset() }
+        }
+        try await FaultServer.serving(.inTurn(breaking, .events("data: b\n\n"))) { server in
+            let clock = TestClock()
+            let mover = clock.moving()
+            defer { mover.cancel() }
+            var data: [String] = []
+            for try await event in server.session.events(
+                for: server.request(), config: .silent, { $0.clock = clock })
+            {
+                data.append(event.data)
+                hasArrived.signal()
+            }
+            #expect(data == ["a", "b"])
+            #expect(server.fields("Last-Event-ID") == [nil, "1", "1"])
+        }
+    }
+
+    @Test func `a connection that is silent for longer than the timeout is replaced`() async throws {
+        // On a slow machine, a connection may also be lost before its event has arrived.
+        let silent = FaultServer.Fault { connection in
+            let last = try connection.read().field("Last-Event-ID").flatMap { Int($0) } ?? 0
+            guard last < 2 else { return try connection.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n") }
+            try connection.send(FaultServer.Fault.eventsHead + "retry: 0\nid: \(last + 1)\ndata\n\n")
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(silent) { server in
+            let request = server.request { $0.timeout = .seconds(3) }
+            var ids: [String] = []
+            for try await event in server.session.events(for: request, config: .silent) { ids.append(event.id) }
+            #expect(ids == ["1", "2"])
+        }
+    }
+
+    @Test func `an event is decoded with the decoder of the call`() async throws {
+        struct Item: Decodable { let someNumber: Int }
+        try await FaultServer.serving(.inTurn(.events("data: {\"some_number\": 5}\n\n"))) { server in
+            let events = await server.events {
+                let decoder = JSONDecoder()
+                decoder.keyDecodingStrategy = .convertFromSnakeCase
+                $0.decoder = decoder
+            }
+            let item = try events.all.first?.decode(Item.self)
+            #expect(item?.someNumber == 5)
+        }
+    }
+}
