@@ -1,7 +1,7 @@
 /// How far a call has sent the body of its request and received that of its response.
 ///
 /// ```swift
-/// let progress = Progress()
+/// let progress = Progress(totalUnitCount: -1)
 /// let file = try await URLSession.shared.download(for: request, to: target) {
 ///     $0.progress = { $0.update(progress) }
 /// }

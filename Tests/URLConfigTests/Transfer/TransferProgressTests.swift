@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// The progress of calls, in both directions.
+@Suite(.timeLimit(.minutes(10))) struct TransferProgressTests {
+    private let content = Data(count: 5_000_000)
+
+    /// Whether no report shows less than the one before it.
+    private func isMonotonic(_ reports: [TransferProgress]) -> Bool {
+        zip(reports, reports.dropFirst()).allSatisfy {
+            $0.bytesSent <= $1.bytesSent && $0.bytesReceived <= $1.bytesReceived
+        }
+    }
+
+    @Test func `an upload reports its length at once, and all bytes at the end`() async throws {
+        let reports = Locked<[TransferProgress]>([])
+        try await FaultServer.serving(.ok("1234")) { server in
+            let request = server.request { $0.method = .put }
+            try await server.session.upload(.data(content), for: request, config: .silent) {
+                $0.progress = { report in reports.withLock { $0.append(report) } }
+            }
+        }
+        let all = reports.withLock { $0 }
+        #expect(isMonotonic(all))
+        #expect(all.allSatisfy { $0.totalBytesToSend == 5_000_000 })
+        #expect(all.last?.bytesSent == 5_000_000)
+        #expect(all.last?.bytesReceived == 4)
+        #expect(all.last?.totalBytesToReceive == 4)
+    }
+
+    @Test func `a repeated attempt does not go back`() async throws {
+        let reports = Locked<[TransferProgress]>([])
+        let busy = FaultServer.Fault.raw("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+        try await FaultServer.serving(.first(1, busy, then: .ok("1234"))) { server in
+            let request = server.request { $0.method = .put }
+            try await server.session.upload(.data(content), for: request, config: .silent) {
+                $0.retry = RetryPolicy(attempts: 2).quick
+                $0.progress = { report in reports.withLock { $0.append(report) } }
+            }
+        }
+        let all = reports.withLock { $0 }
+        #expect(isMonotonic(all))
+        #expect(all.last?.bytesSent == 5_000_000)
+    }
+
+    @Test(arguments: [false, true]) func `a response reports what was received`(isStream: Bool) async throws {
+        let reports = Locked<[TransferProgress]>([])
+        let text = String(repeating: "x", count: 2_000_000)
+        try await FaultServer.serving(.ok(text)) { server in
+            let configure: (inout URLSession.Config) -> Void = {
+                $0.progress = { report in reports.withLock { $0.append(report) } }
+            }
+            if isStream {
+                for try await _ in try await server.stream(nil, configure).chunks {}
+            } else {
+                try await server.get(nil, configure)
+            }
+        }
+        let all = reports.withLock { $0 }
+        #expect(isMonotonic(all))
+        #expect(all.last?.bytesReceived == 2_000_000)
+        #expect(all.last?.totalBytesToReceive == 2_000_000)
+        #expect(all.last?.totalBytesToSend == nil)
+    }
+
+    @Test func `a closure that blocks gets fewer reports, and does not delay the transfer`() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let reports = Locked<[TransferProgress]>([])
+        let meter = ProgressMeter { report in
+            reports.withLock { $0.append(report) }
+            goOn.wait()
+        }
+        meter.expect(1000)
+        try await waitUntil { reports.withLock { $0.count } == 1 }
+        for _ in 0..<1000 { meter.received(1) }
+        for _ in 0..<2 { goOn.signal() }
+        try await meter.finish()
+        #expect(reports.withLock { $0.map(\.bytesReceived) } == [0, 1000])
+    }
+
+    @Test func `it continues where an earlier attempt ended`() async throws {
+        let reports = Locked<[TransferProgress]>([])
+        let meter = ProgressMeter { report in reports.withLock { $0.append(report) } }
+        meter.begin(after: 70)
+        meter.expect(100)
+        meter.received(20)
+        meter.begin(after: 80)
+        meter.received(20)
+        try await meter.finish()
+        #expect(isMonotonic(reports.withLock { $0 }))
+        #expect(reports.withLock { $0.last?.bytesReceived } == 100)
+    }
+
+    @Test func `Foundation's progress shows the direction that is under way`() {
+        let progress = Progress(totalUnitCount: -1)
+        var transfer = TransferProgress()
+        (transfer.bytesSent, transfer.totalBytesToSend) = (50, 200)
+        transfer.update(progress)
+        #expect(progress.fractionCompleted == 0.25)
+        transfer.totalBytesToReceive = 10
+        transfer.bytesReceived = 5
+        transfer.update(progress)
+        #expect(progress.fractionCompleted == 0.5)
+        transfer.totalBytesToReceive = nil
+        transfer.update(progress)
+        #expect(progress.isIndeterminate)
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Large bodies, over a real socket.
+@Suite(.timeLimit(.minutes(10))) struct UploadTests {
+    private let directory: TemporaryDirectory
+    private let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) })
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func request(_ server: FaultServer) -> URLRequest { server.request("/files/1") { $0.method = .put } }
+
+    /// Whether the server has received the content as often as this.
+    private func isReceived(_ count: Int, by server: FaultServer) -> Bool {
+        let requests = server.requests.filter { !$0.body.isEmpty }
+        return requests.count == count
+            && requests.allSatisfy { $0.body == content && $0.field("Content-Length") == "\(content.count)" }
+    }
+
+    @Test func `data and files arrive as they are, with their exact length`() async throws {
+        let file = try directory.file("film.mp4", content)
+        for (source, type) in [(UploadSource.file(file), "video/mp4"), (.data(content), "application/octet-stream")] {
+            try await FaultServer.serving(.ok("{}")) { server in
+                let response = try await server.session.upload(source, for: request(server), config: .silent)
+                #expect(response.status == .ok)
+                #expect(server.requests.map { $0.field("Content-Type") } == [type])
+                let isReceived = isReceived(1, by: server)
+                #expect(isReceived)
+            }
+        }
+    }
+
+    @Test func `a form with a file arrives whole, and leaves nothing behind`() async throws {
+        var form = MultipartForm()
+        form.append("title", "Holiday")
+        form.append("film", file: try directory.file("film.mp4", content))
+        let before = try Self.temporaryFiles()
+        try await FaultServer.serving(.ok("{}")) { [form] server in
+            try await server.session.upload(.multipart(form), for: request(server), config: .silent)
+            let expected = try form.data(JSONEncoder())
+            let isSame = server.requests.first?.body == expected
+            #expect(isSame)
+            #expect(server.requests.first?.field("Content-Length") == "\(expected.count)")
+        }
+        try await Self.waitForRemoval(besides: before)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 307 Moved\r\nLocation: /files/2\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 308 Moved\r\nLocation: /files/2\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n",
+    ])
+    func `the same body is sent again`(first: String) async throws {
+        let source = UploadSource.file(try directory.file("film.mp4", content))
+        try await FaultServer.serving(.first(1, .raw(first), then: .ok("{}"))) { server in
+            let response = try await server.session.upload(source, for: request(server), config: .silent) {
+                $0.retry = RetryPolicy(attempts: 2).quick
+                $0.authenticator = CountingAuthenticator()
+            }
+            #expect(response.status == .ok)
+            #expect(response.attempts.count == 2)
+            let isReceived = isReceived(2, by: server)
+            #expect(isReceived)
+        }
+    }
+
+    @Test func `after a redirect that makes it a GET there is no body`() async throws {
+        let redirect = "HTTP/1.1 303 Look\r\nLocation: /files/2\r\nContent-Length: 0\r\n\r\n"
+        try await FaultServer.serving(.first(1, .raw(redirect), then: .ok("{}"))) { server in
+            try await server.session.upload(.data(content), for: request(server), config: .silent)
+            #expect(server.requests.map { $0.head.prefix(4) } == ["PUT ", "GET "])
+            let isReceived = isReceived(1, by: server)
+            #expect(isReceived)
+        }
+    }
+
+    @Test func `a POST is not sent again`() async throws {
+        try await FaultServer.serving(.reset) { server in
+            let request = server.request { $0.method = .post }
+            await #expect(throws: URLError.self) {
+                try await server.session.upload(.data(content), for: request, config: .silent) {
+                    $0.retry = RetryPolicy(attempts: 3).quick
+                }
+            }
+            #expect(server.requests.count <= 1)
+        }
+    }
+
+    @Test func `a file that has changed its size is not sent again`() async throws {
+        let file = try directory.file("film.mp4", content)
+        let busy = FaultServer.Fault { connection in
+            try connection.read()
+            try Data("short".utf8).write(to: file)
+            try connection.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+        }
+        try await FaultServer.serving(.first(1, busy, then: .ok("{}"))) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.upload(.file(file), for: request(server), config: .silent) {
+                    $0.retry = RetryPolicy(attempts: 3).quick
+                }
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.reason.contains("film.mp4") == true)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `what cannot be read is refused before anything is sent`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            for url in [directory.url, directory.url.appending(path: "missing"), URL(filePath: "/dev/zero")] {
+                let error = await #expect(throws: RequestError.self) {
+                    try await server.session.upload(.file(url), for: request(server), config: .silent)
+                }
+                #expect(error?.code == .invalidRequest)
+            }
+            #expect(server.connections == 0)
+        }
+    }
+
+    @Test func `cancelling ends it, and removes the assembled form`() async throws {
+        let before = try Self.temporaryFiles()
+        let form = try {
+            var form = MultipartForm()
+            form.append("film", file: try directory.file("film.mp4", content))
+            return form
+        }()
+        let stalled = FaultServer.Fault { try $0.pause(.seconds(100)) }
+        try await FaultServer.serving(stalled) { server in
+            let task = Task { try await server.session.upload(.multipart(form), for: request(server), config: .silent) }
+            try await waitUntil { server.connections > 0 }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        try await Self.waitForRemoval(besides: before)
+    }
+
+    @Test func `a server that reads nothing is left after the request's timeout`() async throws {
+        let end = DispatchSemaphore(value: 0)
+        try await FaultServer.serving(.init { _ in end.wait() }) { server in
+            defer { end.signal() }
+            let request = server.request {
+                $0.method = .put
+                $0.timeout = .seconds(2)
+            }
+            let large = Data(count: 50_000_000)
+            let error = await #expect(throws: URLError.self) {
+                try await server.session.upload(.data(large), for: request, config: .silent)
+            }
+            #expect(error?.code == .timedOut)
+        }
+    }
+
+    /// Waits until the temporary files are gone that exist now and did not before; other tests make some, too.
+    private static func waitForRemoval(besides before: Set<String>) async throws {
+        let new = try temporaryFiles().subtracting(before)
+        try await waitUntil { try temporaryFiles().isDisjoint(with: new) }
+    }
+
+    private static func temporaryFiles() throws -> Set<String> {
+        let folder = FileManager.default.temporaryDirectory.path
+        return Set(try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("URLConfig-") })
+    }
+}
