@@ -33,8 +33,8 @@ extension FileResponse: CustomStringConvertible, RedactedReflectable {
     ///
     /// For example `200 GET https://example.com/film.mp4, 1.2 GB in film.mp4`.
     public var description: String {
-        let size = Int(byteCount).shownAsBytes
-        return "\(status.code) \(request.summary(response.shownRedaction)), \(size) in \(file.lastPathComponent.onOneLine)"
+        let content = "\(Int(clamping: byteCount).shownAsBytes) in \(file.lastPathComponent.onOneLine)"
+        return "\(status.code) \(request.summary(response.shownRedaction)), \(content)"
     }
 
     var shownChildren: [(String, Any?)] {
