@@ -3,6 +3,12 @@ struct Download: Sendable {
     /// The bytes that attempts must add to the file before they no longer count for the ``RetryPolicy``.
     private static let progress = Resumption.shortestPiece
 
+    private struct Answer: Sendable {
+        var received: Received
+        let decision: Resumption.Decision
+        let attempts: Int
+    }
+
     let loop: SendLoop
     let request: URLRequest
     let target: URL
@@ -43,10 +49,10 @@ struct Download: Sendable {
             hop.attempts = attempts
             let resumption = try await part.run { $0.resumption }
             resumption.prepare(&hop.request)
-            let (received, last) = try await loop.inTime(request) { [hop] in try await answer(to: hop, resumption) }
-            hop.attempts = last.attempts
-            let head = received.response
-            switch resumption.decision(head.status, head.headerFields, of: head.url) {
+            let answer = try await loop.inTime(request) { [hop] in try await send(hop, resumption) }
+            hop.attempts = answer.attempts
+            let head = answer.received.response
+            switch answer.decision {
             case .again(let reason):
                 loop.note(hop, "again from the start: \(reason)")
                 try await part.run { try $0.restart() }
@@ -64,7 +70,7 @@ struct Download: Sendable {
                 expect(total, after: range.lowerBound)
             }
             do {
-                try await receive(received, in: part)
+                try await receive(answer.received, in: part)
                 if try await !part.run({ $0.needsMore }) { return try await finish(head, in: part) }
                 loop.note(hop, "for the next bytes")
             } catch {
@@ -78,15 +84,20 @@ struct Download: Sendable {
         }
     }
 
-    /// The response to a request, after the validators; with its content if it is not a file.
-    private func answer(to hop: Hop, _ resumption: Resumption) async throws -> (received: Received, hop: Hop) {
+    /// Sends a request, and decides what is done with the response before the validators may change it.
+    private func send(_ hop: Hop, _ resumption: Resumption) async throws -> Answer {
         let (received, last) = try await loop.answered(hop)
         let head = received.response
-        switch resumption.decision(head.status, head.headerFields, of: head.url) {
-        case .again: return (received, last)
-        case .refuse where head.isSuccess: return (try await loop.validated(received.withContent()), last)
-        default: return (try await loop.validated(received), last)
+        var answer = Answer(
+            received: received, decision: resumption.decision(head.status, head.headerFields, of: head.url),
+            attempts: last.attempts)
+        switch answer.decision {
+        // The next response is the one that counts.
+        case .again: break
+        case .refuse where head.isSuccess: answer.received = try await loop.validated(received.withContent())
+        default: answer.received = try await loop.validated(received)
         }
+        return answer
     }
 
     private func receive(_ received: Received, in part: PartWriter) async throws {
@@ -120,7 +131,7 @@ struct Download: Sendable {
     }
 
     private func finish(_ head: DataResponse, in part: PartWriter) async throws -> FileResponse {
-        try await loop.call.progress?.finish()
+        if let progress = loop.call.progress { try await loop.inTime(request) { try await progress.finish() } }
         let byteCount = try await part.run { part in
             let count = part.count
             try part.finish()

@@ -64,6 +64,16 @@ import Testing
         }
     }
 
+    @Test func `a validator cannot make a file of something else`() async throws {
+        try await FaultServer.serving(.raw("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno")) { server in
+            await #expect(throws: RequestError.self) {
+                try await server.download(to: folder) { $0.validators = [ResponseValidator { $0.status = .ok }] }
+            }
+            let names = try folder.names
+            #expect(names == [])
+        }
+    }
+
     @Test func `a token that expires meanwhile is renewed`() async throws {
         let authenticator = CountingAuthenticator()
         let fault = FaultServer.Fault { connection in
