@@ -161,6 +161,18 @@ extension FaultServer {
 
     /// The values of `Range` in all requests.
     var ranges: [String?] { requests.map { $0.field("Range") } }
+
+    /// Whether the requests were for the bytes from these offsets; `nil` for no `Range`.
+    ///
+    /// AsyncHTTPClient loses bytes that were not read yet when a connection breaks off. So it may request more.
+    func hasRanges(from starts: Int?...) -> Bool {
+        guard starts.count == ranges.count else { return false }
+        return zip(starts, ranges).allSatisfy { start, range in
+            guard let start else { return range == nil }
+            if range == "bytes=\(start)-" { return true }
+            return TransportOfTests.isAsyncHTTPClient && range.map { $0.starts(with: "bytes=") } ?? true
+        }
+    }
 }
 
 extension DownloadFolder {

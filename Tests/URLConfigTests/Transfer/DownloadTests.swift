@@ -58,7 +58,7 @@ import Testing
             #expect(response.status == (count > 0 ? .partialContent : .ok))
             #expect(server.ranges == [nil, count > 0 ? "bytes=\(count)-" : nil])
             // A reset may take what has not been read yet.
-            if case .close = end { #expect(count == 200_000) }
+            if case .close = end, !TransportOfTests.isAsyncHTTPClient { #expect(count == 200_000) }
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
             part.close()
             try await server.download(to: folder)
             #expect(folder.has(Self.version.content))
-            #expect(server.ranges == ["bytes=299999-"])
+            #expect(server.hasRanges(from: 299_999))
         }
     }
 
@@ -97,20 +97,21 @@ import Testing
             #expect(try folder.names == [])
             try await server.download(to: folder)
             #expect(folder.has(weak.content))
-            #expect(server.ranges == [nil, nil])
+            #expect(server.hasRanges(from: nil, nil))
         }
     }
 
     @Test func `progress is that of the whole file`() async throws {
         try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            let count = try folder.open(server.request("a.zip")).count
             let reports = Locked<[TransferProgress]>([])
             try await server.download(to: folder) {
                 $0.progress = { report in reports.withLock { $0.append(report) } }
             }
             let all = reports.withLock(\.self)
             #expect(all.allSatisfy { $0.totalBytesToReceive == 300_000 })
-            #expect(all.allSatisfy { $0.bytesReceived == 0 || $0.bytesReceived > 200_000 })
+            #expect(all.allSatisfy { $0.bytesReceived == 0 || $0.bytesReceived > count })
             #expect(all.last?.bytesReceived == 300_000)
         }
     }
@@ -120,7 +121,7 @@ import Testing
             await #expect(throws: URLError.self) { try await server.download("b.zip", to: folder) }
             try await server.download(to: folder)
             #expect(folder.has(Self.version.content))
-            #expect(server.ranges == [nil, nil])
+            #expect(server.hasRanges(from: nil, nil))
         }
     }
 
