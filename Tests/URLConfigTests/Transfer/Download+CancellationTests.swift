@@ -49,6 +49,23 @@ import Testing
         }
     }
 
+    @Test func `a body that ends because the task is cancelled is not a file`() async throws {
+        let (pieces, continuation) = AsyncStream<Data>.makeStream()
+        continuation.yield(Data("12".utf8))
+        let request = URLRequest.with(URLRequest.Config(host: "http://h.invalid"))
+        let folder = folder
+        let task = Task {
+            try await URLSession.shared.download(for: request, to: folder.file, config: .silent) {
+                $0.transport = Transport { _ in .init(headerFields: [.eTag: "\"v1\""], body: ResponseBody(pieces)) }
+            }
+        }
+        try await waitUntil { folder.size(folder.part) == 2 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(folder.text(folder.file) == nil)
+        #expect(folder.text(folder.part) == "12")
+    }
+
     @Test func `after the deadline, the next download continues immediately`() async throws {
         let silent = FileServer.Cut(count: 500_000, end: .hang)
         try await FileServer(Self.version, cuts: [silent, silent]).serving { server in

@@ -58,8 +58,8 @@ import Testing
         let server = FileServer { _, _ in .init(version: version, cut: .init(count: 500_000)) }
         try await server.serving { server in
             let error = await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 3) }
-            // The first half is progress once.
-            #expect(error?.attempts.count == 3)
+            // The first half is progress once; AsyncHTTPClient may not deliver all of it at first.
+            #expect(3...5 ~= error?.attempts.count ?? 0)
         }
     }
 
@@ -99,6 +99,29 @@ import Testing
                 let names = try folder.names
                 #expect(names == [])
             }
+        }
+    }
+
+    @Test func `a POST that leads to a file is not sent again`() async throws {
+        let fault = FaultServer.Fault { connection in
+            let request = try connection.read()
+            if request.head.hasPrefix("POST") {
+                let head = "HTTP/1.1 303 Other\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                try connection.send(head)
+            } else {
+                let cut = FileServer.Cut(count: 500_000)
+                try FileServer.send(.init(version: Self.version, cut: cut), to: request, connection)
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            var request = server.request("a.zip")
+            request.httpMethod = "POST"
+            await #expect(throws: URLError.self) {
+                try await server.session.download(for: request, to: folder.file, config: .silent) {
+                    $0.retry = RetryPolicy(attempts: 3).quick
+                }
+            }
+            #expect(server.requests.count == 2)
         }
     }
 
