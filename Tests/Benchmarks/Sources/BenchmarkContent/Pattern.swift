@@ -2,6 +2,7 @@
 ///
 /// Their number is prime, so a piece that is missing, repeated or in the wrong place is noticed.
 public enum Pattern {
+    /// The bytes before they are repeated.
     public static let bytes: [UInt8] = {
         var state: UInt64 = 1
         return (0..<1_048_573).map { _ in

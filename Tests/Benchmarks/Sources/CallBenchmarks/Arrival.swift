@@ -9,7 +9,7 @@ struct Arrival {
     mutating func receive(_ piece: Data) {
         if isCompared {
             let isEqual = piece.withUnsafeBytes { Pattern.isEqual($0, at: count) }
-            precondition(isEqual, "other bytes than those of the server, after \(count)")
+            require(isEqual, "other bytes than those of the server, after \(count)")
         }
         count += piece.count
     }

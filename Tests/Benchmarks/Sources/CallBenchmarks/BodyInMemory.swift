@@ -51,7 +51,7 @@ struct BodyInMemory {
         _ = try await way.article(for: URLRequest(url: url.sibling("/small")))
         try await PeakMemory.printGrowth {
             let data = try await way.data(for: URLRequest(url: url))
-            precondition("\(data.count)" == url.lastPathComponent, "\(data.count) bytes of \(url.lastPathComponent)")
+            require("\(data.count)" == url.lastPathComponent, "\(data.count) bytes of \(url.lastPathComponent)")
         }
         return true
     }

@@ -27,7 +27,8 @@ struct LargeStream {
             }
         }
         let comparisons: [(ours: Int, theirs: Int, cost: KeyPath<Cost, Double>, target: Double?)] = [
-            (0, 1, \.wall, 1.1), (0, 1, \.processor, nil), (0, 2, \.wall, nil), (3, 1, \.wall, nil), (3, 4, \.wall, nil),
+            (0, 1, \.wall, 1.1), (0, 1, \.processor, nil), (0, 2, \.wall, nil),
+            (3, 1, \.wall, nil), (3, 4, \.wall, nil),
         ]
         for (ours, theirs, cost, target) in comparisons {
             let work = ours == 0 ? Self.work : "\(Self.work) on servers"
@@ -44,6 +45,6 @@ struct LargeStream {
 
     private func read(_ way: any StreamWay, _ request: URLRequest, isCompared: Bool) async throws {
         let count = try await way.read(request, isCompared: isCompared).count
-        precondition(count == size, "\(type(of: way).name) got \(count) bytes")
+        require(count == size, "\(type(of: way).name) got \(count) bytes")
     }
 }

@@ -4,13 +4,21 @@ import URLConfig
 struct Parsing {
     static let all = [1 << 14, 1 << 16].flatMap { size in
         [
-            Self("events", pieceSize: size, target: 300) { "data: \($1)\n\n" } read: {
+            Self("events", pieceSize: size, target: 300) {
+                "data: \($1)\n\n"
+            } read: {
                 try await read($0.events, &$1) { $0.data }
             },
-            Self("events with type and ID", pieceSize: size) { "event: delta\nid: \($0)\ndata: \($1)\n\n" } read: {
+            Self("events with type and ID", pieceSize: size) {
+                "event: delta\nid: \($0)\ndata: \($1)\n\n"
+            } read: {
                 try await read($0.events, &$1) { $0.event == "delta" && !$0.id.isEmpty ? $0.data : "" }
             },
-            Self("lines", pieceSize: size, target: 300) { "\($1)\n" } read: { try await read($0.lines, &$1) { $0 } },
+            Self("lines", pieceSize: size, target: 300) {
+                "\($1)\n"
+            } read: {
+                try await read($0.lines, &$1) { $0 }
+            },
         ]
     }
 
@@ -43,7 +51,7 @@ struct Parsing {
         var bytes = 0
 
         mutating func receive(_ text: String) {
-            if let expected { precondition(expected[count] == text, "'\(text)' instead of '\(expected[count])'") }
+            if let expected { require(expected[count] == text, "'\(text)' instead of '\(expected[count])'") }
             count += 1
             bytes += text.utf8.count
         }
@@ -65,7 +73,7 @@ struct Parsing {
             var arrived = Arrived(expected: round == 0 ? texts : nil)
             let cost = try await Cost.of { try await read(response(), &arrived) }
             arrived.expected = nil
-            precondition(arrived == all, "\(arrived.count) of \(all.count) were read")
+            require(arrived == all, "\(arrived.count) of \(all.count) were read")
             if round > 0 { speeds.append(Double(body.utf8.count) / cost.processor * 1e3) }
         }
         let speed = speeds.quantile(0.5)

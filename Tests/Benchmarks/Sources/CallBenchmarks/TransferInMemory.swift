@@ -67,7 +67,7 @@ struct TransferInMemory {
                 try await Task.sleep(for: .seconds(Double(chunk.count) / 10e6))
             }
         }
-        precondition(arrival.count == size, "\(arrival.count) bytes")
+        require(arrival.count == size, "\(arrival.count) bytes")
     }
 
     private static func upload(
@@ -81,6 +81,6 @@ struct TransferInMemory {
             $0.transport = transport
         }
         let received: Checksum = try response.validated().decode()
-        precondition(received == expected, "the server got \(received) instead of \(expected)")
+        require(received == expected, "the server got \(received) instead of \(expected)")
     }
 }
