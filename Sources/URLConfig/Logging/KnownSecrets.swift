@@ -14,6 +14,9 @@ final class KnownSecrets: Sendable, RedactedReflectable {
     var shownChildren: [(String, Any?)] { [] }
 
     func add(_ request: URLRequest) {
+        var request = request
+        // A response would keep the file open.
+        if request.httpBodyStream != nil { request.httpBodyStream = nil }
         state.withLock { $0.requests.append(request) }
     }
 

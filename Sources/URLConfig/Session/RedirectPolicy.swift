@@ -71,7 +71,10 @@ extension URLRequest {
 
     /// This request, without credentials if the other request has another origin.
     func keepingCredentials(for other: URLRequest, _ redaction: Redaction) -> URLRequest {
-        guard Origin(url) != Origin(other.url) else { return self }
+        Origin(url) == Origin(other.url) ? self : withoutCredentials(redaction)
+    }
+
+    func withoutCredentials(_ redaction: Redaction) -> URLRequest {
         var request = self
         request.remove { $0 == "host" || redaction.isCredential($0) }
         return request

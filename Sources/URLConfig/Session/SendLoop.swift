@@ -93,16 +93,21 @@ final class SendLoop: Sendable {
         let rest = deadline.clamped - call.elapsed()
         let limit = cause == nil ? rest : max(rest, Self.fallbackLimit)
         return try await withDeadline(deadline <= .zero ? .zero : limit, call.config.clock) {
-            var reason = "there was no response within \(deadline.shown)"
-            if deadline <= .zero { reason = "the deadline, \(deadline.shown), passed before anything was sent" }
-            if cause != nil { reason += "; the fallback did not return in time either" }
-            var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
-            // Copied now, because the attempt that is still running will be cancelled.
-            error.attempts = self.timeline.all
-            return error
+            self.expired(deadline, request, after: cause)
         } operation: {
             try await operation()
         }
+    }
+
+    /// The error for a deadline that has passed.
+    func expired(_ deadline: Duration, _ request: URLRequest, after cause: (any Error)? = nil) -> RequestError {
+        var reason = "there was no response within \(deadline.shown)"
+        if deadline <= .zero { reason = "the deadline, \(deadline.shown), passed before anything was sent" }
+        if cause != nil { reason += "; the fallback did not return in time either" }
+        var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
+        // Copied now, because the attempt that is still running will be cancelled.
+        error.attempts = timeline.all
+        return error
     }
 
     private func receivedWithUpload(_ request: URLRequest) async throws -> Received {
@@ -166,7 +171,10 @@ final class SendLoop: Sendable {
             var sending = Transport.Request(
                 urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign, call: call,
                 credential: hop.credential)
-            if let body = hop.body { sending.body = body }
+            if let body = hop.body {
+                sending.body = body
+                known.add(sending.urlRequest)
+            }
             call.progress?.begin()
             outcome = .success(try await received(sending))
         } catch let error as URLError where error.lostConnection != nil {
@@ -213,16 +221,22 @@ final class SendLoop: Sendable {
     }
 
     private func redirected(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
+        var redirected = hop.request
+        // So that the policy and the delegates see that there is a body, and can remove it.
+        let marker = hop.body.map { _ in InputStream(data: Data()) }
+        if let marker { redirected.httpBodyStream = marker }
         guard case .success(let received) = outcome,
             let proposed = try call.config.redirects.next(
-                after: received.response, to: hop.request, call.config.redaction),
+                after: received.response, to: redirected, call.config.redaction),
             let next = try await received.exchange.redirection(to: proposed)
         else { return false }
         let response = received.response
         guard hop.redirects < RedirectPolicy.most else {
             throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
         }
-        let safe = next.keepingCredentials(for: proposed, call.config.redaction)
+        var safe = next.keepingCredentials(for: proposed, call.config.redaction)
+        let keepsBody = marker != nil && safe.httpBodyStream === marker
+        if keepsBody { safe.httpBodyStream = nil }
         guard let request = try await received.exchange.repeatable(safe)
         else { throw URLError(.requestBodyStreamExhausted) }
         try Task.checkCancellation()
@@ -233,7 +247,7 @@ final class SendLoop: Sendable {
         }
         note(hop, "to \(call.config.redaction.url(request.url?.absoluteString ?? ""))")
         hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
-        if hop.request.losesBody(after: response.status) { hop.body = nil }
+        if !keepsBody { hop.body = nil }
         hop.request = request
         hop.redirects += 1
         (hop.credential, hop.challenges, hop.isRepeated) = (nil, 0, false)
@@ -247,6 +261,8 @@ final class SendLoop: Sendable {
         var response = received.response
         response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
+        // A renewal may need the connection, and the body of a stream may not end.
+        if !hop.hasNewCredentials, call.config.authenticator != nil { received.endBody() }
         if !hop.hasNewCredentials, let authenticator = call.config.authenticator,
             try await WorkScope.of(authenticator.object, { try await authenticator.reauthorize(after: response) })
         {
@@ -260,7 +276,7 @@ final class SendLoop: Sendable {
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
             try Task.checkCancellation()
-            response.data = try await received.withContentOfFailure().response.data
+            response.data = try await received.withContentOfFailure(call.config.clock).response.data
             let refusal = await (call.config.authenticator as? TokenAuthenticator)?.explanation(of: response)
             if hop.challenges == 0, !session.addsAuthorization {
                 if call.config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
@@ -291,6 +307,7 @@ final class SendLoop: Sendable {
         }
         note(hop, reason)
         hop.attempts += 1
+        if case .success(let received) = outcome { received.endBody() }
         try await call.config.clock.sleep(for: delay)
         return true
     }
@@ -311,10 +328,10 @@ final class SendLoop: Sendable {
         log.again(hop.request, timeline.changeLast { $0.reason = reason })
     }
 
-    private func validated(_ received: Received) async throws -> Received {
+    func validated(_ received: Received) async throws -> Received {
         // It is over for the caller, and its content may take long.
         if reconnects, isTransient(.success(received.response.status)) { return try checked(received) }
-        let received = try await received.withContentOfFailure()
+        let received = try await received.withContentOfFailure(call.config.clock)
         guard !call.config.validators.isEmpty else { return try checked(received) }
         var response = received.response
         for validator in call.config.validators {

@@ -5,6 +5,10 @@ final class BodyReader: Sendable {
         var pieces: ResponseBody.AsyncIterator?
         var isReading = false
         var isRead = false
+        /// The deadline that ended the body.
+        var expired: Duration?
+        /// Ends a body that is not read when the deadline passes.
+        var alarm: Alarm?
         var count: Int64 = 0
     }
 
@@ -12,14 +16,20 @@ final class BodyReader: Sendable {
     private var response: DataResponse { head.response }
     /// The response without its body.
     let head: Received
+    /// Whether the body was complete from the start, such as that of a fallback.
+    private let isWhole: Bool
     private let state: Locked<State>
 
     init(_ received: Received, of loop: SendLoop) {
         self.loop = loop
         head = Received(received.response)
+        isWhole = !received.isStream
         loop.call.progress?.expect(received.response.headerFields.decodedLength)
         let body = received.body ?? ResponseBody(received.response.data)
         state = Locked(State(pieces: body.makeAsyncIterator()))
+        guard !isWhole, !loop.reconnects, let deadline = loop.call.config.deadline else { return }
+        let rest = deadline.clamped - loop.call.elapsed()
+        state.set(\.alarm, Alarm(after: rest, loop.call.config.clock) { [weak self] in self?.expire(deadline) })
     }
 
     /// Begins to read.
@@ -41,8 +51,11 @@ final class BodyReader: Sendable {
         }
         guard !isReading else { throw error("another task is reading the body") }
         defer { state.withLock { $0.isReading = false } }
-        guard let pieces = state.withLock({ $0.pieces }) else {
+        let (rest, expired) = state.withLock { ($0.pieces, $0.expired) }
+        guard let pieces = rest else {
             try Task.checkCancellation()
+            state.set(\.expired, nil)
+            if let expired { throw loop.failure(loop.expired(expired, response.request), of: response.request) }
             return nil
         }
         do {
@@ -64,12 +77,20 @@ final class BodyReader: Sendable {
     }
 
     private func next(of pieces: ResponseBody.AsyncIterator) async throws -> Data? {
-        guard !loop.reconnects else { return try await pieces.next() }
+        guard !loop.reconnects, !isWhole else { return try await pieces.next() }
         return try await loop.inTime(response.request) { try await pieces.next() }
     }
 
     /// Ends the transfer if it is still running.
-    func cancel() { state.set(\.pieces, nil) }
+    func cancel() {
+        state.set(\.pieces, nil)
+        state.set(\.alarm, nil)
+    }
+
+    private func expire(_ deadline: Duration) {
+        state.withLock { if $0.pieces != nil { $0.expired = deadline } }
+        state.set(\.pieces, nil)
+    }
 
     private func count(_ piece: Data) throws {
         loop.call.progress?.received(piece.count)
@@ -77,7 +98,7 @@ final class BodyReader: Sendable {
             state.count += Int64(piece.count)
             return state.count
         }
-        guard let limit = loop.call.config.responseLimit, count > limit else { return }
+        guard !isWhole, let limit = loop.call.config.responseLimit, count > limit else { return }
         let reason = "the body is longer than responseLimit, \(limit.shownAsBytes)"
         throw RequestError(.responseTooLarge, reason: reason, response: response)
     }
@@ -85,7 +106,8 @@ final class BodyReader: Sendable {
     private func end() async throws {
         cancel()
         loop.log.ended(response, bytes: state.withLock { $0.count }, after: loop.call.elapsed())
-        try await loop.call.progress?.finish()
+        guard let progress = loop.call.progress, !loop.reconnects else { return }
+        try await loop.inTime(response.request) { try await progress.finish() }
     }
 
     private func error(_ reason: String) -> RequestError {

@@ -33,6 +33,8 @@ public struct Pages: AsyncSequence, Sendable {
         private let pages: Pages
         private var state = State.start
         private var requested: Set<Fingerprint> = []
+        /// Whether a page came from another origin than that of the first request: then its links are not trusted.
+        private var isForeign = false
 
         fileprivate init(pages: Pages) {
             self.pages = pages
@@ -47,7 +49,7 @@ public struct Pages: AsyncSequence, Sendable {
             // Errors leave it at the end.
             state = .end
             guard let request = try request(after: last) else { return nil }
-            let page = try await pages.page(request)
+            let page = try await pages.page(request, isForeign: isForeign)
             state = .page(page)
             return page
         }
@@ -64,7 +66,8 @@ public struct Pages: AsyncSequence, Sendable {
             case .start: (next, page) = (pages.request, nil)
             case .page(let last):
                 try Task.checkCancellation()
-                (next, page) = (try pages.request(after: last), last)
+                isForeign = pages.next == nil && (isForeign || Origin(last.url) != Origin(pages.request.url))
+                (next, page) = (try pages.request(after: last, isForeign: isForeign), last)
             case .end: return nil
             }
             guard let next else { return nil }
@@ -81,18 +84,18 @@ public struct Pages: AsyncSequence, Sendable {
 }
 
 extension Pages {
-    private func page(_ request: URLRequest) async throws -> DataResponse {
-        let isForeign = Origin(request.url) != Origin(self.request.url)
+    private func page(_ request: URLRequest, isForeign: Bool) async throws -> DataResponse {
+        let isForeign = isForeign || Origin(request.url) != Origin(self.request.url)
         return try await SendLoop(session: session, config: config, fileID: fileID, line: line, isForeign: isForeign)
             .response(for: request).validated()
     }
 
-    private func request(after page: DataResponse) throws -> URLRequest? {
-        guard let next else { return try request(linkedBy: page) }
+    private func request(after page: DataResponse, isForeign: Bool) throws -> URLRequest? {
+        guard let next else { return try request(linkedBy: page, isForeign: isForeign) }
         return try next(page)
     }
 
-    private func request(linkedBy page: DataResponse) throws -> URLRequest? {
+    private func request(linkedBy page: DataResponse, isForeign: Bool) throws -> URLRequest? {
         guard let link = page.links["next"], let url = request.url else { return nil }
         var next = request
         do {
@@ -106,7 +109,10 @@ extension Pages {
         if next.value(forHTTPHeaderField: IdempotencyKey.field) != nil {
             next.setValue(UUID().uuidString, forHTTPHeaderField: IdempotencyKey.field)
         }
-        next = next.keepingCredentials(for: request, config.redaction)
+        next =
+            isForeign
+            ? next.withoutCredentials(config.redaction)
+            : next.keepingCredentials(for: request, config.redaction)
         do {
             try config.transport.forThisTask.check(next)
         } catch {

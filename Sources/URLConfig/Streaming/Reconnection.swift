@@ -2,6 +2,8 @@
 struct Reconnection: Sendable {
     /// The shortest delay after a connection that was of no use.
     static let shortest = Duration.seconds(1)
+    /// The shortest delay of all, so that a server cannot make a client connect without a pause.
+    static let pause = Duration.milliseconds(100)
     /// The bound for delays that double.
     static let longest = Duration.seconds(30)
 
@@ -20,7 +22,7 @@ struct Reconnection: Sendable {
         let shortest = max(time, Self.shortest)
         let isOfUse = loss.hasEvents || loss.open >= max(backOff, shortest)
         backOff = isOfUse ? .zero : min(max(backOff * 2, shortest), max(Self.longest, time))
-        let delay = (isOfUse ? time : backOff) * (1 + jitter / 2)
+        let delay = (isOfUse ? max(time, Self.pause) : backOff) * (1 + jitter / 2)
         return max(delay, loss.retryAfter ?? .zero).clamped
     }
 }

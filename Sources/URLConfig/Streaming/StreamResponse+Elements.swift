@@ -29,15 +29,18 @@ extension StreamResponse {
 
         /// Reads the elements, until it is released.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            fileprivate let read: () async throws -> Element?
+            /// Reads the next element; `nil` after an error.
+            fileprivate var read: (() async throws -> Element?)?
             fileprivate var lease: Lease?
 
-            /// The next element; `nil` at the end of the body.
+            /// The next element; `nil` at the end of the body and after an error.
             public mutating func next() async throws -> Element? {
                 do {
-                    return try await read()
+                    // Elements that have already arrived come without waiting.
+                    try Task.checkCancellation()
+                    return try await read?()
                 } catch {
-                    lease = nil
+                    (read, lease) = (nil, nil)
                     throw error
                 }
             }

@@ -18,10 +18,13 @@ struct AttemptLimits: Sendable {
 
     var isNeeded: Bool { silence != nil || whole != nil }
 
+    /// - Parameter isSilence: Whether no bytes are sent or received meanwhile.
     /// - Throws: `URLError` with code `.timedOut` if a limit passes, and the errors of the operation.
-    func run<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    func run<Value: Sendable>(
+        isSilence: Bool = true, _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         let rest = whole.map { $0 - elapsed() }
-        return try await withDeadline([silence, rest].compactMap { $0 }.min(), clock) { [self] in
+        return try await withDeadline([isSilence ? silence : nil, rest].compactMap { $0 }.min(), clock) { [self] in
             URLError(timedOut: url, after: whole.flatMap { elapsed() >= $0 ? $0 : nil } ?? silence ?? .zero)
         } operation: {
             try await operation()

@@ -8,7 +8,8 @@ struct BodyBuffer: Sendable {
     /// The number of bytes that may still arrive.
     private var room: Int
     private(set) var data = Data()
-    private var spill: SpillFile?
+    /// The files of what does not fit, in order. Several, so that what was read can be released meanwhile.
+    private var files: [SpillFile] = []
 
     /// - Parameters:
     ///   - limit: The maximum number of bytes of the whole body.
@@ -33,10 +34,10 @@ struct BodyBuffer: Sendable {
     }
 
     private mutating func append(_ bytes: Data) throws {
-        if spill?.isEmpty == false || !data.isEmpty && bytes.count > memory - data.count {
-            let file = try spill ?? SpillFile()
-            spill = file
-            return try file.append(bytes)
+        if !files.isEmpty || !data.isEmpty && bytes.count > memory - data.count {
+            if files.last?.isFull ?? true { files.append(try SpillFile()) }
+            try files.last?.append(bytes)
+            return
         }
         // A slice is copied, because it would keep the whole data in memory.
         if data.isEmpty, bytes.startIndex == 0 { data = bytes } else { data.append(bytes) }
@@ -44,9 +45,13 @@ struct BodyBuffer: Sendable {
 
     /// Removes and returns bytes; `nil` if there are none.
     mutating func take() throws -> Data? {
-        if data.isEmpty { return try spill?.take() }
-        defer { data = Data() }
-        return data
+        guard data.isEmpty else {
+            defer { data = Data() }
+            return data
+        }
+        let piece = try files.first?.take()
+        if files.first?.isEmpty == true { files.removeFirst() }
+        return piece
     }
 
     mutating func removeAll() { self = Self(limit: limit, limitName, memory: memory) }

@@ -27,7 +27,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     let request: Transport.Request
     let shadow: ShadowSession
-    private let isWhole: Bool
+    /// Whether the whole body is kept in memory, and its progress is reported here.
+    let isWhole: Bool
     private let state: Locked<State>
     private let end = OneShot<Void>()
 
@@ -176,6 +177,11 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        // On Linux, the heads of interim responses arrive, too (RFC 9110 §15.2).
+        if let status = (response as? HTTPURLResponse)?.statusCode, 100...199 ~= status, status != 101 {
+            move()
+            return completionHandler(.allow)
+        }
         receive { state in
             state.head = response
             // A new response discards the previous one, such as a redirect.
@@ -185,7 +191,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        if isWhole { request.call.progress?.received(data.count) }
+        if isWhole, let progress = request.call.progress, 200...299 ~= head?.statusCode ?? 0 {
+            progress.received(data.count)
+        }
         do {
             try receive { state in
                 try state.body.receive(data)

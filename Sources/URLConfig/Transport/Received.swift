@@ -3,46 +3,62 @@
 /// A class, because a response is passed on in many steps, and copying it costs more than a reference.
 final class Received: Sendable {
     let response: DataResponse
-    /// The body; `nil` if the response contains it.
-    let body: ResponseBody?
+    /// The body of a stream; it is `nil` in a whole response.
+    private let stream: Locked<ResponseBody?>?
     /// Asks the delegates about the response; `nil` without a task of a session.
     let exchange: Exchange?
 
     init(_ response: DataResponse, body: ResponseBody? = nil, _ exchange: Exchange? = nil) {
         self.response = response
-        self.body = body
+        stream = body.map { Locked($0) }
         self.exchange = exchange
     }
+
+    /// The body; `nil` if the response contains it, or if it was ended.
+    var body: ResponseBody? { stream?.withLock { $0 } }
+
+    /// Whether the response does not contain the body.
+    var isStream: Bool { stream != nil }
+
+    /// Ends the transfer of a stream, because its body will not be read.
+    func endBody() { stream?.set(\.self, nil) }
 }
 
 extension Received {
     /// The most bytes that are read of the body of a response that is not a success, to explain it.
     private static let mostOfFailure = 1 << 20
+    private static let longestForFailure = Duration.seconds(10)
 
     /// The same with the content of a response that is not 2xx, for validators and errors.
-    func withContentOfFailure() async throws -> Received {
-        response.isSuccess ? self : try await withContent()
+    func withContentOfFailure(_ clock: any Clock<Duration>) async throws -> Received {
+        response.isSuccess ? self : try await withContent(clock)
     }
 
     /// The same with the content, to explain why the response cannot be used.
     ///
     /// Of a longer body only the beginning is in the response. The body still has all bytes.
-    func withContent() async throws -> Received {
+    ///
+    /// - Parameter clock: Measures the time limit: a server may send its explanation too slowly.
+    func withContent(_ clock: any Clock<Duration>) async throws -> Received {
         guard let body else { return self }
-        var response = response
-        var failure: (any Error)?
         let rest = body.makeAsyncIterator()
-        var buffer = BodyBuffer()
+        let buffer = Locked(BodyBuffer())
+        var failure: (any Error)?
         do {
-            while buffer.data.count < Self.mostOfFailure, let piece = try await rest.next() {
-                try buffer.receive(piece)
+            try await withDeadline(Self.longestForFailure, clock) {
+                URLError(timedOut: self.response.url, after: Self.longestForFailure)
+            } operation: {
+                while buffer.withLock({ $0.data.count }) < Self.mostOfFailure, let piece = try await rest.next() {
+                    try buffer.withLock { try $0.receive(piece) }
+                }
             }
         } catch {
             try Task.checkCancellation()
             failure = error
         }
-        response.data = buffer.data
-        return Received(response, body: ResponseBody(buffer.data, then: rest, failure), exchange)
+        var response = response
+        response.data = buffer.withLock { $0.data }
+        return Received(response, body: ResponseBody(response.data, then: rest, failure), exchange)
     }
 }
 
@@ -54,12 +70,14 @@ extension Transport.Response {
 
     /// A response with its whole body.
     func collected(_ request: Transport.Request) async throws -> Received {
-        request.call.progress?.expect(headerFields.decodedLength)
+        if status.kind == .successful, request.urlRequest.httpMethod != "HEAD" {
+            request.call.progress?.expect(headerFields.decodedLength)
+        }
         var response = head(of: request)
         var buffer = BodyBuffer(limit: request.call.config.responseLimit)
         do {
-            // An exchange reports what it receives.
-            let progress = exchange == nil ? request.call.progress : nil
+            let isReported = exchange?.isWhole == true || status.kind != .successful
+            let progress = isReported ? nil : request.call.progress
             for try await piece in body {
                 progress?.received(piece.count)
                 try buffer.receive(piece)

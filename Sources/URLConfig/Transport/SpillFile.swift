@@ -9,6 +9,8 @@ final class SpillFile: Sendable {
 
     /// The most bytes that are read at a time.
     private static let pieceSize: off_t = 1 << 20
+    /// The size after which another file is used, so that this one can be removed when it was read.
+    private static let size: off_t = 1 << 26
 
     private let descriptor: Int32
     private let state = Locked(State())
@@ -32,6 +34,7 @@ final class SpillFile: Sendable {
     deinit { close(descriptor) }
 
     var isEmpty: Bool { state.withLock { $0.read == $0.written } }
+    var isFull: Bool { state.withLock { $0.written >= Self.size } }
 
     /// - Throws: `URLError` with code `.cannotWriteToFile`, for example if the disk is full.
     func append(_ bytes: Data) throws {
@@ -56,14 +59,7 @@ final class SpillFile: Sendable {
         let count = try Self.attempt(.cannotOpenFile, "read") {
             data.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
         }
-        let isRead = state.withLock { state in
-            state.read += off_t(count)
-            guard state.read == state.written else { return false }
-            state = State()
-            return true
-        }
-        // Otherwise a long transfer would keep all of its bytes on the disk.
-        if isRead { ftruncate(descriptor, 0) }
+        state.withLock { $0.read += off_t(count) }
         return data.prefix(count)
     }
 

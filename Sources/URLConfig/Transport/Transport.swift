@@ -129,7 +129,9 @@ public struct Transport: Sendable {
             silence: custom.watchesSilence ? nil : request.urlRequest.customTimeLimit,
             whole: custom.sessionLimit?(request), of: request)
         guard limits.isNeeded else { return try await sent(request) }
-        var response = try await limits.run { try await sent(request) }
+        // While a body is sent, only the transport knows whether there is silence.
+        let hasBody = request.body != nil
+        var response = try await limits.run(isSilence: !hasBody) { try await sent(request) }
         response.body = response.body.limited(limits)
         return response
     }

@@ -45,6 +45,20 @@ extension Exchange {
         }
     }
 
+    /// Waits until Foundation shows a challenge that credentials may answer: it reads the whole body before.
+    func waitForChallenge(_ head: HTTPURLResponse) async {
+        guard head.statusCode == 401, let field = head.value(forHTTPHeaderField: "WWW-Authenticate"),
+            field.lowercased().contains("basic"),
+            request.callerDelegate != nil || request.session.configuration.urlCredentialStorage != nil
+        else { return }
+        let limit = Duration.seconds(10)
+        await withTimeLimit(limit, request.call.config.clock) {
+            self.finish(throwing: URLError(timedOut: head.url, after: limit))
+        } operation: {
+            await waitForEnd()
+        }
+    }
+
     func redirected(
         by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
@@ -134,6 +148,8 @@ extension Transport.Request {
 }
 
 extension Exchange {
+    func waitForChallenge(_ head: HTTPURLResponse) async {}
+
     // Foundation asks for credentials itself.
     func credential(after refusals: Int) async throws -> URLCredential? { nil }
 

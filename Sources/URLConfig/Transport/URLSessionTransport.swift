@@ -17,6 +17,7 @@ enum URLSessionTransport {
         guard let head = exchange.head, 0...999 ~= head.statusCode else {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
+        if !isWhole { await exchange.waitForChallenge(head) }
         exchange.shadow.received(head, to: request.urlRequest)
         var response = Transport.Response(
             status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url,
@@ -96,7 +97,7 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-    fileprivate init(_ response: HTTPURLResponse) {
+    init(_ response: HTTPURLResponse) {
         self.init(
             received: response.allHeaderFields.compactMap { name, value in
                 guard let name = name as? String, let value = value as? String else { return nil }
