@@ -87,6 +87,15 @@ let package = Package(
             path: "Examples/Chat"
         ),
         .executableTarget(
+            name: "transfer",
+            dependencies: [
+                "URLConfig",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            path: "Examples/Transfer"
+        ),
+        .executableTarget(
             name: "service",
             dependencies: [
                 "URLConfig",

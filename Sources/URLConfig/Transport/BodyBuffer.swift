@@ -20,8 +20,6 @@ struct BodyBuffer: Sendable {
         room = max(0, self.limit)
     }
 
-    var isFull: Bool { data.count >= memory }
-
     /// - Throws: ``RequestError/Code/responseTooLarge`` for more bytes than the limit; the bytes up to the limit are
     ///   kept. `URLError` if the temporary file cannot be written.
     mutating func receive(_ bytes: Data) throws {

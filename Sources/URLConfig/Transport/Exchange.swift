@@ -36,7 +36,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         self.request = request
         self.isWhole = isWhole
         shadow = ShadowSession.of(request.session)
-        let memory = isWhole ? Int.max : ShadowSession.bufferSize
+        let memory = isWhole || ShadowSession.canPause ? Int.max : ShadowSession.bufferSize
         state = Locked(State(body: BodyBuffer(limit: request.call.config.responseLimit, memory: memory)))
     }
 
@@ -190,7 +190,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             try receive { state in
                 try state.body.receive(data)
                 // Suspended here, so that it is not after the reader has resumed the task.
-                guard ShadowSession.canPause, state.body.isFull, !state.isPaused else { return }
+                guard ShadowSession.canPause, !isWhole, !state.isPaused,
+                    state.body.data.count >= ShadowSession.bufferSize
+                else { return }
                 state.isPaused = true
                 state.task?.suspend()
             }

@@ -96,12 +96,12 @@ extension URLRequest {
 }
 
 extension HTTPFields {
-    /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
-    init(_ response: HTTPURLResponse) {
-        self.init()
-        for case let (name as String, value as String) in response.allHeaderFields.prefix(1 << 15) {
-            if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
-        }
+    fileprivate init(_ response: HTTPURLResponse) {
+        self.init(
+            received: response.allHeaderFields.compactMap { name, value in
+                guard let name = name as? String, let value = value as? String else { return nil }
+                return (name, value)
+            })
     }
 }
 

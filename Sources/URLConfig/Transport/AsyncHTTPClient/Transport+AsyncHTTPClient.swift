@@ -103,7 +103,7 @@ struct AsyncHTTPClientSender {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
         let received = Transport.Response(
-            status: .init(integerLiteral: Int(response.status.code)), headerFields: HTTPFields(response.headers),
+            status: .init(integerLiteral: Int(response.status.code)), headerFields: HTTPFields(received: response.headers),
             body: ResponseBody(pieces))
         request.storeCookies(of: received)
         return received
@@ -157,21 +157,6 @@ extension HTTPClientRequest {
         let name = ProcessInfo.processInfo.processName.filter { HTTPField.Name(String($0)) != nil }
         return name.isEmpty ? "URLConfig" : "\(name) URLConfig"
     }()
-}
-
-extension HTTPFields {
-    /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
-    fileprivate init(_ headers: HTTPHeaders) {
-        self.init()
-        var fields: [HTTPField] = []
-        fields.reserveCapacity(headers.count)
-        for (name, value) in headers.prefix(1 << 15) {
-            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
-        }
-        reserveCapacity(fields.count)
-        // Faster than appending one after the other.
-        replaceSubrange(0..<0, with: fields)
-    }
 }
 
 #endif

@@ -1,0 +1,29 @@
+extension HTTPFields {
+    /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
+    init(received fields: some Collection<(name: String, value: String)>) {
+        self.init()
+        let known = HTTPField.Name.frequent
+        var valid: [HTTPField] = []
+        valid.reserveCapacity(Swift.min(fields.count, 1 << 15))
+        for (name, value) in fields.prefix(1 << 15) {
+            guard let name = known[name] ?? HTTPField.Name(name) else { continue }
+            valid.append(HTTPField(name: name, value: value))
+        }
+        reserveCapacity(valid.count)
+        // Faster than appending one after the other.
+        replaceSubrange(0..<0, with: valid)
+    }
+}
+
+extension HTTPField.Name {
+    /// Names that most responses have, because making a name takes several times as long as finding one.
+    fileprivate static let frequent: [String: Self] = {
+        let names = [
+            "Accept-Ranges", "Access-Control-Allow-Origin", "Age", "Cache-Control", "Connection", "Content-Encoding",
+            "Content-Length", "Content-Type", "Date", "ETag", "Expires", "Keep-Alive", "Last-Modified", "Link",
+            "Location", "Server", "Set-Cookie", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "Via",
+        ]
+        let spellings = names + names.map { $0.lowercased() }
+        return Dictionary(uniqueKeysWithValues: spellings.compactMap { name in Self(name).map { (name, $0) } })
+    }()
+}
