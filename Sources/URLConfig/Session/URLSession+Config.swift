@@ -21,7 +21,8 @@ extension URLSession {
         public var authenticator: (any Authenticator)?
         /// Whether a response refuses the credentials: by default, if its status is 401.
         ///
-        /// If neither this, ``authenticator`` nor ``onUnauthorized`` is set, a 401 is a response like any other.
+        /// If neither this, ``authenticator`` nor ``onUnauthorized`` is set, a 401 is a response like any other. For
+        /// streams and downloads, it is called with a response without content.
         public var isUnauthorized: @Sendable (DataResponse) -> Bool = { $0.status == .unauthorized } {
             didSet { hasOwnIsUnauthorized = true }
         }
@@ -32,6 +33,9 @@ extension URLSession {
         /// has none. It is not called for another host or for a request that already had an `Authorization`.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// The checks of the response, in order.
+        ///
+        /// For streams and downloads, a 2xx response has no content when it is checked. Other responses have at most
+        /// the first megabyte.
         public var validators: [ResponseValidator] = []
         /// Decodes responses, by default ``DataResponse/Config/defaultDecoder``.
         public var decoder: any ResponseDecoder {
@@ -44,7 +48,8 @@ extension URLSession {
         /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
         ///
         /// When it passes, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator
-        /// does not return. With zero or less, nothing is sent.
+        /// does not return. With zero or less, nothing is sent. For `stream(for:)` it also limits the body, and for
+        /// `events(for:)` only the time until the head of each response.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
