@@ -80,7 +80,7 @@ private struct Film: AsyncBufferedSequence {
 
         mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
             if breaksOff, position > Store.size / 2 { throw SocketError.disconnected }
-            let length = min(200_000, Store.size - position)
+            let length = Swift.min(200_000, Store.size - position)
             guard length > 0 else { return nil }
             try await Task.sleep(for: .milliseconds(10))
             defer { position += length }

@@ -7,7 +7,7 @@
 public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
     /// The status of the response; `nil` if there was none.
     public internal(set) var status: HTTPResponse.Status?
-    /// The error if there was no response, such as a `URLError`.
+    /// The error, such as a `URLError`, if there was no response or the body of a download has broken off.
     public internal(set) var error: (any Error)?
     /// The time until the response was complete, or until now.
     public internal(set) var duration = Duration.zero
@@ -19,7 +19,8 @@ public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
     /// The outcome, the duration and the reason; secrets are hidden.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
-        let outcome = status.map { "\($0.code)" } ?? error.map(redaction.masked) ?? "unfinished"
+        let outcomes = [status.map { "\($0.code)" }, error.map(redaction.masked)].compactMap { $0 }
+        let outcome = outcomes.isEmpty ? "unfinished" : outcomes.joined(separator: ", ")
         return "\(outcome) after \(duration.shown)" + (reason.map { ", " + redaction.maskedByValue($0) } ?? "")
     }
 }

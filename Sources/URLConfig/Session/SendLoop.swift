@@ -55,12 +55,10 @@ final class SendLoop: Sendable {
 
     /// The response to a request; without its body if this call is a stream.
     func received(for request: URLRequest) async throws -> Received {
-        known.add(request)
         do {
-            try Task.checkCancellation()
-            try transport.check(request)
+            try check(request)
             return try await inTime(request) {
-                let received = try await self.validated(self.sentWithUpload(request))
+                let received = try await self.validated(self.receivedWithUpload(request))
                 if !self.isStream { try await self.call.progress?.finish() }
                 return received
             }
@@ -77,6 +75,13 @@ final class SendLoop: Sendable {
                 throw final(error)
             }
         }
+    }
+
+    /// Checks the request of the caller before anything is done.
+    func check(_ request: URLRequest) throws {
+        known.add(request)
+        try Task.checkCancellation()
+        try transport.check(request)
     }
 
     /// Runs the call, its fallback after an error, or the reading of its body, within the deadline.
@@ -100,20 +105,28 @@ final class SendLoop: Sendable {
         }
     }
 
-    private func sentWithUpload(_ request: URLRequest) async throws -> Received {
-        guard let upload else { return try await loop(request) }
+    private func receivedWithUpload(_ request: URLRequest) async throws -> Received {
+        guard let upload else { return try await answered(firstHop(for: request)).received }
         let prepared = try await upload.prepared(for: request)
         defer { prepared.remove() }
         call.progress?.sent(0, of: prepared.length)
-        return try await loop(prepared.request, prepared.body)
+        var hop = firstHop(for: prepared.request)
+        hop.body = prepared.body
+        return try await answered(hop).received
     }
 
-    /// Sends the request and all that follow it, and returns the last response.
-    private func loop(_ request: URLRequest, _ body: Transport.Body? = nil) async throws -> Received {
-        var hop = Hop(
-            request: request, body: body, host: request.url?.host()?.lowercased() ?? "", isForeign: isForeign)
+    /// The beginning of a call.
+    func firstHop(for request: URLRequest) -> Hop {
+        let hop = Hop(
+            request: request, host: request.url?.host()?.lowercased() ?? "", isForeign: isForeign)
         let retry = call.config.retry
         if retry.isBudgeted, retry.attempts > 1 { retry.budget.earn(hop.host) }
+        return hop
+    }
+
+    /// Sends the request of a hop and all that follow it, and returns the last response and its hop.
+    func answered(_ hop: Hop) async throws -> (received: Received, hop: Hop) {
+        var hop = hop
         while true {
             let request = try await authorized(hop)
             let (outcome, lost) = await sent(request, hop)
@@ -125,7 +138,7 @@ final class SendLoop: Sendable {
             let received = try outcome.get()
             var response = received.response
             response.attempts = timeline.all
-            return Received(response, body: received.body, received.exchange)
+            return (Received(response, body: received.body, received.exchange), hop)
         }
     }
 
@@ -263,7 +276,7 @@ final class SendLoop: Sendable {
     }
 
     /// - Parameter sent: The request after it was authorized: an authenticator may have changed its method.
-    private func retried(_ hop: inout Hop, _ sent: URLRequest, _ outcome: Outcome) async throws -> Bool {
+    func retried(_ hop: inout Hop, _ sent: URLRequest, _ outcome: Outcome) async throws -> Bool {
         let retry = call.config.retry
         // Most calls end here.
         guard hop.attempts < retry.attempts else { return false }
@@ -282,8 +295,19 @@ final class SendLoop: Sendable {
         return true
     }
 
+    /// Adds to the last attempt the time that its body took, and the error if it has broken off.
+    func endBody(after duration: Duration, _ error: (any Error)? = nil) {
+        timeline.changeLast { attempt in
+            attempt.duration += duration
+            attempt.error = error
+        }
+    }
+
+    /// All attempts of the call until now.
+    var attempts: [Attempt] { timeline.all }
+
     /// Adds to the log and to the last attempt why another attempt follows, or why not.
-    private func note(_ hop: Hop, _ reason: String) {
+    func note(_ hop: Hop, _ reason: String) {
         log.again(hop.request, timeline.changeLast { $0.reason = reason })
     }
 

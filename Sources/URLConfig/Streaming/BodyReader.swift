@@ -17,6 +17,7 @@ final class BodyReader: Sendable {
     init(_ received: Received, of loop: SendLoop) {
         self.loop = loop
         head = Received(received.response)
+        loop.call.progress?.expect(received.response.headerFields.decodedLength)
         let body = received.body ?? ResponseBody(received.response.data)
         state = Locked(State(pieces: body.makeAsyncIterator()))
     }

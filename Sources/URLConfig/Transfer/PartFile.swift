@@ -27,6 +27,8 @@ final class PartFile: Sendable {
         var validator: StrongValidator?
         /// The number of bytes after the body of the current response; `nil` if it is unknown.
         var end: Int64? = 0
+        /// Whether the bytes of an earlier run were removed.
+        var isRestarted = false
     }
 
     let target: DownloadTarget
@@ -91,6 +93,7 @@ final class PartFile: Sendable {
     func restart(_ validator: StrongValidator? = nil, total: Int64? = nil) throws {
         try change { state, file in
             (state.count, state.end, state.validator, state.total) = (0, 0, nil, nil)
+            state.isRestarted = true
             try target.attempt(.cannotWriteToFile, "the description of '\(target.name)' cannot be removed") {
                 try POSIXError.unlink(target.sidecar)
             }
@@ -144,6 +147,18 @@ final class PartFile: Sendable {
             try target.attempt(.cannotWriteToFile, "'\(target.name)' cannot be written") {
                 try file.append(data, count: &state.count)
             }
+        }
+    }
+
+    /// Closes and unlocks the part, which cannot be used any more.
+    ///
+    /// Part and sidecar are kept if a later run may continue the download, and removed otherwise.
+    func close() {
+        state.withLock { state in
+            guard let file = state.file else { return }
+            let isEmpty = (try? file.status().size) == 0
+            if isEmpty || state.isRestarted && state.validator == nil { discard(&state) }
+            state = State()
         }
     }
 

@@ -63,7 +63,7 @@ struct Resumption: Sendable {
         case 200 where fields.isEncoded: .restart(nil, total: nil)
         case 200: .restart(StrongValidator(fields, of: url), total: fields.bodyLength)
         // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
-        case 203: .restart(nil, total: fields.isEncoded ? nil : fields.bodyLength)
+        case 203: .restart(nil, total: fields.decodedLength)
         case 206 where start > 0: continuation(fields, of: url)
         case 206: .refuse("the response is a part of the file, but the whole was requested")
         case 416 where start > 0: .again("the server does not have the range")
@@ -97,6 +97,9 @@ struct Resumption: Sendable {
 }
 
 extension HTTPFields {
+    /// The length of the decoded body in bytes; `nil` if it is unknown.
+    var decodedLength: Int64? { isEncoded ? nil : bodyLength }
+
     /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
     fileprivate var isEncoded: Bool {
         !self[values: .contentEncoding].allSatisfy { ["", "identity"].contains($0.lowercased()) }

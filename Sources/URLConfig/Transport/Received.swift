@@ -20,10 +20,15 @@ extension Received {
     private static let mostOfFailure = 1 << 20
 
     /// The same with the content of a response that is not 2xx, for validators and errors.
+    func withContentOfFailure() async throws -> Received {
+        response.isSuccess ? self : try await withContent()
+    }
+
+    /// The same with the content, to explain why the response cannot be used.
     ///
     /// Of a longer body only the beginning is in the response. The body still has all bytes.
-    func withContentOfFailure() async throws -> Received {
-        guard let body, !response.isSuccess else { return self }
+    func withContent() async throws -> Received {
+        guard let body else { return self }
         var response = response
         var failure: (any Error)?
         let rest = body.makeAsyncIterator()
@@ -49,6 +54,7 @@ extension Transport.Response {
 
     /// A response with its whole body.
     func collected(_ request: Transport.Request) async throws -> Received {
+        request.call.progress?.expect(headerFields.decodedLength)
         var response = head(of: request)
         var buffer = BodyBuffer(limit: request.call.config.responseLimit)
         do {
@@ -70,16 +76,9 @@ extension Transport.Response {
     }
 
     private func head(of request: Transport.Request) -> DataResponse {
-        request.call.progress?.expect(length)
         var head = DataResponse(request: request.urlRequest, url: url, status: status, headerFields: headerFields)
         head.duration = request.call.elapsed()
         (head.redaction, head.decoder) = (request.call.config.redaction, request.call.config.customDecoder)
         return head
-    }
-
-    /// The length of the body after decompression; `nil` if it is unknown.
-    private var length: Int64? {
-        guard headerFields[.contentEncoding] == nil else { return nil }
-        return headerFields[.contentLength].flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
 }

@@ -24,8 +24,8 @@ final class EndlessBody: Sendable {
             try connection.send("HTTP/1.1 200 OK\r\n\r\n")
             do {
                 while sent < length {
-                    try connection.send(Self.bytes)
-                    state.withLock { $0.sent += Self.bytes.count }
+                    try connection.send(Self.many)
+                    state.withLock { $0.sent += Self.many.count }
                 }
                 try connection.waitForEnd()
             } catch {
@@ -36,8 +36,9 @@ final class EndlessBody: Sendable {
     }
 
     /// Their number is prime, so a piece that is missing or at the wrong place is found, whatever its size.
-    private static let bytes = (0..<1_000_003).map { _ in UInt8.random(in: .min ... .max) }
-    private static let twice = Data(bytes + bytes)
+    private static let bytes = Data((0..<65_537).map { _ in UInt8.random(in: .min ... .max) })
+    private static let twice = bytes + bytes
+    private static let many = [UInt8](repeatElement(bytes, count: 15).joined())
 
     /// Checks a body that arrives in any pieces.
     struct Check {

@@ -5,7 +5,7 @@ import Testing
 
 /// What a slow reader leaves in a temporary file.
 @Suite struct SpillFileTests {
-    @Test(arguments: [1, 7, 4096, 100_000]) func `bytes are read in order, however writes and reads alternate`(
+    @Test(arguments: [1, 7, 4096, 20_000]) func `bytes are read in order, however writes and reads alternate`(
         size: Int
     ) throws {
         var generator = SeededGenerator(seed: 7)

@@ -1,0 +1,156 @@
+/// One call of `download(for:to:)`: the requests for a file, one after the other.
+struct Download: Sendable {
+    /// The bytes that attempts must add to the file before they no longer count for the ``RetryPolicy``.
+    private static let progress = Resumption.shortestPiece
+
+    private struct Answer: Sendable {
+        var received: Received
+        let decision: Resumption.Decision
+        let attempts: Int
+    }
+
+    let loop: SendLoop
+    let request: URLRequest
+    let target: URL
+    let overwrites: Bool
+
+    /// Downloads the file, and logs an error.
+    func response() async throws -> FileResponse {
+        do {
+            try loop.check(request)
+            try Resumption.check(request)
+            let part = try await PartWriter.opened(target, overwrites: overwrites, for: request)
+            do {
+                let response = try await response(in: part)
+                await part.close()
+                return response
+            } catch {
+                await part.close()
+                throw error
+            }
+        } catch {
+            var error = loop.final(error)
+            if var known = error as? RequestError, known.request == nil {
+                known.request = request
+                error = known
+            }
+            loop.log.failed(request, error, after: loop.call.elapsed())
+            throw error
+        }
+    }
+
+    private func response(in part: PartWriter) async throws -> FileResponse {
+        let first = loop.firstHop(for: request)
+        var mark = try await part.run { $0.count }
+        var attempts = first.attempts
+        while true {
+            // Each request begins at the first URL, because the target of a redirect may be valid for a short time.
+            var hop = first
+            hop.attempts = attempts
+            let resumption = try await part.run { $0.resumption }
+            resumption.prepare(&hop.request)
+            let answer = try await loop.inTime(request) { [hop] in try await send(hop, resumption) }
+            hop.attempts = answer.attempts
+            let head = answer.received.response
+            switch answer.decision {
+            case .again(let reason):
+                loop.note(hop, "again from the start: \(reason)")
+                try await part.run { try $0.restart() }
+                attempts = hop.attempts
+                continue
+            case .refuse(let reason):
+                throw RequestError(.unacceptableStatus, reason: reason, response: head)
+            case .restart(let validator, let total):
+                try checkLimit(total, head)
+                try await part.run { try $0.restart(validator, total: total) }
+                expect(total, after: 0)
+            case .append(let range, let total):
+                try checkLimit(total, head)
+                try await part.run { try $0.resume(range, total: total) }
+                expect(total, after: range.lowerBound)
+            }
+            do {
+                try await receive(answer.received, in: part)
+                if try await !part.run({ $0.needsMore }) { return try await finish(head, in: part) }
+                loop.note(hop, "for the next bytes")
+            } catch {
+                // A line that breaks off again and again must not end a long download, but a server that sends a few
+                // bytes at a time must not be asked forever. Bytes that arrive once more are no progress.
+                let count = try await part.run { $0.count }
+                if count >= mark + Self.progress { (mark, hop.attempts) = (count, 1) }
+                guard try await loop.retried(&hop, head.request, .failure(error)) else { throw error }
+            }
+            attempts = hop.attempts
+        }
+    }
+
+    /// Sends a request, and decides what is done with the response before the validators may change it.
+    private func send(_ hop: Hop, _ resumption: Resumption) async throws -> Answer {
+        let (received, last) = try await loop.answered(hop)
+        let head = received.response
+        var answer = Answer(
+            received: received, decision: resumption.decision(head.status, head.headerFields, of: head.url),
+            attempts: last.attempts)
+        switch answer.decision {
+        // The next response is the one that counts.
+        case .again: break
+        case .refuse where head.isSuccess: answer.received = try await loop.validated(received.withContent())
+        default: answer.received = try await loop.validated(received)
+        }
+        return answer
+    }
+
+    private func receive(_ received: Received, in part: PartWriter) async throws {
+        let head = received.response
+        let body = received.body ?? ResponseBody(head.data)
+        let start = loop.call.elapsed()
+        let offset = try await part.run { $0.count }
+        do {
+            try await loop.inTime(request) {
+                var count = offset
+                for try await piece in body {
+                    try Task.checkCancellation()
+                    count += Int64(piece.count)
+                    loop.call.progress?.received(piece.count)
+                    try checkLimit(count, head)
+                    try await part.append(piece)
+                }
+                // A body may also end because the task is cancelled.
+                try Task.checkCancellation()
+            }
+            loop.endBody(after: loop.call.elapsed() - start)
+        } catch {
+            var error = error.hiding(loop.call.config.redaction)
+            if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
+                known.response = head
+                error = known
+            }
+            loop.endBody(after: loop.call.elapsed() - start, error)
+            throw error
+        }
+    }
+
+    private func finish(_ head: DataResponse, in part: PartWriter) async throws -> FileResponse {
+        if let progress = loop.call.progress { try await loop.inTime(request) { try await progress.finish() } }
+        let byteCount = try await part.run { part in
+            let count = part.count
+            try part.finish()
+            return count
+        }
+        let duration = loop.call.elapsed()
+        loop.log.ended(head, bytes: byteCount, after: duration)
+        return FileResponse(
+            head, file: target, byteCount: byteCount, duration: duration, attempts: loop.attempts)
+    }
+
+    private func expect(_ total: Int64?, after count: Int64) {
+        loop.call.progress?.begin(after: count)
+        loop.call.progress?.expect(total)
+    }
+
+    private func checkLimit(_ count: Int64?, _ head: DataResponse) throws {
+        guard let limit = loop.call.config.responseLimit, let count, count > limit else { return }
+        let reason = "the file is longer than responseLimit, \(limit.shownAsBytes)"
+        throw RequestError(.responseTooLarge, reason: reason, response: head)
+    }
+}

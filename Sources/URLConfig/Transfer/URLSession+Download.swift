@@ -1,0 +1,48 @@
+extension URLSession {
+    /// Downloads a file, and continues an earlier download of it that was interrupted.
+    ///
+    /// ```swift
+    /// let response = try await URLSession.shared.download(for: request, to: target) { $0.retry = .standard }
+    /// print(response.byteCount)
+    /// ```
+    ///
+    /// The bytes are written to a file beside the target, with `.part` at the end of its name. When the file is whole,
+    /// it is moved into place in one step. The steps of each request are those of `response(for:)`, with these
+    /// differences:
+    /// - If the transfer fails, ``Config/retry`` decides whether only the rest is requested (RFC 9110 §14). The count of
+    ///   attempts starts anew after each 64 kB of progress.
+    /// - After an error, and if the task is cancelled, the part is kept if the server names a version: with a strong
+    ///   `ETag`, or a `Last-Modified` that is older than a minute. The next call with the same request and target
+    ///   continues it. If the file has another version meanwhile, it is downloaded from the start. A file is never
+    ///   made of two versions.
+    /// - Only 200, 203, and 206 for a rest, are a file. The validators check the head, which may be that of a 206.
+    /// - ``Config/deadline`` limits the whole download, but the disk may need a moment longer. The request's `timeout`
+    ///   is the longest time without a byte.
+    /// - ``Config/responseLimit`` limits the length of the whole file, and ``Config/progress`` counts the whole file.
+    /// - ``Config/fallback`` is not called, because a response is not a file.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without `Range` and `If-Range`. Only `GET` can be continued.
+    ///   - target: The URL of the file. Its folder must exist. Two downloads cannot have one target at the same time.
+    ///   - overwrites: Whether an existing file is replaced, when the new one is whole.
+    ///   - config: The preset, by default the one of the request's host or else ``Config/default``.
+    ///   - isolation: The actor of the caller.
+    ///   - fileID: The source file for the log.
+    ///   - line: The source line for the log.
+    ///   - configure: Makes changes for this call.
+    /// - Throws: The errors of `response(for:)`; ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the
+    ///   target cannot be used or exists, and with code ``RequestError/Code/unacceptableStatus`` if the response is not
+    ///   a file; `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or `.cannotMoveFile`,
+    ///   whose underlying error is the `POSIXError`, for example of a full disk.
+    @discardableResult
+    public func download(
+        for request: URLRequest, to target: URL, overwrites: Bool = false, config: Config? = nil,
+        isolation: isolated (any Actor)? = #isolation, fileID: String = #fileID, line: UInt = #line,
+        _ configure: (inout Config) -> Void = { _ in }
+    ) async throws -> FileResponse {
+        var config = config ?? .preset(for: request)
+        configure(&config)
+        let loop = SendLoop(session: self, config: config, fileID: fileID, line: line, isStream: true)
+        return try await Download(loop: loop, request: request, target: target, overwrites: overwrites).response()
+    }
+}

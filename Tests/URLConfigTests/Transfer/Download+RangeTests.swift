@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import URLConfig
+
+/// Servers that do something else with a range than they should.
+@Suite(.timeLimit(.minutes(10))) struct DownloadRangeTests {
+    private static let version = FileServer.Version(1, size: 300_000)
+    private static let new = FileServer.Version(2, size: 300_000)
+    private let folder: DownloadFolder
+
+    init() throws { folder = try DownloadFolder() }
+
+    @Test(arguments: FileServer.Ranges.allCases, [false, true])
+    func `the file is one version, whatever the server sends`(ranges: FileServer.Ranges, isNew: Bool) async throws {
+        let server = FileServer { number, _ in
+            number == 0
+                ? .init(version: Self.version, cut: .init(count: 200_000))
+                : .init(version: isNew ? Self.new : Self.version, ranges: ranges)
+        }
+        try await server.serving { server in
+            let response = try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(isNew ? Self.new.content : Self.version.content))
+            #expect(server.ranges[0] == nil && server.ranges[1] != nil)
+            let isPart = response.status == .partialContent
+            #expect(isPart == (!isNew && [.correct, .short, .withoutCondition].contains(ranges)))
+            #expect(response.attempts.count == server.requests.count)
+        }
+    }
+
+    @Test func `a file in many short ranges is put together without retries`() async throws {
+        let version = FileServer.Version(1, size: 1_000_001)
+        let server = FileServer { number, _ in
+            .init(version: version, ranges: .short, cut: number == 0 ? .init(count: 100_000) : nil)
+        }
+        try await server.serving { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            let response = try await server.download(to: folder)
+            #expect(folder.has(version.content))
+            #expect(server.requests.count >= 11)
+            #expect(response.attempts.count == server.requests.count - 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("", nil), ("ETag: W/\"v1\"\r\n", nil), ("ETag: v1\r\n", nil),
+        ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n", nil),
+        ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:50:00 GMT\r\n", nil),
+        (
+            "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:51:00 GMT\r\n",
+            "Sun, 06 Nov 1994 08:49:37 GMT"
+        ),
+    ])
+    func `only a strong validator allows a range`(fields: String, validator: String?) async throws {
+        let version = Self.version.with(fields, validator: validator)
+        try await FileServer(version, cuts: [.init(count: 200_000)]).serving { server in
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(version.content))
+            #expect(server.hasRanges(from: nil, validator == nil ? nil : 200_000))
+            #expect(server.requests.last?.field("If-Range") == validator)
+        }
+    }
+
+    @Test func `an encoded file is decoded, and never continued`() async throws {
+        let encoded = try Shell.run("head -c 300000 /dev/zero | gzip -9")
+        let head = FaultServer.Fault.head(length: encoded.count, "ETag: \"v1\"\r\nContent-Encoding: gzip\r\n")
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(Data(head.utf8) + encoded)
+        }
+        try await FaultServer.serving(fault) { server in
+            let part = try folder.open(server.request("a.zip"))
+            try part.restart(StrongValidator([.eTag: "\"v1\""], of: server.request("a.zip").url))
+            try part.append(Data(count: 1000))
+            part.close()
+            let response = try await server.download(to: folder)
+            #expect(server.hasRanges(from: 1_000))
+            #expect(response.byteCount == 300_000)
+            #expect(folder.has(Data(count: 300_000)))
+        }
+    }
+
+    @Test func `chunks without their end are not a file`() async throws {
+        for fault in [FaultServer.Fault.truncatedChunks, .unfinishedChunks] {
+            try await FaultServer.serving(fault) { server in
+                await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 2) }
+                #expect(server.requests.count == 2)
+                #expect(folder.text(folder.file) == nil)
+            }
+        }
+    }
+
+    @Test func `a range that is requested although the file has another version is not used`() async throws {
+        // The server ignores If-Range, and its fields lie about the version.
+        let lying = Self.new.with("", validator: nil)
+        let server = FileServer { number, _ in
+            number == 0
+                ? .init(version: Self.version, cut: .init(count: 200_000))
+                : .init(version: number == 1 ? Self.new : lying, ranges: .withoutCondition)
+        }
+        try await server.serving { server in
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.new.content))
+            #expect(server.hasRanges(from: nil, 200_000, nil))
+        }
+    }
+}
