@@ -59,8 +59,9 @@ extension URLSession {
         public var responseLimit: Int?
         /// Returns a response, such as a stored one, instead of an error.
         ///
-        /// It is not called if the task is cancelled or the request cannot be sent, and not for a download. If it
-        /// throws, the call throws that error. No validator checks its response. It has the rest of the ``deadline``, at least one second.
+        /// It is not called if the task is cancelled or the request cannot be sent, and not for downloads and
+        /// `events(for:)`. If it throws, the call throws that error. No validator checks its response. It has the rest
+        /// of the ``deadline``, at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
         /// Logs requests, responses and errors; `nil` for no log.
         public var logger: Logger? {
