@@ -25,13 +25,16 @@ let package = Package(
         .executableTarget(
             name: "CallBenchmarks",
             dependencies: [
+                "BenchmarkContent",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "URLConfig", package: "URLConfig"),
             ]
         ),
-        .executableTarget(name: "BenchmarkServer"),
+        .executableTarget(name: "BenchmarkServer", dependencies: ["BenchmarkContent"]),
+        // What the server and its clients must agree on.
+        .target(name: "BenchmarkContent"),
     ],
     swiftLanguageModes: [.v6]
 )

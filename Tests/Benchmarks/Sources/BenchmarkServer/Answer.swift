@@ -1,7 +1,8 @@
-/// The bytes of an answer: a head, with the whole content if that is small, and filling.
-struct Answer {
-    static let filling = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+import BenchmarkContent
+import Foundation
 
+/// The bytes of an answer: a head, with the whole content if that is small, and bytes of ``Pattern``.
+struct Answer {
     private static let small = Self(
         "200 OK", type: "application/json",
         content: #"{"id":4711,"title":"some-title","text":"A line of text.","tags":["a","b"],"views":12}"#)
@@ -22,6 +23,12 @@ struct Answer {
         } else {
             self = Self.missing
         }
+    }
+
+    /// What the server has received, as JSON.
+    init(_ checksum: Checksum) throws {
+        let content = try String(decoding: JSONEncoder().encode(checksum), as: UTF8.self)
+        self.init("200 OK", type: "application/json", content: content)
     }
 
     private init(_ status: String, type: String, content: String, fill: Int = 0) {

@@ -1,3 +1,4 @@
+import BenchmarkContent
 import Foundation
 import Synchronization
 
@@ -10,28 +11,32 @@ struct Connection {
 
     func serve() {
         defer { close(descriptor) }
-        var received: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16384)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return }
-            received += buffer[..<count]
-            while let end = received.firstRange(of: Array("\r\n\r\n".utf8)) {
-                Self.requests.add(1, ordering: .relaxed)
-                let path = received.split(separator: UInt8(ascii: " "), maxSplits: 2).dropFirst().first ?? []
-                guard write(Answer(path: path)) else { return }
-                received.removeSubrange(..<end.upperBound)
-            }
+        var input = Input(descriptor: descriptor)
+        while let head = input.head() {
+            Self.requests.add(1, ordering: .relaxed)
+            let path = head.split(separator: UInt8(ascii: " "), maxSplits: 2).dropFirst().first ?? []
+            let isSink = path.elementsEqual("/sink".utf8)
+            guard let answer = isSink ? received(head, &input) : Answer(path: path), write(answer) else { return }
         }
+    }
+
+    /// Reads the body of a request to `/sink`; `nil` if its length is unknown or the connection ends.
+    private func received(_ head: [UInt8], _ input: inout Input) -> Answer? {
+        let fields = String(decoding: head, as: UTF8.self).lowercased().split(separator: "\r\n")
+        if fields.contains("expect: 100-continue"), !write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)[...]) {
+            return nil
+        }
+        let length = fields.first { $0.hasPrefix("content-length: ") }.flatMap { Int($0.dropFirst(16)) }
+        return length.flatMap { input.body(length: $0) }.flatMap { try? Answer($0) }
     }
 
     private func write(_ answer: Answer) -> Bool {
         guard write(answer.head[...]) else { return false }
-        var left = answer.fill
-        while left > 0 {
-            let count = min(left, Answer.filling.count)
-            guard write(Answer.filling[..<count]) else { return false }
-            left -= count
+        var written = 0
+        while written < answer.fill {
+            let bytes = Pattern.bytes(from: written, upTo: answer.fill - written)
+            guard write(bytes) else { return false }
+            written += bytes.count
         }
         return true
     }

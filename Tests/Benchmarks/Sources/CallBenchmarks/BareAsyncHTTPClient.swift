@@ -29,9 +29,13 @@ struct BareAsyncHTTPClient: Way {
     }
 
     private func body(for request: URLRequest) async throws -> ByteBuffer {
+        try await response(to: request).body.collect(upTo: .max)
+    }
+
+    func response(to request: URLRequest) async throws -> HTTPClientResponse {
         guard let url = request.url?.absoluteString else { throw URLError(.badURL) }
         let response = try await Self.client.execute(HTTPClientRequest(url: url), deadline: .distantFuture)
         guard response.status == .ok else { throw URLError(.badServerResponse) }
-        return try await response.body.collect(upTo: .max)
+        return response
     }
 }

@@ -29,7 +29,7 @@ struct BodyInMemory {
 
     private func run(_ contest: Contest, on server: Server) throws {
         let url = server.url("/body/\(size)")
-        let peaks = try contest.ways.map { try peak(way: $0.name, url: url) / 1e6 }
+        let peaks = try contest.ways.map { try PeakMemory.growth(work: $0.name, url: url) / 1e6 }
         let body = Double(size) / 1e6
         Row(
             work: contest.work, against: "size of the body", theirs: body, ours: peaks[0], unit: "MB",
@@ -43,28 +43,16 @@ struct BodyInMemory {
         }
     }
 
-    private func peak(way: String, url: String) throws -> Double {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = try executable()
-        process.arguments = ["peak", way, url]
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard let peak = Double(text.trimmingCharacters(in: .newlines)) else { throw CocoaError(.coderReadCorrupt) }
-        return peak
-    }
-
     /// Makes one small call, so that all libraries are ready, then the large one, and prints the bytes of growth.
-    static func printPeak(way name: String, url: String) async throws {
-        guard let way = contests.flatMap(\.ways).first(where: { $0.name == name })?.init(), let url = URL(string: url),
-            let small = URL(string: "/small", relativeTo: url)
-        else { throw CocoaError(.formatting) }
-        _ = try await way.article(for: URLRequest(url: small.absoluteURL))
-        let before = peakMemory()
-        let data = try await way.data(for: URLRequest(url: url))
-        precondition("\(data.count)" == url.lastPathComponent, "\(data.count) bytes of \(url.lastPathComponent)")
-        print(peakMemory() - before)
+    ///
+    /// - Returns: Whether there is a way of this name.
+    static func printGrowth(way name: String, url: URL) async throws -> Bool {
+        guard let way = contests.flatMap(\.ways).first(where: { $0.name == name })?.init() else { return false }
+        _ = try await way.article(for: URLRequest(url: url.sibling("/small")))
+        try await PeakMemory.printGrowth {
+            let data = try await way.data(for: URLRequest(url: url))
+            require("\(data.count)" == url.lastPathComponent, "\(data.count) bytes of \(url.lastPathComponent)")
+        }
+        return true
     }
 }

@@ -29,6 +29,11 @@ struct Server {
     }
 }
 
+extension URL {
+    /// Another URL of the same server.
+    func sibling(_ path: String) -> URL { URL(string: path, relativeTo: self)?.absoluteURL ?? self }
+}
+
 /// This program's file.
 func executable() throws -> URL {
     guard let url = Bundle.main.executableURL else { throw CocoaError(.fileNoSuchFile) }

@@ -59,7 +59,7 @@ struct SmallCall {
             row(work, "\(name), wall clock", costs[ours], costs[theirs], \.wall, targets?.wall).print()
         }
         let requests = load.requests - loadBefore.requests
-        precondition(requests == costs.joined().count * atOnce * callsEach, "a call was not answered by the server")
+        require(requests == costs.joined().count * atOnce * callsEach, "a call was not answered by the server")
         let busy = load.processorTime - loadBefore.processorTime
         let share = Double(busy) / costs.joined().reduce(0) { $0 + $1.wall }
         Row.say("# server: \(busy / requests) ns of processor time a request, \(share.shown) of one core")
@@ -73,7 +73,7 @@ struct SmallCall {
                 group.addTask {
                     for _ in 0..<callsEach {
                         let article = try await way.article(for: request)
-                        precondition(article == expected, "\(type(of: way).name) got \(article)")
+                        require(article == expected, "\(type(of: way).name) got \(article)")
                     }
                 }
             }
