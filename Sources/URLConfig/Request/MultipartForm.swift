@@ -32,9 +32,10 @@ public struct MultipartForm: Sendable {
         for text in value?.item(name).values ?? [] { append(name, "", .data(Data(text.utf8))) }
     }
 
-    /// Adds a field with a JSON value, encoded with the encoder of the configuration when the request is built.
+    /// Adds a field with a JSON value; `nil` adds no field.
     ///
-    /// `nil` adds no field.
+    /// It is encoded when the request is built, with the encoder of the configuration. In an upload, it is encoded when
+    /// the upload begins, with ``Foundation/URLRequest/Config/defaultEncoder``.
     public mutating func append(_ name: String, json value: (some Encodable & Sendable)?) {
         guard let value else { return }
         append(name, "\r\nContent-Type: \(MediaType.json)", .json(RequestBody.JSON(value)))

@@ -108,8 +108,9 @@ extension RequestBody {
 
     /// A form as `multipart/form-data` (RFC 7578), with its files in memory.
     ///
-    /// The files are read when the request is built: one that cannot be read is an error
-    /// (``RequestError/Code/invalidRequest``). ``UploadSource/multipart(_:)`` needs no memory for them. A `Content-Type` of the caller is an error (``RequestError/Code/invalidRequest``): it has no boundary.
+    /// The files are read when the request is built. ``UploadSource/multipart(_:)`` needs no memory for them. A file
+    /// that cannot be read is an error (``RequestError/Code/invalidRequest``). So is a `Content-Type` of the caller: it
+    /// has no boundary.
     public static func multipart(_ form: MultipartForm) -> Self {
         Self { fields, encoder in
             fields.setContentType(try form.contentType(insteadOf: fields[.contentType]))

@@ -47,8 +47,9 @@ extension URLRequest {
         public var body = RequestBody()
         /// The time for one attempt until the response is complete, to 1 ms; zero and less are refused.
         ///
-        /// With `nil` the session decides: by default, a minute without a byte.
-        /// ``Foundation/URLSession/Config/deadline`` limits the whole call.
+        /// For streams, uploads and downloads, it is the longest time without a byte instead. With `nil` the session
+        /// decides: by default, a minute without a byte. ``Foundation/URLSession/Config/deadline`` limits the whole
+        /// call.
         public var timeout: Duration?
         /// Whether a cache may give the response.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy

@@ -23,11 +23,13 @@ public struct RequestError: Error, Sendable {
 
         /// The host, path and query do not form a URL that may be requested.
         public static let invalidURL = Self(rawValue: "invalidURL")
-        /// The method, a header field, the credentials, the body, the time limit or the session cannot be used.
+        /// The method, a header field, the credentials, the body, the time limit, the session, or the file of an upload
+        /// or download cannot be used.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// The response is not HTTP, or its link to the next page cannot be followed.
+        /// The response is not HTTP, its link to the next page cannot be followed, or its body was already read.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
-        /// The body is longer than ``Foundation/URLSession/Config/responseLimit``.
+        /// The body is longer than ``Foundation/URLSession/Config/responseLimit`` or the limit of `collect`, or a line
+        /// or event of a stream is longer than 16 MB.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
         /// A redirect leads to a URL that may not be requested, or it is the 21st redirect of a call.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
@@ -41,7 +43,7 @@ public struct RequestError: Error, Sendable {
         public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
         /// The content type is not accepted.
         public static let unacceptableContentType = Self(rawValue: "unacceptableContentType")
-        /// The content cannot be decoded.
+        /// The content, or a line or an event of a stream, cannot be decoded.
         public static let decoding = Self(rawValue: "decoding")
     }
 

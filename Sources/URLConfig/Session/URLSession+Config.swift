@@ -21,7 +21,8 @@ extension URLSession {
         public var authenticator: (any Authenticator)?
         /// Whether a response refuses the credentials: by default, if its status is 401.
         ///
-        /// If neither this, ``authenticator`` nor ``onUnauthorized`` is set, a 401 is a response like any other.
+        /// If neither this, ``authenticator`` nor ``onUnauthorized`` is set, a 401 is a response like any other. For
+        /// streams and downloads, it is called with a response without content.
         public var isUnauthorized: @Sendable (DataResponse) -> Bool = { $0.status == .unauthorized } {
             didSet { hasOwnIsUnauthorized = true }
         }
@@ -32,6 +33,9 @@ extension URLSession {
         /// has none. It is not called for another host or for a request that already had an `Authorization`.
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// The checks of the response, in order.
+        ///
+        /// For streams and downloads, a 2xx response has no content when it is checked. Other responses have at most
+        /// the first megabyte.
         public var validators: [ResponseValidator] = []
         /// Decodes responses, by default ``DataResponse/Config/defaultDecoder``.
         public var decoder: any ResponseDecoder {
@@ -44,7 +48,8 @@ extension URLSession {
         /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
         ///
         /// When it passes, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator
-        /// does not return. With zero or less, nothing is sent.
+        /// does not return. With zero or less, nothing is sent. For `stream(for:)` it also limits the body, and for
+        /// `events(for:)` only the time until the head of each response.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
@@ -54,8 +59,9 @@ extension URLSession {
         public var responseLimit: Int?
         /// Returns a response, such as a stored one, instead of an error.
         ///
-        /// It is not called if the task is cancelled or the request cannot be sent, and not for a download. If it
-        /// throws, the call throws that error. No validator checks its response. It has the rest of the ``deadline``, at least one second.
+        /// It is not called if the task is cancelled or the request cannot be sent, and not for downloads and
+        /// `events(for:)`. If it throws, the call throws that error. No validator checks its response. It has the rest
+        /// of the ``deadline``, at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
         /// Logs requests, responses and errors; `nil` for no log.
         public var logger: Logger? {

@@ -2,9 +2,9 @@
 public struct ServerSentEvent: Sendable, Hashable {
     /// The type, from the `event` field; by default `message`.
     public var event: String
-    /// The values of the `data` fields, one on each line.
+    /// The values of the `data` fields, with a line feed between them.
     public var data: String
-    /// The last ID that the stream had before the end of this event; empty if it had none.
+    /// The ID, from the `id` field; empty if the stream has not had one before the end of this event.
     ///
     /// An event without `id` field has the ID of the event before it.
     public var id: String

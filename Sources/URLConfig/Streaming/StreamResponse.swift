@@ -8,7 +8,7 @@
 /// The body can be read once, in one of the ways below. The transfer ends when the loop ends, also with `break` or an
 /// error, when the task is cancelled, or when the response is released.
 public struct StreamResponse: Sendable {
-    /// The response without its body; of a response that is not 2xx, the beginning of the body.
+    /// The response without its body; if it is not 2xx, with the beginning of its body.
     private var response: DataResponse
     let body: BodyReader
 
@@ -67,7 +67,7 @@ public struct StreamResponse: Sendable {
         return self
     }
 
-    /// Reads the rest of the body.
+    /// Reads the whole body, instead of a loop.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The response with its content.

@@ -16,8 +16,8 @@ extension URLSession {
     ///
     /// It connects again, also if the first connection fails, after:
     /// - the end of the body; the beginning of an event is discarded,
-    /// - errors and statuses that ``RetryPolicy`` considers transient, such as a timeout, no network, or 503; also errors
-    ///   of the network that the authenticator throws,
+    /// - errors and statuses that ``RetryPolicy`` considers transient, such as a timeout, no network, or 503; also
+    ///   errors of the network that the authenticator throws,
     /// - the ``Config/deadline``.
     ///
     /// It waits for the server's `retry` time, by default 3 s, or for a longer `Retry-After`. While connections break

@@ -11,7 +11,8 @@ final class OpenFile: Sendable {
     }
 
     deinit {
-        // A process that another thread is just starting has the descriptor, too, so closing it may not unlock the file.
+        // A process that another thread is just starting has the descriptor, too, so closing it may not unlock the
+        // file.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -16,10 +16,12 @@ public struct TransferProgress: Sendable, Hashable {
     /// The length of the response's body in bytes; `nil` if it is unknown, as it is for a compressed body.
     public internal(set) var totalBytesToReceive: Int64?
 
-    /// Shows this progress in one of Foundation, for a user interface.
+    /// Copies this progress to a `Progress` of Foundation, for a user interface.
     ///
-    /// Its units are bytes of the request's body, and of the response's body as soon as that arrives. Without a known
-    /// length, it is indeterminate.
+    /// Its units are the bytes of the request's body. As soon as the response arrives, they are the bytes of the
+    /// response's body. If the length is unknown, the `Progress` is indeterminate.
+    ///
+    /// - Parameter progress: The `Progress` that the user interface shows. It may be used from any thread.
     public func update(_ progress: Progress) {
         let isReceiving = bytesReceived > 0 || totalBytesToReceive != nil
         progress.totalUnitCount = (isReceiving ? totalBytesToReceive : totalBytesToSend) ?? -1

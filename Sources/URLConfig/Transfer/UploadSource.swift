@@ -9,17 +9,17 @@
 public enum UploadSource: Sendable {
     /// Bytes in memory.
     ///
-    /// Without a `Content-Type` in the request, it is `application/octet-stream`.
+    /// If the request has no `Content-Type`, `application/octet-stream` is sent.
     case data(Data)
     /// The content of a file, read while it is sent.
     ///
-    /// Only a regular file can be sent, and its size must not change meanwhile. Without a `Content-Type` in the request,
-    /// the file's extension decides.
+    /// Only a regular file can be sent, and its size must not change meanwhile. If the request has no `Content-Type`,
+    /// it is that of the file's extension, or `application/octet-stream`.
     case file(URL)
     /// A form as `multipart/form-data` (RFC 7578).
     ///
-    /// It is assembled in a temporary file, so that its files need no memory. A `Content-Type` in the request is an
-    /// error (``RequestError/Code/invalidRequest``): it has no boundary.
+    /// It is assembled in a temporary file, so that its files need no memory. The file is removed after the upload. A
+    /// `Content-Type` in the request is an error (``RequestError/Code/invalidRequest``): it has no boundary.
     case multipart(MultipartForm)
 }
 

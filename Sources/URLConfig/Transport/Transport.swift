@@ -72,8 +72,8 @@ public struct Transport: Sendable {
     /// Sends a request once, for another transport.
     ///
     /// - Parameter request: The request that the other transport received. It may be changed.
-    /// - Returns: The head of the response, and the body, which may still arrive. ``urlSession`` keeps bytes in memory
-    ///   until they are read.
+    /// - Returns: The head of the response, and the body, which may still arrive. If the body is read slowly,
+    ///   ``urlSession`` pauses the transfer; on Linux it keeps 2 MB in memory and the rest in a temporary file.
     /// - Throws: ``RequestError`` if the request cannot be sent, and the errors of the transport. ``urlSession`` throws
     ///   `URLError` for network failures and expired time limits, and `CancellationError` if the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
