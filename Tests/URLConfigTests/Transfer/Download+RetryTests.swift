@@ -27,7 +27,7 @@ import Testing
         try await FileServer(Self.version, cuts: [.init(count: 500_000, end: .hang)]).serving { server in
             let request = server.request("a.zip") { $0.timeout = .seconds(3) }
             let response = try await server.session.download(for: request, to: folder.file, config: .silent) {
-                $0.retry = RetryPolicy(attempts: 2).quick
+                $0.retry = RetryPolicy(attempts: 5).quick
             }
             #expect(folder.has(Self.version.content))
             #expect(response.status == .partialContent)
