@@ -14,6 +14,7 @@ struct TransferInMemory {
         [
             Self(transport, "stream", "/body/\(size)") { try await read($0, $1, slowly: false) },
             Self(transport, "slow reader", "/body/\(size)") { try await read($0, $1, slowly: true) },
+            Self(transport, "download", "/body/\(size)") { try await download($0, $1) },
             Self(transport, "upload of a file", "/sink") { url, transport in
                 let file = try SparseFile(size: size)
                 try await upload(.file(file.url), file.checksum, to: url, transport)
@@ -68,6 +69,20 @@ struct TransferInMemory {
             }
         }
         require(arrival.count == size, "\(arrival.count) bytes")
+    }
+
+    /// Downloads a file, and compares it with what the server sends.
+    private static func download(_ url: URL, _ transport: Transport) async throws {
+        let target = FileManager.default.temporaryDirectory.appendingPathComponent("URLConfig-\(UUID()).bin")
+        defer { try? FileManager.default.removeItem(at: target) }
+        try await URLSession(configuration: .ephemeral).download(for: URLRequest(url: url), to: target) {
+            $0.logger = nil
+            $0.transport = transport
+        }
+        var arrival = Arrival(isCompared: true)
+        let file = try FileHandle(forReadingFrom: target)
+        while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { arrival.receive(piece) }
+        require(arrival.count == size, "\(arrival.count) bytes in the file")
     }
 
     private static func upload(
