@@ -50,7 +50,8 @@ final class Store: Sendable {
                 try await Task.sleep(for: .milliseconds(1))
             }
             return HTTPResponse(
-                statusCode: .created, headers: [.contentType: "application/json"], body: Data(#"{"size": \#(count)}"#.utf8))
+                statusCode: .created, headers: [.contentType: "application/json"],
+                body: Data(#"{"size": \#(count)}"#.utf8))
         default:
             return HTTPResponse(statusCode: .notFound)
         }

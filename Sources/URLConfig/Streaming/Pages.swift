@@ -49,6 +49,7 @@ public struct Pages: AsyncSequence, Sendable {
             // Errors leave it at the end.
             state = .end
             guard let request = try request(after: last) else { return nil }
+            isForeign = isForeign || pages.next == nil && Origin(request.url) != Origin(pages.request.url)
             let page = try await pages.page(request, isForeign: isForeign)
             state = .page(page)
             return page

@@ -94,7 +94,8 @@ struct Download: Sendable {
         switch answer.decision {
         // The next response is the one that counts.
         case .again: break
-        case .refuse where head.isSuccess: answer.received = try await loop.validated(received.withContent(loop.call.config.clock))
+        case .refuse where head.isSuccess:
+            answer.received = try await loop.validated(received.withContent(loop.call.config.clock))
         default: answer.received = try await loop.validated(received)
         }
         return answer

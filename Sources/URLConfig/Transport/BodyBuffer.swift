@@ -8,7 +8,9 @@ struct BodyBuffer: Sendable {
     /// The number of bytes that may still arrive.
     private var room: Int
     private(set) var data = Data()
-    /// The files of what does not fit, in order. Several, so that what was read can be released meanwhile.
+    /// The files of what does not fit, in order.
+    ///
+    /// There are several, so that the disk has room again for what was read.
     private var files: [SpillFile] = []
 
     /// - Parameters:

@@ -31,7 +31,7 @@ import Testing
             try await delays(
                 event, .events("retry: 10000\ndata: a\n\n"), event, .events("data: a\n\nretry: 500\n"), event,
                 .events("data: a\n\nretry: no\n\nretry: 0\n")),
-            [3, 10, 10, 0.5, 0.5, 0])
+            [3, 10, 10, 0.5, 0.5, 0.1])
     }
 
     @Test func `it doubles while nothing arrives, up to half a minute`() async throws {

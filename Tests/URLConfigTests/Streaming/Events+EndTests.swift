@@ -147,7 +147,8 @@ import Testing
             try connection.read()
             try connection.send(FaultServer.Fault.eventsHead + "data: a\n\ndata: ")
             let bytes = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
-            while true { try connection.send(bytes) }
+            for _ in 0..<20 { try connection.send(bytes) }
+            try connection.waitForEnd()
         }
         try await FaultServer.serving(long) { server in
             let events = await server.events()

@@ -14,13 +14,14 @@ extension FaultServer.Fault {
             "HTTP/1.1 \(line)\r\n\(fields)Connection: close\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
     }
 
-    /// Sends a head, and then the same text until the client closes.
+    /// Sends a head, and then the same text many times, and waits until the client closes.
     static func endless(_ head: String, _ text: String, onEnd: @escaping @Sendable () -> Void) -> Self {
         Self { connection in
             try connection.read()
             defer { onEnd() }
             try connection.send(head)
-            while true { try connection.send(text) }
+            for _ in 0..<100_000 { try connection.send(text) }
+            try connection.waitForEnd()
         }
     }
 

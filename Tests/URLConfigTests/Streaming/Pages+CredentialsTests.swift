@@ -24,7 +24,7 @@ import Testing
             #expect(count == 4)
             #expect(origins.seen.map(\.origin) == ["a", "b", "b", "a"])
             for name in Self.credentials {
-                #expect(origins.seen.map { $0.field(name) } == ["secret", nil, nil, "secret"], "\(name)")
+                #expect(origins.seen.map { $0.field(name) } == ["secret", nil, nil, nil], "\(name)")
             }
             #expect(origins.seen.allSatisfy { $0.field("Accept") == "text/plain" })
         }
@@ -36,9 +36,9 @@ import Testing
             let pages = origins.a.pages(for: request(origins)) { $0.authenticator = authenticator }
             let count = try await pages.all.count
             #expect(count == 4)
-            #expect(origins.seen.map { $0.field("Authorization") } == ["1", nil, nil, "2"])
+            #expect(origins.seen.map { $0.field("Authorization") } == ["1", nil, nil, nil])
         }
-        #expect(authenticator.asked == 2)
+        #expect(authenticator.asked == 1)
     }
 
     @Test func `those of a session too`() async throws {
@@ -56,7 +56,7 @@ import Testing
             #else
             let blank: String? = ""
             #endif
-            #expect(origins.seen.map { $0.field("Authorization") } == ["secret", blank, blank, "secret"])
+            #expect(origins.seen.map { $0.field("Authorization") } == ["secret", blank, blank, blank])
         }
     }
 
@@ -83,8 +83,8 @@ import Testing
             let count = try await pages.all.count
             #expect(count == 3)
             #expect(origins.seen.map(\.origin) == ["a", "b", "a", "a"])
-            #expect(origins.seen.map { $0.field("Authorization") } == ["1", nil, nil, "2"])
-            #expect(origins.seen.map { $0.field("Cookie") } == ["secret", nil, nil, "secret"])
+            #expect(origins.seen.map { $0.field("Authorization") } == ["1", nil, nil, nil])
+            #expect(origins.seen.map { $0.field("Cookie") } == ["secret", nil, nil, nil])
         }
     }
 

@@ -37,7 +37,7 @@ import Testing
         for _ in 0..<10 { _ = reconnection.delay(after: Self.empty, jitter: 0) }
         #expect(reconnection.delay(after: Self.empty, jitter: 0) == .seconds(30))
         reconnection.time = .zero
-        #expect(reconnection.delay(after: Self.event, jitter: 1) == .zero)
+        #expect(reconnection.delay(after: Self.event, jitter: 1) == .milliseconds(150))
         #expect(reconnection.delay(after: Self.empty, jitter: 0) == .seconds(1))
     }
 }

@@ -2,13 +2,14 @@ import Foundation
 
 @testable import URLConfig
 
-/// A server whose response is very long or does not end, and what happened there.
+/// A server whose response is long and does not end, and what happened there.
 final class EndlessBody: Sendable {
     private let state = Locked((sent: 0, isOver: false))
     private let length: Int
 
-    /// - Parameter length: The bytes after which the server waits; by default it never does.
-    init(length: Int = .max) {
+    /// - Parameter length: The bytes after which the server waits. Without a limit, a slow reader would leave gigabytes
+    ///   in its temporary file, and Foundation's queue would be busy with them.
+    init(length: Int = 8_000_000) {
         self.length = length
     }
 

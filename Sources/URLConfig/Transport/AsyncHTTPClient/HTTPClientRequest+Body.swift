@@ -26,7 +26,14 @@ final class StreamPieces: AsyncSequence, Sendable {
         var count: Int64 = 0
         var isOver = false
         var piece: OneShot<ByteBuffer?>?
+        /// The last pieces, which may still wait to be written.
+        var unwritten: [ByteBuffer] = []
     }
+
+    /// The most pieces that wait to be written: 1 MB.
+    ///
+    /// AsyncHTTPClient limits them only when the thread of the connection runs.
+    private static let mostUnwritten = 16
 
     private let state = Locked(State())
     private let length: Int64?
@@ -80,10 +87,34 @@ final class StreamPieces: AsyncSequence, Sendable {
         guard !isOver else { throw CancellationError() }
         // The next bytes are wanted when the ones before were sent.
         progress?.sent(count, of: length)
-        queue.async { [read] in next.resolve(read()) }
+        queue.async { self.read(next) }
         let piece = try await next.value()
-        state.withLock { $0.count += Int64(piece?.readableBytes ?? 0) }
+        state.withLock { state in
+            state.count += Int64(piece?.readableBytes ?? 0)
+            if let piece { state.unwritten.append(piece) }
+        }
         return piece
+    }
+
+    /// Reads the next piece as soon as few enough pieces wait to be written.
+    private func read(_ next: OneShot<ByteBuffer?>) {
+        guard hasRoom else {
+            queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak self] in
+                if let self { self.read(next) } else { next.resolve(.failure(CancellationError())) }
+            }
+            return
+        }
+        next.resolve(read())
+    }
+
+    private var hasRoom: Bool {
+        state.withLock { state in
+            guard state.unwritten.count >= Self.mostUnwritten else { return true }
+            // What was written has no other owner.
+            guard state.unwritten[0].modifyIfUniquelyOwned({ _ in }) != nil else { return state.isOver }
+            state.unwritten.removeFirst()
+            return true
+        }
     }
 }
 

@@ -103,8 +103,8 @@ struct AsyncHTTPClientSender {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
         let received = Transport.Response(
-            status: .init(integerLiteral: Int(response.status.code)), headerFields: HTTPFields(received: response.headers),
-            body: ResponseBody(pieces))
+            status: .init(integerLiteral: Int(response.status.code)),
+            headerFields: HTTPFields(received: response.headers), body: ResponseBody(pieces))
         request.storeCookies(of: received)
         return received
     }
