@@ -2,8 +2,6 @@
 final class SendLoop: Sendable {
     typealias Outcome = Result<Received, any Error>
 
-    /// The maximum number of responses to challenges of one URL, because a delegate may have only wrong credentials.
-    private static let mostChallenges = 2
     /// The time for a fallback when the deadline has passed.
     private static let fallbackLimit = Duration.seconds(1)
 
@@ -11,8 +9,8 @@ final class SendLoop: Sendable {
     static let closures = Locked(())
 
     let call: Call
-    private let session: URLSession
-    private let transport: Transport
+    let session: URLSession
+    let transport: Transport
     /// The body of the request, if the request does not contain it.
     private let upload: UploadSource?
     /// Whether the call returns when the head of the response has arrived.
@@ -22,7 +20,7 @@ final class SendLoop: Sendable {
     /// Then the caller logs failures, and the deadline is only for the head of the response.
     let reconnects: Bool
     let log: RequestLog
-    private let timeline: Timeline
+    let timeline: Timeline
     private let known: KnownSecrets
     private let isForeign: Bool
 
@@ -192,137 +190,6 @@ final class SendLoop: Sendable {
         return try await transport.opened(request).opened(request)
     }
 
-    /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
-    private func repeated(_ hop: inout Hop, _ sent: URLRequest, after lost: Transport.LostConnection?) async throws
-        -> Bool
-    {
-        guard let lost, !hop.isRepeated, sent.hasIdempotentMethod, !Task.isCancelled,
-            let request = try await lost.exchange.repeatable(hop.request)
-        else { return false }
-        note(hop, "again on a new connection")
-        (hop.request, hop.isRepeated) = (request, true)
-        return true
-    }
-
-    /// Responds to a challenge, unless the request already has an `Authorization`.
-    private func challenged(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let received) = outcome, hop.challenges < Self.mostChallenges,
-            received.response.request.value(forHTTPHeaderField: "Authorization") == nil,
-            let credential = try await received.exchange?.credential(after: hop.challenges),
-            let request = try await received.exchange.repeatable(hop.request)
-        else { return false }
-        try Task.checkCancellation()
-        note(hop, "with credentials for the server's challenge")
-        hop.request = request
-        // A transport may have sent the request to another origin.
-        hop.credential = (credential, Origin(received.response.url))
-        hop.challenges += 1
-        return true
-    }
-
-    private func redirected(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        var redirected = hop.request
-        // So that the policy and the delegates see that there is a body, and can remove it.
-        let marker = hop.body.map { _ in InputStream(data: Data()) }
-        if let marker { redirected.httpBodyStream = marker }
-        guard case .success(let received) = outcome,
-            let proposed = try call.config.redirects.next(
-                after: received.response, to: redirected, call.config.redaction),
-            let next = try await received.exchange.redirection(to: proposed)
-        else { return false }
-        let response = received.response
-        guard hop.redirects < RedirectPolicy.most else {
-            throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
-        }
-        var safe = next.keepingCredentials(for: proposed, call.config.redaction)
-        let keepsBody = marker != nil && safe.httpBodyStream === marker
-        if keepsBody { safe.httpBodyStream = nil }
-        guard let request = try await received.exchange.repeatable(safe)
-        else { throw URLError(.requestBodyStreamExhausted) }
-        try Task.checkCancellation()
-        do {
-            try transport.check(request)
-        } catch {
-            throw RequestError.refusedRedirect(error.reason, response)
-        }
-        note(hop, "to \(call.config.redaction.url(request.url?.absoluteString ?? ""))")
-        hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
-        if !keepsBody { hop.body = nil }
-        hop.request = request
-        hop.redirects += 1
-        (hop.credential, hop.challenges, hop.isRepeated) = (nil, 0, false)
-        return true
-    }
-
-    private func reauthorized(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        guard case .success(let received) = outcome, call.config.throwsUnauthorized, !hop.isForeign,
-            call.config.isUnauthorized(received.response)
-        else { return false }
-        var response = received.response
-        response.requestAsMade = hop.request
-        var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
-        // A renewal may need the connection, and the body of a stream may not end.
-        if !hop.hasNewCredentials, call.config.authenticator != nil { received.endBody() }
-        if !hop.hasNewCredentials, let authenticator = call.config.authenticator,
-            try await WorkScope.of(authenticator.object, { try await authenticator.reauthorize(after: response) })
-        {
-            try Task.checkCancellation()
-            if let request = try await received.exchange.repeatable(hop.request) {
-                note(hop, "credentials refreshed")
-                (hop.request, hop.hasNewCredentials) = (request, true)
-                return true
-            }
-            // The next call uses the new credentials, so the user must not be signed out.
-            reason += "; there are new credentials, but the body stream cannot be sent again"
-        } else {
-            try Task.checkCancellation()
-            response.data = try await received.withContentOfFailure(call.config.clock).response.data
-            let refusal = await (call.config.authenticator as? TokenAuthenticator)?.explanation(of: response)
-            if hop.challenges == 0, !session.addsAuthorization {
-                if call.config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
-                    reason = "the request has no Authorization, and the call has no authenticator"
-                }
-                reason = refusal?.reason ?? reason
-            }
-            if refusal?.isFirstRefusal ?? true, let onUnauthorized = call.config.onUnauthorized {
-                try await WorkScope.of(Self.closures) { await onUnauthorized(response) }
-            }
-        }
-        throw RequestError(.unauthorized, reason: reason, response: response)
-    }
-
-    /// - Parameter sent: The request after it was authorized: an authenticator may have changed its method.
-    func retried(_ hop: inout Hop, _ sent: URLRequest, _ outcome: Outcome) async throws -> Bool {
-        let retry = call.config.retry
-        // Most calls end here.
-        guard hop.attempts < retry.attempts else { return false }
-        guard !Task.isCancelled, hop.request.httpBodyStream == nil, sent.isRepeatable,
-            let (delay, reason) = retry.delay(
-                after: hop.attempts, of: hop.request, outcome.map(\.response), now: Date(),
-                remaining: call.config.deadline.map { $0.clamped - call.elapsed() }, jitter: .random(in: 0...1))
-        else { return false }
-        guard !retry.isBudgeted || retry.budget.spend(hop.host) else {
-            note(hop, "not retried: the retry budget is spent")
-            return false
-        }
-        note(hop, reason)
-        hop.attempts += 1
-        if case .success(let received) = outcome { received.endBody() }
-        try await call.config.clock.sleep(for: delay)
-        return true
-    }
-
-    /// Adds to the last attempt the time that its body took, and the error if it has broken off.
-    func endBody(after duration: Duration, _ error: (any Error)? = nil) {
-        timeline.changeLast { attempt in
-            attempt.duration += duration
-            attempt.error = error
-        }
-    }
-
-    /// All attempts of the call until now.
-    var attempts: [Attempt] { timeline.all }
-
     /// Adds to the log and to the last attempt why another attempt follows, or why not.
     func note(_ hop: Hop, _ reason: String) {
         log.again(hop.request, timeline.changeLast { $0.reason = reason })
@@ -390,5 +257,5 @@ final class SendLoop: Sendable {
 
 extension Authenticator {
     /// The authenticator itself; `nil` for value types.
-    fileprivate var object: AnyObject? { type(of: self) is AnyClass ? self as AnyObject : nil }
+    var object: AnyObject? { type(of: self) is AnyClass ? self as AnyObject : nil }
 }
