@@ -99,7 +99,7 @@ final class SendLoop: Sendable {
 
     /// The error for a deadline that has passed.
     func expired(_ deadline: Duration, _ request: URLRequest, after cause: (any Error)? = nil) -> RequestError {
-        var reason = "there was no response within \(deadline.shown)"
+        var reason = "there was no complete response within \(deadline.shown)"
         if deadline <= .zero { reason = "the deadline, \(deadline.shown), passed before anything was sent" }
         if cause != nil { reason += "; the fallback did not return in time either" }
         var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)

@@ -10,7 +10,7 @@ extension URLSession {
     /// it is moved into place in one step. The steps of each request are those of `response(for:)`, with these
     /// differences:
     /// - If the transfer fails and ``Config/retry`` allows another attempt, only the rest is requested (RFC 9110 §14).
-    ///   The attempts are counted anew after each 64 kB that have arrived.
+    ///   The count of attempts starts again when 64 kB more have arrived.
     /// - If the call fails or its task is cancelled, the part is kept, and the next call with the same request and
     ///   target continues it. For this, the server has to name the version of the file: with a strong `ETag`, or a
     ///   `Last-Modified` that is older than a minute. If the version has changed, the file is downloaded from the

@@ -25,7 +25,7 @@ import Testing
 
     @Test func `after silence, the rest is requested`() async throws {
         try await FileServer(Self.version, cuts: [.init(count: 500_000, end: .hang)]).serving { server in
-            let request = server.request("a.zip") { $0.timeout = .seconds(3) }
+            let request = server.request("a.zip") { $0.timeout = .seconds(10) }
             let response = try await server.session.download(for: request, to: folder.file, config: .silent) {
                 $0.retry = RetryPolicy(attempts: 50).quick
             }
