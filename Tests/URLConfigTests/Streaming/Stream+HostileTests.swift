@@ -6,7 +6,15 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StreamHostileTests {
     @Test(arguments: ["100 Continue", "102 Processing", "103 Early Hints"])
     func `an interim response is not the response`(status: String) async throws {
-        try await FaultServer.serving(.interim(status, times: 2)) { server in
+        let late = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 \(status)\r\nX-Interim: 1\r\n\r\n")
+            // Time in which a client could take it for the response.
+            try connection.pause(.milliseconds(300))
+            try connection.send(FaultServer.Fault.answer("{}"))
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(late) { server in
             let response = try await server.stream()
             #expect(response.status == .ok)
             #expect(try response.headerFields[#require(.init("X-Interim"))] == nil)
