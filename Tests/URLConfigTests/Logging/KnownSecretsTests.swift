@@ -6,6 +6,20 @@ import Testing
 
 /// The secrets that a real call knows, also those of its authenticator, session and cookies.
 @Suite struct KnownSecretsTests {
+    @Test func `they do not keep the body stream of a request`() {
+        let known = KnownSecrets()
+        weak var kept: InputStream?
+        do {
+            let stream = InputStream(data: Data("body".utf8))
+            var request = URLRequest.with(.init(host: "http://h.invalid"))
+            request.httpBodyStream = stream
+            known.add(request)
+            kept = stream
+        }
+        #expect(kept == nil)
+        withExtendedLifetime(known) {}
+    }
+
     @Test func `what an authenticator and the session put on a request is hidden in what the server says`() async throws
     {
         try await Loopback.serving { request in

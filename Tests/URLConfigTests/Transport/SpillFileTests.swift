@@ -39,6 +39,19 @@ import Testing
         #expect(rest == Data("6789a".utf8))
     }
 
+    @Test func `while the reader lags, the file that was read is released`() throws {
+        var buffer = BodyBuffer(memory: 1 << 10)
+        let piece = Data(count: 1 << 20)
+        for _ in 0..<3 { try buffer.receive(piece) }
+        weak var first: SpillFile?
+        first = try #require(Mirror(reflecting: buffer).descendant("files", 0) as? SpillFile)
+        for _ in 0..<80 {
+            try buffer.receive(piece)
+            _ = try buffer.take()
+        }
+        #expect(first == nil)
+    }
+
     #if os(Linux)
     @Test func `a full disk is a clear error`() throws {
         let file = SpillFile(descriptor: open("/dev/full", O_RDWR))

@@ -1,0 +1,178 @@
+import Testing
+
+@testable import URLConfig
+
+/// Streams whose server does not end a body, or ends it too early.
+@Suite(.timeLimit(.minutes(10))) struct StreamHostileTests {
+    @Test(arguments: ["100 Continue", "102 Processing", "103 Early Hints"])
+    func `an interim response is not the response`(status: String) async throws {
+        let late = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 \(status)\r\nX-Interim: 1\r\n\r\n")
+            // Time in which a client could take it for the response.
+            try connection.pause(.milliseconds(300))
+            try connection.send(FaultServer.Fault.answer("{}"))
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(late) { server in
+            let response = try await server.stream()
+            #expect(response.status == .ok)
+            #expect(try response.headerFields[#require(.init("X-Interim"))] == nil)
+            #expect(try await response.collect(upTo: 10).text() == "{}")
+        }
+    }
+
+    @Test func `while a retry waits, the connection of the failure is closed`() async throws {
+        let failure = UnfinishedBody("503 Busy")
+        try await FaultServer.serving(failure.fault) { server in
+            // Its clock stands still.
+            let call = Task {
+                try await server.stream {
+                    $0.clock = TestClock()
+                    $0.retry = RetryPolicy(attempts: 2)
+                    $0.retry.isBudgeted = false
+                }
+            }
+            defer { call.cancel() }
+            try await waitUntil { failure.isOver }
+            #expect(server.requests.count == 1)
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+    }
+
+    @Test func `a renewal can use the only connection, which an unfinished refusal had`() async throws {
+        try await FaultServer.serving(.first(1, then: "401 Unauthorized")) { server in
+            let configuration = URLSessionConfiguration.ofTests
+            configuration.httpMaximumConnectionsPerHost = 1
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            let authenticator = RenewingAuthenticator {
+                try await session.response(for: server.request("/token"), config: .silent)
+            }
+            let response = try await session.stream(for: server.request(), config: .silent) {
+                $0.authenticator = authenticator
+                $0.deadline = .seconds(45)
+            }
+            #expect(try await response.collect(upTo: 10).text() == "ok")
+            #expect(response.attempts.count == 2)
+        }
+    }
+
+    @Test func `a stream that nobody reads is ended at its deadline`() async throws {
+        let (body, clock) = (EndlessBody(), TestClock())
+        try await FaultServer.serving(body.fault) { server in
+            let response = try await server.stream {
+                $0.clock = clock
+                $0.deadline = .seconds(5)
+            }
+            try await waitUntil {
+                clock.advance(by: .seconds(5))
+                return body.isOver
+            }
+            let error = await #expect(throws: RequestError.self) { try await response.collect(upTo: 10) }
+            #expect(error?.code == .deadlineExceeded)
+        }
+    }
+
+    @Test func `a fallback can be read after the deadline`() async throws {
+        let clock = TestClock()
+        try await FaultServer.serving(.hangBeforeHead) { server in
+            let call = Task {
+                try await server.stream { config in
+                    config.clock = clock
+                    config.deadline = .seconds(5)
+                    config.fallback = { DataResponse(request: $1, data: Data("stored".utf8)) }
+                }
+            }
+            try await waitUntil { !server.requests.isEmpty && clock.asked.contains(.seconds(5)) }
+            clock.advance(by: .seconds(5))
+            let response = try await call.valueInTime
+            #expect(try await response.collect(upTo: 10).text() == "stored")
+        }
+    }
+
+    @Test func `the explanation of a failure may take ten seconds`() async throws {
+        let clock = TestClock()
+        let dripping = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 404 Not Found\r\n\r\n")
+            while true {
+                try connection.send("x")
+                try connection.pause(.milliseconds(20))
+            }
+        }
+        try await FaultServer.serving(dripping) { server in
+            let call = Task { try await server.stream { $0.clock = clock } }
+            try await waitUntil { clock.asked.contains(.seconds(10)) }
+            clock.advance(by: .seconds(10))
+            #expect(try await call.valueInTime.status == .notFound)
+        }
+    }
+
+    @Test func `an unfinished line is no line`() async throws {
+        let unfinished = FaultServer.Fault.raw(FaultServer.Fault.head(length: 100) + "1\n23")
+        try await FaultServer.serving(unfinished) { server in
+            var lines = try await server.stream().lines.makeAsyncIterator()
+            #expect(try await lines.next() == "1")
+            await #expect(throws: URLError.self) { _ = try await lines.next() }
+            #expect(try await lines.next() == nil)
+            var values = try await server.stream().values(of: Int.self).makeAsyncIterator()
+            #expect(try await values.next() == 1)
+            await #expect(throws: URLError.self) { _ = try await values.next() }
+            #expect(try await values.next() == nil)
+        }
+    }
+
+    @Test func `a cancelled loop gets no more lines, although they have arrived`() async throws {
+        try await FaultServer.serving(.ok(String(repeating: "a\n", count: 10_000))) { server in
+            let count = Locked(0)
+            let loop = Task {
+                for try await _ in try await server.stream().lines {
+                    let count = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if count == 10 { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+            }
+            await #expect(throws: CancellationError.self) { try await loop.value }
+            #expect(count.withLock { $0 } == 10)
+        }
+    }
+}
+
+/// A response whose body does not end, and whether the client has ended the connection.
+private final class UnfinishedBody: Sendable {
+    private let over = Locked(false)
+    private let head: String
+    var isOver: Bool { over.withLock { $0 } }
+
+    init(_ head: String) {
+        self.head = head
+    }
+
+    var fault: FaultServer.Fault {
+        .init { [self] connection in
+            defer { over.set(\.self, true) }
+            try connection.read()
+            try connection.send("HTTP/1.1 \(head)\r\nContent-Length: 1000\r\n\r\nbeginning")
+            try connection.waitForEnd()
+        }
+    }
+}
+
+/// Renews its credentials with a request.
+private final class RenewingAuthenticator: Authenticator {
+    private let renew: @Sendable () async throws -> DataResponse
+
+    init(_ renew: @escaping @Sendable () async throws -> DataResponse) {
+        self.renew = renew
+    }
+
+    func authorize(_ request: inout URLRequest) async throws {
+        request.setValue("1", forHTTPHeaderField: "Authorization")
+    }
+
+    func reauthorize(after response: DataResponse) async throws -> Bool { try await renew().isSuccess }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Who receives the body of an upload, and how long it is kept.
+@Suite(.timeLimit(.minutes(10))) struct UploadHostileTests {
+    private static let redirect = FaultServer.Fault.first(
+        1, .raw("HTTP/1.1 307 Moved\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"), then: .ok("ok"))
+
+    /// Uploads `secret`, and returns what has arrived: the methods and the bodies.
+    private func arrived(
+        _ change: @escaping @Sendable (inout URLRequest) -> Void
+    ) async throws -> [String] {
+        let arrived = Locked<[String]>([])
+        try await FaultServer.serving(Self.redirect) { server in
+            let request = server.request { $0.method = .post }
+            try await server.session.upload(.data(Data("secret".utf8)), for: request, config: .silent) {
+                $0.redirects = RedirectPolicy { _, next in
+                    var next = next
+                    change(&next)
+                    return next
+                }
+            }
+            let requests = server.requests.map { "\($0.head.prefix { $0 != " " }) \($0.bodyText)" }
+            arrived.withLock { $0 = requests }
+        }
+        return arrived.withLock { $0 }
+    }
+
+    @Test func `a redirect policy sees that there is a body, and can remove it`() async throws {
+        let hadBody = Locked(false)
+        let arrived = try await arrived { next in
+            let hasBody = next.httpBodyStream != nil
+            hadBody.withLock { $0 = hasBody }
+            next.httpBodyStream = nil
+        }
+        #expect(arrived == ["POST secret", "POST "])
+        #expect(hadBody.withLock { $0 })
+    }
+
+    @Test func `a redirect policy can change the method, and the body`() async throws {
+        #expect(try await arrived { $0.httpMethod = "PUT" } == ["POST secret", "PUT secret"])
+        #expect(try await arrived { $0.httpBody = Data("other".utf8) } == ["POST secret", "POST other"])
+        let get = try await arrived { next in
+            next.httpMethod = "GET"
+            next.httpBodyStream = nil
+        }
+        #expect(get == ["POST secret", "GET "])
+    }
+
+    @Test func `secrets of the body are hidden in what the server says`() async throws {
+        let echo = Transport { _ in
+            .init(
+                status: .badRequest, headerFields: [.contentType: "text/plain"],
+                body: .init(Data("no such thing: hunter2xyz".utf8)))
+        }
+        let request = URLRequest.with(.init(host: "http://h.invalid")) {
+            $0.method = .post
+            $0.headers[.contentType] = "application/json"
+        }
+        let body = Data(#"{"password": "hunter2xyz"}"#.utf8)
+        let response = try await URLSession.shared.upload(.data(body), for: request, config: .silent) {
+            $0.transport = echo
+        }
+        let error = try #require(throws: RequestError.self) { try response.validated() }
+        #expect("\(error)".contains("no such thing"))
+        #expect(!"\(error)".contains("hunter2"))
+    }
+
+    @Test func `the request's timeout is no limit for a transport that sends a body`() async throws {
+        let (gate, clock) = (Gate(), TestClock())
+        let slow = Transport { _ in
+            await gate.pass()
+            return .init(body: .init(Data("ok".utf8)))
+        }
+        let request = URLRequest.with(.init(host: "http://h.invalid")) {
+            $0.method = .put
+            $0.timeout = .seconds(2)
+        }
+        let call = Task {
+            try await URLSession.shared.upload(.data(Data("body".utf8)), for: request, config: .silent) {
+                $0.transport = slow
+                $0.clock = clock
+            }
+        }
+        await gate.waitForArrivals()
+        // A limit would now be over.
+        for _ in 0..<100 {
+            clock.advance(by: .seconds(2))
+            await Task.yield()
+        }
+        #expect(clock.asked.isEmpty)
+        gate.open()
+        #expect(try await call.valueInTime.text() == "ok")
+    }
+
+    #if os(Linux)
+    @Test func `a response that is kept does not keep the file open`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.file("film.mp4", Data(count: 100_000))
+        try await FaultServer.serving(.ok("ok")) { server in
+            var kept: [DataResponse] = []
+            for _ in 0..<5 {
+                let request = server.request { $0.method = .put }
+                kept.append(try await server.session.upload(.file(file), for: request, config: .silent))
+            }
+            try await waitUntil {
+                try !FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains {
+                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+                    return target?.hasSuffix(file.path) == true
+                }
+            }
+            #expect(kept.count == 5)
+        }
+    }
+    #endif
+}
