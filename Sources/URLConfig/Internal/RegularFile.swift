@@ -18,8 +18,8 @@ struct RegularFile: ~Copyable {
 
     /// Opens a file.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no regular file at this URL
-    ///   that can be read, or if it is longer than its size, as in `/proc`. The reason contains only the file's name.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no regular file at this
+    ///   URL that can be read, or if it is longer than its size, as in `/proc`. The reason has only the file's name.
     init(_ url: URL) throws(RequestError) {
         let name = url.lastPathComponent
         let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } }
@@ -49,8 +49,8 @@ struct RegularFile: ~Copyable {
 
     /// Passes the content to a function, in pieces.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the file cannot be read, or if it is
-    ///   not as long as it was when it was opened; the errors of the function.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the file cannot be read, or if it
+    ///   is not as long as it was when it was opened; the errors of the function.
     func forEachPiece(_ use: (Data) throws -> Void) throws {
         var piece = Data(count: Self.pieceSize)
         var count: Int64 = 0

@@ -109,13 +109,13 @@ final class SendLoop: Sendable {
     }
 
     private func receivedWithUpload(_ request: URLRequest) async throws -> Received {
-        guard let upload else { return try await answered(firstHop(for: request)).received }
+        guard let upload else { return try await lastResponse(of: firstHop(for: request)).received }
         let prepared = try await upload.prepared(for: request)
         defer { prepared.remove() }
         call.progress?.sent(0, of: prepared.length)
         var hop = firstHop(for: prepared.request)
         hop.body = prepared.body
-        return try await answered(hop).received
+        return try await lastResponse(of: hop).received
     }
 
     /// The beginning of a call.
@@ -128,8 +128,8 @@ final class SendLoop: Sendable {
     }
 
     /// Sends the request of a hop and all that follow it, and returns the last response and its hop.
-    func answered(_ hop: Hop) async throws -> (received: Received, hop: Hop) {
-        var hop = hop
+    func lastResponse(of first: Hop) async throws -> (received: Received, hop: Hop) {
+        var hop = first
         while true {
             let request = try await authorized(hop)
             let (outcome, lost) = await sent(request, hop)

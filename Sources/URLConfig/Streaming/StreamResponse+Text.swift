@@ -53,8 +53,8 @@ extension ServerSentEvent {
     /// A model from the data as JSON, decoded with the decoder of the call.
     ///
     /// - Parameter type: The type of the model; by default what the context expects.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the data as its content. For an event that
-    ///   no call has received, the error of the decoder.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the data as its content. For an event
+    ///   that no call has received, the error of the decoder.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         guard let head else { return try DataResponse.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
         return try head.decoded(type, from: data)

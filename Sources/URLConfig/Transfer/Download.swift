@@ -3,7 +3,7 @@ struct Download: Sendable {
     /// The bytes that attempts must add to the file before they no longer count for the ``RetryPolicy``.
     private static let progress = Resumption.shortestPiece
 
-    private struct Answer: Sendable {
+    private struct Opened: Sendable {
         var received: Received
         let decision: Resumption.Decision
         let attempts: Int
@@ -49,10 +49,10 @@ struct Download: Sendable {
             hop.attempts = attempts
             let resumption = try await part.run { $0.resumption }
             resumption.prepare(&hop.request)
-            let answer = try await loop.inTime(request) { [hop] in try await send(hop, resumption) }
-            hop.attempts = answer.attempts
-            let head = answer.received.response
-            switch answer.decision {
+            let opened = try await loop.inTime(request) { [hop] in try await send(hop, resumption) }
+            hop.attempts = opened.attempts
+            let head = opened.received.response
+            switch opened.decision {
             case .again(let reason):
                 loop.note(hop, "again from the start: \(reason)")
                 try await part.run { try $0.restart() }
@@ -70,7 +70,7 @@ struct Download: Sendable {
                 expect(total, after: range.lowerBound)
             }
             do {
-                try await receive(answer.received, in: part)
+                try await receive(opened.received, in: part)
                 if try await !part.run({ $0.needsMore }) { return try await finish(head, in: part) }
                 loop.note(hop, "for the next bytes")
             } catch {
@@ -85,20 +85,20 @@ struct Download: Sendable {
     }
 
     /// Sends a request, and decides what is done with the response before the validators may change it.
-    private func send(_ hop: Hop, _ resumption: Resumption) async throws -> Answer {
-        let (received, last) = try await loop.answered(hop)
+    private func send(_ hop: Hop, _ resumption: Resumption) async throws -> Opened {
+        let (received, last) = try await loop.lastResponse(of: hop)
         let head = received.response
-        var answer = Answer(
+        var opened = Opened(
             received: received, decision: resumption.decision(head.status, head.headerFields, of: head.url),
             attempts: last.attempts)
-        switch answer.decision {
+        switch opened.decision {
         // The next response is the one that counts.
         case .again: break
         case .refuse where head.isSuccess:
-            answer.received = try await loop.validated(received.withContent(loop.call.config.clock))
-        default: answer.received = try await loop.validated(received)
+            opened.received = try await loop.validated(received.withContent(loop.call.config.clock))
+        default: opened.received = try await loop.validated(received)
         }
-        return answer
+        return opened
     }
 
     private func receive(_ received: Received, in part: PartWriter) async throws {

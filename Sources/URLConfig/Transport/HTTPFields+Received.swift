@@ -1,10 +1,10 @@
 extension HTTPFields {
     /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
-    init(received fields: some Collection<(name: String, value: String)>) {
+    init(received fields: some Sequence<(name: String, value: String)>) {
         self.init()
         let known = HTTPField.Name.frequent
         var valid: [HTTPField] = []
-        valid.reserveCapacity(Swift.min(fields.count, 1 << 15))
+        valid.reserveCapacity(fields.underestimatedCount)
         for (name, value) in fields.prefix(1 << 15) {
             guard let name = known[name] ?? HTTPField.Name(name) else { continue }
             valid.append(HTTPField(name: name, value: value))

@@ -45,7 +45,7 @@ extension Exchange {
         }
     }
 
-    /// Waits until Foundation shows a challenge that credentials may answer: it reads the whole body before.
+    /// Waits until Foundation reports a challenge; before that, it reads the whole body of the refusal.
     func waitForChallenge(_ head: HTTPURLResponse) async {
         guard head.statusCode == 401, let field = head.value(forHTTPHeaderField: "WWW-Authenticate"),
             field.lowercased().contains("basic"),

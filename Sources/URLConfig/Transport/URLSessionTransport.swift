@@ -99,9 +99,9 @@ extension URLRequest {
 extension HTTPFields {
     init(_ response: HTTPURLResponse) {
         self.init(
-            received: response.allHeaderFields.compactMap { name, value in
+            received: response.allHeaderFields.lazy.compactMap { name, value in
                 guard let name = name as? String, let value = value as? String else { return nil }
-                return (name, value)
+                return (name: name, value: value)
             })
     }
 }

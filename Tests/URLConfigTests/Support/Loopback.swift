@@ -33,8 +33,8 @@ struct Loopback: TestServer {
 /// Waits for the sockets of all servers, and sends a body immediately, without waiting 40 ms until the client has
 /// acknowledged the head.
 ///
-/// All servers share one thread: each of them would otherwise block one of the 255 threads of Dispatch, and with so many
-/// servers Foundation has none left.
+/// All servers share one thread: each of them would otherwise block one of the 255 threads of Dispatch, and with so
+/// many servers Foundation has none left.
 private struct PromptPool: AsyncSocketPool {
     private static let shared = Task<any AsyncSocketPool, any Error> {
         let pool = HTTPServer.defaultPool()
