@@ -20,9 +20,9 @@ extension URLSession {
     ///   errors of the network that the authenticator throws,
     /// - the ``Config/deadline``.
     ///
-    /// It waits for the server's `retry` time, by default 3 s, or for a longer `Retry-After`. While connections break
-    /// early without an event, it waits for at least 1 s, and the time doubles up to 30 s, or up to a longer `retry`.
-    /// Up to half of the time is added at random, so that not all clients connect together.
+    /// It waits for the server's `retry` time, by default 3 s and at least 0.1 s, or for a longer `Retry-After`. While
+    /// connections break early without an event, it waits for at least 1 s, and the time doubles up to 30 s, or up to a
+    /// longer `retry`. Up to half of the time is added at random, so that not all clients connect together.
     ///
     /// The loop ends after the status 204. It throws after any other failure.
     ///

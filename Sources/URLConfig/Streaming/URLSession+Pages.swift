@@ -11,7 +11,7 @@ extension URLSession {
     /// By default, the next page is the target of the link with the relation `next` in the `Link` fields (RFC 8288).
     /// Its request is the first one with another URL. Credentials are not sent to another origin (scheme, host and
     /// port) than that of the first request: neither credentials in the fields of the request, nor those of the session
-    /// or of an authenticator.
+    /// or of an authenticator. The pages after such a link receive none either, also on the first origin.
     ///
     /// `next` is for other APIs, such as those with a cursor in the content:
     ///

@@ -1,7 +1,7 @@
 import BenchmarkContent
 import Foundation
 
-/// The bytes of an answer: a head, with the whole content if that is small, and bytes of ``Pattern``.
+/// The bytes of a response: a head, with the whole content if that is small, and bytes of ``Pattern``.
 struct Answer {
     private static let small = Self(
         "200 OK", type: "application/json",
