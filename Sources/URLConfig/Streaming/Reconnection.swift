@@ -14,8 +14,8 @@ struct Reconnection: Sendable {
 
     /// The delay before the next connection.
     ///
-    /// A connection was good if it brought an event, or if it was open for at least as long as the delay before it. So a
-    /// quiet stream that a proxy ends each minute is connected again soon; a server that closes at once is not.
+    /// A connection was good if it brought an event, or if it was open for at least as long as the delay before it. So
+    /// a quiet stream that a proxy ends each minute is connected again soon; a server that closes at once is not.
     ///
     /// - Parameter jitter: A random number from zero to one.
     mutating func delay(after loss: EventConnection.Loss, jitter: Double) -> Duration {
