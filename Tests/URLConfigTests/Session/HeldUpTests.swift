@@ -62,7 +62,7 @@ import Testing
 
     @Test func `deadlines, time limits and cancellations hold, and tasks run`() async {
         await #expect(processExitsWith: .success) {
-            Self.endIfStuck()
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(.hangBeforeHead) { server in
                 try await Self.holdingUp {
                     let host = server.host
@@ -90,7 +90,7 @@ import Testing
 
     @Test(.urlSessionOnly) func `a redirect that unpacks to 30 MB holds nobody up`() async {
         await #expect(processExitsWith: .success) {
-            Self.endIfStuck()
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(.redirectBomb) { bomb in
                 let bombed = Task {
                     try await bomb.get {
@@ -124,7 +124,7 @@ import Testing
 
     @Test(.urlSessionOnly) func `a delegate that gives no body stream holds nobody up`() async {
         await #expect(processExitsWith: .success) {
-            Self.endIfStuck()
+            ChildProcess.endIfStuck()
             final class Silent: NSObject, URLSessionTaskDelegate {
                 let isAsked = Gate()
 
@@ -162,7 +162,7 @@ import Testing
 
     @Test func `calls that were given up leave no jam, and give their memory back`() async throws {
         await #expect(processExitsWith: .success) {
-            Self.endIfStuck()
+            ChildProcess.endIfStuck()
             let calls = 4_000
             // The thread sanitizer needs several more bytes for each byte.
             let room = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil ? 48 << 20 : 512 << 20
@@ -207,40 +207,28 @@ import Testing
 
     @Test func `sessions that are gone give their descriptors back while others are used`() async throws {
         await #expect(processExitsWith: .success) {
-            Self.endIfStuck()
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(.ok("{}")) { server in
                 let request = server.request()
                 func call(on session: URLSession) async throws {
                     try await session.response(for: request, config: .silent)
                 }
                 try await call(on: server.session)
-                let before = Self.descriptors
+                let before = ChildProcess.descriptors
                 for _ in 0..<200 { try await call(on: URLSession(configuration: .ephemeral)) }
                 // Few of them are kept, even if very many are created together.
-                #expect(Self.descriptors < before + 150)
+                #expect(ChildProcess.descriptors < before + 150)
                 let start = ContinuousClock.now
-                while Self.descriptors > before + 16 || ShadowSession.count > 1, start.duration(to: .now) < .seconds(20)
+                while ChildProcess.descriptors > before + 16 || ShadowSession.count > 1,
+                    start.duration(to: .now) < .seconds(20)
                 {
                     try await call(on: server.session)
                     try await Task.sleep(for: .milliseconds(50))
                 }
-                #expect(Self.descriptors <= before + 16)
+                #expect(ChildProcess.descriptors <= before + 16)
                 #expect(ShadowSession.count == (TransportOfTests.isAsyncHTTPClient ? 0 : 1))
             }
         }
-    }
-
-    /// Ends this process if it takes too long: without a free thread for tasks, no test can fail.
-    private static func endIfStuck() {
-        Thread.detachNewThread {
-            Thread.sleep(forTimeInterval: 100)
-            exit(1)
-        }
-    }
-
-    /// The number of open files and sockets of this process.
-    static var descriptors: Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }
 }
 #endif

@@ -3,6 +3,8 @@ import Testing
 @testable import URLConfig
 
 /// What the settings of a call mean for a stream.
+///
+/// With a `TestClock`, the content of a failure may take any time to arrive. Otherwise it is limited to ten seconds.
 @Suite(.timeLimit(.minutes(10))) struct StreamPolicyTests {
     /// Responds with a head and an unfinished body; then correctly.
     private static func unfinished(_ head: String) -> FaultServer.Fault {
@@ -42,12 +44,14 @@ import Testing
         let failure = FaultServer.Fault.raw(
             "HTTP/1.1 422 No\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
         try await FaultServer.serving(failure) { server in
-            let response = try await server.stream()
+            let response = try await server.stream { $0.clock = TestClock() }
             let error = #expect(throws: RequestError.self) { try response.validated() }
             #expect(try error?.response?.text() == content)
             #expect(throws: Message.self) { try response.validated(orThrow: Message.self) }
             #expect(try await response.collect(upTo: 100).text() == content)
-            await #expect(throws: Message.self) { try await server.stream { $0.validators = [.orThrow(Message.self)] } }
+            await #expect(throws: Message.self) {
+                try await server.stream { ($0.clock, $0.validators) = (TestClock(), [.orThrow(Message.self)]) }
+            }
         }
     }
 
@@ -59,7 +63,7 @@ import Testing
             try connection.waitForEnd()
         }
         try await FaultServer.serving(failure) { server in
-            let response = try await server.stream()
+            let response = try await server.stream { $0.clock = TestClock() }
             let error = #expect(throws: RequestError.self) { try response.validated() }
             #expect(error.flatMap(\.response)?.data.count ?? 0 >= 1 << 20)
             var count = 0
@@ -122,13 +126,13 @@ import Testing
     @Test func `a slow reader is no silence`() async throws {
         let body = EndlessBody(length: 21_000_000)
         try await FaultServer.serving(body.fault) { server in
-            let request = server.request { $0.timeout = .seconds(10) }
+            let request = server.request { $0.timeout = .seconds(20) }
             let response = try await server.session.stream(for: request, config: .silent)
             var count = 0
             for try await piece in response.chunks {
                 count += piece.count
                 guard count < 20_000_000 else { break }
-                if count == piece.count { try await Task.sleep(for: .seconds(12)) }
+                if count == piece.count { try await Task.sleep(for: .seconds(24)) }
             }
             #expect(count >= 20_000_000)
         }
