@@ -1,0 +1,83 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import URLConfig
+
+/// Servers that break the rules in the middle of a download.
+@Suite(.timeLimit(.minutes(10))) struct DownloadHostileTests {
+    /// A response, byte for byte.
+    struct Reply: Sendable, CustomTestStringConvertible {
+        let head: String
+        var body = Data()
+        var end = FaultServer.Fault.End.close
+
+        var testDescription: String { head.split(separator: "\r\n").joined(separator: "|") }
+
+        /// - Parameter fields: The header fields, with `|` between two of them.
+        init(_ status: Int, _ fields: String = "", _ body: Data = Data(), then end: FaultServer.Fault.End = .close) {
+            let lines = ["HTTP/1.1 \(status) Some"] + fields.split(separator: "|").map(String.init)
+            head = lines.joined(separator: "\r\n") + "\r\n\r\n"
+            (self.body, self.end) = (body, end)
+        }
+
+        func send(_ connection: FaultServer.Connection) throws {
+            try connection.send(Data(head.utf8) + body)
+            switch end {
+            case .close: connection.close()
+            case .reset: try connection.reset()
+            case .hang: try connection.waitForEnd()
+            }
+        }
+    }
+
+    private static let version = FileServer.Version(1, size: 300_000)
+    private static let new = FileServer.Version(2, size: 300_000)
+    private let folder: DownloadFolder
+
+    init() throws { folder = try DownloadFolder() }
+
+    /// Lends a server that sends these replies, and then one version of the file as it should.
+    private static func serving(
+        _ replies: [Reply], then version: FileServer.Version = version, _ body: (FaultServer) async throws -> Void
+    ) async throws {
+        let count = Locked(0)
+        let fault = FaultServer.Fault { connection in
+            let request = try connection.read()
+            let number = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            if number < replies.count { return try replies[number].send(connection) }
+            try FileServer.send(.init(version: version), to: request, connection)
+            connection.close()
+        }
+        try await FaultServer.serving(fault, body)
+    }
+
+    /// Leaves the first bytes of a version behind, as an earlier run does.
+    private func leavePart(
+        _ count: Int = 200_000, of version: FileServer.Version = version, total: Int64? = 300_000,
+        for server: FaultServer
+    ) throws {
+        let request = server.request("a.zip")
+        let part = try folder.open(request)
+        try part.restart(StrongValidator([.eTag: version.validator ?? ""], of: request.url), total: total)
+        try part.append(version.content.prefix(count))
+        part.close()
+    }
+
+    @Test(arguments: ["", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT|", "ETag: W/\"v1\"|", "ETag: |"])
+    func `the rest of a version without a name is not used`(fields: String) async throws {
+        // The server ignores If-Range, and the file has changed.
+        let unnamed = Reply(
+            206, fields + "Content-Range: bytes 200000-299999/300000|Content-Length: 100000",
+            Self.new.content.dropFirst(200_000))
+        try await Self.serving([unnamed], then: Self.new) { server in
+            try leavePart(for: server)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.new.content))
+            #expect(server.ranges == ["bytes=200000-", nil])
+        }
+    }
+}
