@@ -61,7 +61,7 @@ struct Resumption: Sendable {
     func decision(_ status: HTTPResponse.Status, _ fields: HTTPFields, of url: URL?) -> Decision {
         switch status.code {
         case 200 where fields.isEncoded: .restart(nil, total: nil)
-        case 200: .restart(StrongValidator(fields, of: url), total: fields.bodyLength)
+        case 200: whole(fields, of: url)
         // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
         case 203: .restart(nil, total: fields.decodedLength)
         case 206 where start > 0: continuation(fields, of: url)
@@ -69,6 +69,14 @@ struct Resumption: Sendable {
         case 416 where start > 0: .again("the server does not have the range")
         default: .refuse("status \(status.code) is not a file")
         }
+    }
+
+    /// What is done with the body of a 200.
+    private func whole(_ fields: HTTPFields, of url: URL?) -> Decision {
+        let found = StrongValidator(fields, of: url)
+        // If the end of the connection is that of the body, only the length of the same version shows what is missing.
+        let isKnown = found != nil && found == validator && fields.isIdentity(.transferEncoding)
+        return .restart(found, total: fields.bodyLength ?? (isKnown ? total : nil))
     }
 
     /// What is done with the body of a 206.
@@ -101,13 +109,16 @@ extension HTTPFields {
     var decodedLength: Int64? { isEncoded ? nil : bodyLength }
 
     /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
-    fileprivate var isEncoded: Bool {
-        !self[values: .contentEncoding].allSatisfy { ["", "identity"].contains($0.lowercased()) }
-    }
+    fileprivate var isEncoded: Bool { !isIdentity(.contentEncoding) }
 
     /// The length of the body in bytes; `nil` if it is unknown (RFC 9112 §6.3).
     fileprivate var bodyLength: Int64? {
         let values = self[values: .contentLength]
-        return values.count == 1 && self[.transferEncoding] == nil ? Int64(digits: values[0]) : nil
+        return values.count == 1 && isIdentity(.transferEncoding) ? Int64(digits: values[0]) : nil
+    }
+
+    /// Whether a field names no encoding; `identity` was one in RFC 2616 §3.6.
+    fileprivate func isIdentity(_ name: HTTPField.Name) -> Bool {
+        self[values: name].allSatisfy { ["", "identity"].contains($0.lowercased()) }
     }
 }

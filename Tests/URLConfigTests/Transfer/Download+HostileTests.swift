@@ -80,4 +80,15 @@ import Testing
             #expect(server.ranges == ["bytes=200000-", nil])
         }
     }
+
+    @Test(arguments: ["ETag: \"v1\"", "ETag: \"v3\"|Transfer-Encoding: identity|Content-Length: 300000"])
+    func `a body that ends with its connection is not shorter than the file`(fields: String) async throws {
+        try await Self.serving([Reply(200, fields, Self.version.content.prefix(100_000))]) { server in
+            try leavePart(for: server)
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            #expect(folder.size(folder.file) == 0)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+        }
+    }
 }

@@ -150,11 +150,24 @@ import Testing
 
     @Test(
         arguments: [
+            ([.eTag: tag], "restart \"v1\" 1000000"), ([.eTag: "\"v2\""], "restart \"v2\" -"), ([:], "restart - -"),
+            ([.eTag: "W/\"v1\""], "restart - -"), ([.eTag: tag, .contentLength: "5"], "restart \"v1\" 5"),
+            // The last chunk is the end, whatever the length was.
+            ([.eTag: tag, .transferEncoding: "chunked"], "restart \"v1\" -"),
+        ] as [(HTTPFields, String)])
+    func `a version that is sent again has the same length`(fields: HTTPFields, decision: String) {
+        #expect(Self.decision(200, fields) == decision)
+        #expect(Self.decision(200, fields, Self.resumption(0)) == decision)
+    }
+
+    @Test(
+        arguments: [
             (200, [.eTag: "\"v2\"", .contentLength: "5"], "restart \"v2\" 5"), (200, [:], "restart - -"),
             (200, [.eTag: "\"v2\"", .contentLength: "5", .contentEncoding: "br"], "restart - -"),
             (200, [.contentLength: "-5"], "restart - -"), (200, [.contentLength: "+5"], "restart - -"),
             (200, [.contentLength: "99999999999999999999"], "restart - -"),
             (200, [.contentLength: "5", .transferEncoding: "chunked"], "restart - -"),
+            (200, [.contentLength: "5", .transferEncoding: "Identity"], "restart - 5"),
             (200, [.eTag: "W/\"v2\"", .contentLength: "0"], "restart - 0"),
             (203, [.eTag: "\"v2\"", .contentLength: "5"], "restart - 5"),
         ] as [(Int, HTTPFields, String)])
