@@ -8,7 +8,7 @@ struct Resumption: Sendable {
         case append(Range<Int64>, total: Int64)
         /// The body is the whole file, with this validator and length if they are known.
         case restart(StrongValidator?, total: Int64?)
-        /// Nothing can be used, for this reason: discard the part and request the whole file.
+        /// Nothing can be used, for this reason: request the whole file, which replaces the part when it arrives.
         ///
         /// This is not the decision about a response to a request for the whole file, so it happens once.
         case again(String)

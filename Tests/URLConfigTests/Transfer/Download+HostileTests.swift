@@ -91,4 +91,50 @@ import Testing
             #expect(folder.has(Self.version.content))
         }
     }
+
+    @Test(arguments: [
+        Reply(416), Reply(416, "Content-Range: bytes */100"), Reply(206, "Content-Length: 5"),
+        Reply(206, "Content-Type: multipart/byteranges; boundary=b|Content-Length: 5"),
+        Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-200001/300000|Content-Length: 2"),
+        Reply(206, "ETag: \"v2\"|Content-Range: bytes 200000-299999/300000|Content-Length: 100000"),
+    ])
+    func `the part is kept until the whole file arrives`(reply: Reply) async throws {
+        for failure in [Reply(404, "Content-Length: 0"), Reply(503, "Content-Length: 0"), Reply(206)] {
+            try await Self.serving([reply, failure]) { server in
+                try leavePart(for: server)
+                await #expect(throws: RequestError.self) { try await server.download(to: folder) }
+                #expect(server.ranges == ["bytes=200000-", nil])
+                try await server.download(to: folder)
+                #expect(folder.has(Self.version.content))
+                #expect(server.ranges.last == "bytes=200000-")
+                try FileManager.default.removeItem(at: folder.file)
+            }
+        }
+    }
+
+    @Test func `a new version is downloaded although the line breaks off again and again`() async throws {
+        let new = FileServer.Version(2, size: 1_000_000)
+        try await FileServer { _, _ in .init(version: new, cut: .init(count: 200_000)) }.serving { server in
+            try leavePart(900_000, of: .init(1, size: 1_000_000), total: 1_000_000, for: server)
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(new.content))
+        }
+    }
+
+    @Test(arguments: [
+        [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", then: .hang)],
+        [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", Data("0".utf8), then: .hang)],
+        [Reply(201, "Content-Length: 9", then: .hang)], [Reply(404, "Content-Length: 9", then: .hang)],
+        [Reply(416, "Content-Length: 9", then: .hang), Reply(201, "Content-Length: 9", then: .hang)],
+    ])
+    func `no silence is longer than the deadline, and the part is kept`(replies: [Reply]) async throws {
+        try await Self.serving(replies) { server in
+            try leavePart(for: server)
+            let error = await #expect(throws: RequestError.self) {
+                try await server.download(to: folder, attempts: 9) { $0.deadline = .seconds(1) }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(try folder.open(server.request("a.zip")).count >= 200_000)
+        }
+    }
 }
