@@ -59,6 +59,11 @@ struct Download: Sendable {
                 // The part is kept for a later run, in case the next request fails.
                 (startsOver, attempts) = (true, hop.attempts)
                 continue
+            case .complete(let total):
+                loop.note(hop, "for the last byte")
+                try await part.run { try $0.resume(total..<total, total: total) }
+                attempts = hop.attempts
+                continue
             case .refuse(let reason):
                 throw RequestError(.unacceptableStatus, reason: reason, response: head)
             case .restart(let validator, let total):
@@ -97,7 +102,7 @@ struct Download: Sendable {
             attempts: last.attempts)
         switch opened.decision {
         // The next response is the one that counts.
-        case .again: break
+        case .again, .complete: break
         case .refuse where head.isSuccess:
             opened.received = try await loop.validated(received.withContent(loop.call.config.clock))
         default: opened.received = try await loop.validated(received)

@@ -12,6 +12,10 @@ struct Resumption: Sendable {
         ///
         /// This is not the decision about a response to a request for the whole file, so it happens once.
         case again(String)
+        /// The part has all bytes of the file, which has this length, if its version has not changed.
+        ///
+        /// It happens once, because the length was unknown before. The next request verifies the version.
+        case complete(Int64)
         /// The response contains no file, for this reason.
         case refuse(String)
     }
@@ -66,7 +70,7 @@ struct Resumption: Sendable {
         case 203: .restart(nil, total: fields.decodedLength)
         case 206 where start > 0: continuation(fields, of: url)
         case 206: .refuse("the response is a part of the file, but the whole was requested")
-        case 416 where start > 0: .again("the server does not have the range")
+        case 416 where start > 0: isComplete(fields) ? .complete(start) : .again("the server does not have the range")
         default: .refuse("status \(status.code) is not a file")
         }
     }
@@ -77,6 +81,13 @@ struct Resumption: Sendable {
         // If the end of the connection is that of the body, only the length of the same version shows what is missing.
         let isKnown = found != nil && found == validator && fields.isIdentity(.transferEncoding)
         return .restart(found, total: fields.bodyLength ?? (isKnown ? total : nil))
+    }
+
+    /// Whether a 416 says that the part, whose length was unknown, is as long as the file.
+    private func isComplete(_ fields: HTTPFields) -> Bool {
+        let values = fields[values: .contentRange]
+        guard total == nil, values.count == 1, let found = ContentRange(values[0]) else { return false }
+        return found.range == nil && found.total == start
     }
 
     /// What is done with the body of a 206.

@@ -33,6 +33,7 @@ import Testing
 
     private static let version = FileServer.Version(1, size: 300_000)
     private static let new = FileServer.Version(2, size: 300_000)
+    private static let rest = version.content.dropFirst(200_000)
     private let folder: DownloadFolder
 
     init() throws { folder = try DownloadFolder() }
@@ -118,6 +119,28 @@ import Testing
             try leavePart(900_000, of: .init(1, size: 1_000_000), total: 1_000_000, for: server)
             try await server.download(to: folder, attempts: 2)
             #expect(folder.has(new.content))
+        }
+    }
+
+    @Test(arguments: [version, new])
+    func `a part with all bytes of a file of unknown length is complete`(current: FileServer.Version) async throws {
+        // The server does not look at If-Range before it refuses the range.
+        try await Self.serving([Reply(416, "Content-Range: bytes */300000")], then: current) { server in
+            try leavePart(300_000, total: nil, for: server)
+            let response = try await server.download(to: folder)
+            #expect(folder.has(current.content))
+            #expect(server.ranges == ["bytes=300000-", "bytes=299999-"])
+            #expect(response.status == (current.validator == "\"v1\"" ? .partialContent : .ok))
+        }
+    }
+
+    @Test func `chunks of which only the last is missing are requested once`() async throws {
+        let size = String(Self.version.content.count, radix: 16)
+        let body = Data("\(size)\r\n".utf8) + Self.version.content + Data("\r\n".utf8)
+        try await Self.serving([Reply(200, "ETag: \"v1\"|Transfer-Encoding: chunked", body)]) { server in
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+            if !TransportOfTests.isAsyncHTTPClient { #expect(server.ranges.count { $0 == nil } == 1) }
         }
     }
 

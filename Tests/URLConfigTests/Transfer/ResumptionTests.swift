@@ -66,6 +66,7 @@ import Testing
         case .append(let range, let total): "append \(range.lowerBound)..<\(range.upperBound) of \(total)"
         case .restart(let validator, let total): "restart \(validator?.text ?? "-") \(total.map(String.init) ?? "-")"
         case .again: "again"
+        case .complete(let total): "complete \(total)"
         case .refuse: "refuse"
         }
     }
@@ -182,8 +183,13 @@ import Testing
         #expect(Self.decision(status, fields) == "refuse")
     }
 
-    @Test func `a range that the server does not have is requested no more`() {
-        #expect(Self.decision(416, [.contentRange: "bytes */1000000"]) == "again")
+    @Test(
+        arguments: [
+            (nil, "bytes */400000", "complete 400000"), (nil, "bytes */399999", "again"),
+            (nil, "bytes 0-399999/400000", "again"), (nil, "", "again"), (size, "bytes */400000", "again"),
+        ] as [(Int64?, String, String)])
+    func `a range that the server does not have is requested no more`(total: Int64?, range: String, decision: String) {
+        #expect(Self.decision(416, [.contentRange: range], Self.resumption(total: total)) == decision)
     }
 
     @Test(arguments: [206, 416]) func `a request for the whole file is not repeated`(status: Int) {
