@@ -113,6 +113,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [204, 302, 304, 401, 404, 412, 429, 500, 999])
+    func `a response that is not a file leaves the part`(status: Int) async throws {
+        let refusal = Reply(status, [204, 304].contains(status) ? "ETag: \"v1\"" : "Content-Length: 0")
+        try await Self.serving([refusal]) { server in
+            try leavePart(for: server)
+            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
+            #expect(error?.response?.status.code == status)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.ranges == ["bytes=200000-", "bytes=200000-"])
+        }
+    }
+
     @Test func `a new version is downloaded although the line breaks off again and again`() async throws {
         let new = FileServer.Version(2, size: 1_000_000)
         try await FileServer { _, _ in .init(version: new, cut: .init(count: 200_000)) }.serving { server in
@@ -144,6 +157,86 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            // Less than Content-Range says, without its end, and interrupted.
+            (100_000, 50_000, "0\r\n\r\n", .close), (100_000, 100_000, "", .close), (100_000, 50_000, "", .reset),
+            (100_000, 0, "0\r\n\r\n", .close), (70_000, 70_000, "0\r\n\r\n", .close),
+        ] as [(Int, Int, String, FaultServer.Fault.End)])
+    func `chunks of a range add what arrives`(
+        length: Int, count: Int, last: String, end: FaultServer.Fault.End
+    ) async throws {
+        let chunk = Data("\(String(count, radix: 16))\r\n".utf8) + Self.rest.prefix(count) + Data("\r\n".utf8)
+        let body = (count > 0 ? chunk : Data()) + Data(last.utf8)
+        let range = "Content-Range: bytes 200000-\(199_999 + length)/300000"
+        let reply = Reply(206, "ETag: \"v1\"|\(range)|Transfer-Encoding: chunked", body, then: end)
+        try await Self.serving([reply]) { server in
+            try leavePart(for: server)
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+            #expect(server.ranges.allSatisfy { $0 != nil })
+        }
+    }
+
+    @Test func `chunks that are longer than their range are not used`() async throws {
+        let body = Data("186a0\r\n".utf8) + Self.rest + Data("\r\n0\r\n\r\n".utf8)
+        let fields = "ETag: \"v1\"|Content-Range: bytes 200000-269999/300000|Transfer-Encoding: chunked"
+        try await Self.serving([Reply(206, fields, body)]) { server in
+            try leavePart(for: server)
+            let error = await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 2) }
+            #expect(error?.code == .cannotParseResponse)
+            #expect(try folder.names == [])
+        }
+    }
+
+    @Test(arguments: [
+        "200000-9223372036854775806/9223372036854775807", "200000-299999/9223372036854775807",
+        "200000-9223372036854775807/*", "200000-99999999999999999999/99999999999999999999", "-1-299999/300000",
+        "200000-199999/300000", "9223372036854775807-9223372036854775807/*",
+    ])
+    func `a range that cannot be true does not end in a file`(range: String) async throws {
+        let reply = Reply(206, "ETag: \"v1\"|Content-Range: bytes \(range)", Self.rest)
+        try await Self.serving([reply]) { server in
+            try leavePart(total: nil, for: server)
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+        }
+    }
+
+    /// What a server does with each range, so that nothing that arrives is of use.
+    enum Trap: CaseIterable {
+        case refused, withoutRange, otherVersion, otherLength, ignored
+    }
+
+    @Test(arguments: Trap.allCases) func `a server cannot cause requests forever`(trap: Trap) async throws {
+        let count = Locked(0)
+        let fault = FaultServer.Fault { connection in
+            let request = try connection.read()
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let tag = trap == .ignored ? "ETag: \"v\(number)\"" : "ETag: \"v1\""
+            // AsyncHTTPClient may lose the end of it.
+            let whole = Reply(200, "\(tag)|Content-Length: 300000", Self.version.content.prefix(100_000))
+            guard trap != .ignored, let range = request.field("Range") else { return try whole.send(connection) }
+            let start = Int(range.filter(\.isNumber)) ?? 0
+            let fields =
+                switch trap {
+                case .withoutRange: tag
+                case .otherVersion: "ETag: \"v\(number)\"|Content-Range: bytes \(start)-299999/300000"
+                default: "\(tag)|Content-Range: bytes \(start)-299999/\(300_000 + number)"
+                }
+            try (trap == .refused ? Reply(416, "Content-Length: 0") : Reply(206, fields)).send(connection)
+        }
+        try await FaultServer.serving(fault) { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 4) }
+            #expect(folder.size(folder.file) == 0)
+            // Only what is more than before is progress, and each attempt may need two requests.
+            #expect(4...16 ~= server.requests.count)
+        }
+    }
+
     @Test(arguments: [
         [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", then: .hang)],
         [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", Data("0".utf8), then: .hang)],
@@ -158,6 +251,23 @@ import Testing
             }
             #expect(error?.code == .deadlineExceeded)
             #expect(try folder.open(server.request("a.zip")).count >= 200_000)
+        }
+    }
+
+    @Test func `another origin receives the range, but no credentials`() async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 150_000)]).serving { other in
+            let away = Reply(302, "Location: \(other.host)/b.zip|Content-Length: 0")
+            try await Self.serving([away, away]) { server in
+                var request = server.request("a.zip?token=s3cret")
+                request.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization")
+                try await server.session.download(for: request, to: folder.file, config: .silent) {
+                    $0.retry = RetryPolicy(attempts: 2).quick
+                }
+                #expect(folder.has(Self.version.content))
+                #expect(other.hasRanges(from: nil, 150_000))
+                #expect(other.requests.allSatisfy { !$0.head.contains("s3cret") })
+                #expect(server.requests.allSatisfy { $0.field("Authorization") == "Bearer s3cret" })
+            }
         }
     }
 }
