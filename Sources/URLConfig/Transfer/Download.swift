@@ -41,13 +41,14 @@ struct Download: Sendable {
 
     private func response(in part: PartWriter) async throws -> FileResponse {
         let first = loop.firstHop(for: request)
-        var mark = try await part.run { $0.count }
+        var mark: Int64?
+        var startsOver = false
         var attempts = first.attempts
         while true {
             // Each request begins at the first URL, because the target of a redirect may be valid for a short time.
             var hop = first
             hop.attempts = attempts
-            let resumption = try await part.run { $0.resumption }
+            let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
             resumption.prepare(&hop.request)
             let opened = try await loop.inTime(request) { [hop] in try await send(hop, resumption) }
             hop.attempts = opened.attempts
@@ -55,7 +56,12 @@ struct Download: Sendable {
             switch opened.decision {
             case .again(let reason):
                 loop.note(hop, "again from the start: \(reason)")
-                try await part.run { try $0.restart() }
+                // The part is kept for a later run, in case the next request fails.
+                (startsOver, attempts) = (true, hop.attempts)
+                continue
+            case .complete(let total):
+                loop.note(hop, "for the last byte")
+                try await part.run { try $0.resume(total..<total, total: total) }
                 attempts = hop.attempts
                 continue
             case .refuse(let reason):
@@ -63,12 +69,15 @@ struct Download: Sendable {
             case .restart(let validator, let total):
                 try checkLimit(total, head)
                 try await part.run { try $0.restart(validator, total: total) }
+                startsOver = false
                 expect(total, after: 0)
             case .append(let range, let total):
                 try checkLimit(total, head)
                 try await part.run { try $0.resume(range, total: total) }
                 expect(total, after: range.lowerBound)
             }
+            // The bytes of an earlier run count only if they are continued.
+            if mark == nil { mark = try await part.run { $0.count } }
             do {
                 try await receive(opened.received, in: part)
                 if try await !part.run({ $0.needsMore }) { return try await finish(head, in: part) }
@@ -77,7 +86,7 @@ struct Download: Sendable {
                 // A line that breaks off again and again must not end a long download, but a server that sends a few
                 // bytes at a time must not be asked forever. Bytes that arrive once more are no progress.
                 let count = try await part.run { $0.count }
-                if count >= mark + Self.progress { (mark, hop.attempts) = (count, 1) }
+                if count >= (mark ?? 0) + Self.progress { (mark, hop.attempts) = (count, 1) }
                 guard try await loop.retried(&hop, head.request, .failure(error)) else { throw error }
             }
             attempts = hop.attempts
@@ -93,7 +102,7 @@ struct Download: Sendable {
             attempts: last.attempts)
         switch opened.decision {
         // The next response is the one that counts.
-        case .again: break
+        case .again, .complete: break
         case .refuse where head.isSuccess:
             opened.received = try await loop.validated(received.withContent(loop.call.config.clock))
         default: opened.received = try await loop.validated(received)

@@ -8,10 +8,14 @@ struct Resumption: Sendable {
         case append(Range<Int64>, total: Int64)
         /// The body is the whole file, with this validator and length if they are known.
         case restart(StrongValidator?, total: Int64?)
-        /// Nothing can be used, for this reason: discard the part and request the whole file.
+        /// Nothing can be used, for this reason: request the whole file, which replaces the part when it arrives.
         ///
         /// This is not the decision about a response to a request for the whole file, so it happens once.
         case again(String)
+        /// The part has all bytes of the file, which has this length, if its version has not changed.
+        ///
+        /// It happens once, because the length was unknown before. The next request verifies the version.
+        case complete(Int64)
         /// The response contains no file, for this reason.
         case refuse(String)
     }
@@ -61,14 +65,29 @@ struct Resumption: Sendable {
     func decision(_ status: HTTPResponse.Status, _ fields: HTTPFields, of url: URL?) -> Decision {
         switch status.code {
         case 200 where fields.isEncoded: .restart(nil, total: nil)
-        case 200: .restart(StrongValidator(fields, of: url), total: fields.bodyLength)
+        case 200: whole(fields, of: url)
         // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
         case 203: .restart(nil, total: fields.decodedLength)
         case 206 where start > 0: continuation(fields, of: url)
         case 206: .refuse("the response is a part of the file, but the whole was requested")
-        case 416 where start > 0: .again("the server does not have the range")
+        case 416 where start > 0: isComplete(fields) ? .complete(start) : .again("the server does not have the range")
         default: .refuse("status \(status.code) is not a file")
         }
+    }
+
+    /// What is done with the body of a 200.
+    private func whole(_ fields: HTTPFields, of url: URL?) -> Decision {
+        let found = StrongValidator(fields, of: url)
+        // If the end of the connection is that of the body, only the length of the same version shows what is missing.
+        let isKnown = found != nil && found == validator && fields.isIdentity(.transferEncoding)
+        return .restart(found, total: fields.bodyLength ?? (isKnown ? total : nil))
+    }
+
+    /// Whether a 416 says that the part, whose length was unknown, is as long as the file.
+    private func isComplete(_ fields: HTTPFields) -> Bool {
+        let values = fields[values: .contentRange]
+        guard total == nil, values.count == 1, let found = ContentRange(values[0]) else { return false }
+        return found.range == nil && found.total == start
     }
 
     /// What is done with the body of a 206.
@@ -101,13 +120,16 @@ extension HTTPFields {
     var decodedLength: Int64? { isEncoded ? nil : bodyLength }
 
     /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
-    fileprivate var isEncoded: Bool {
-        !self[values: .contentEncoding].allSatisfy { ["", "identity"].contains($0.lowercased()) }
-    }
+    fileprivate var isEncoded: Bool { !isIdentity(.contentEncoding) }
 
     /// The length of the body in bytes; `nil` if it is unknown (RFC 9112 §6.3).
     fileprivate var bodyLength: Int64? {
         let values = self[values: .contentLength]
-        return values.count == 1 && self[.transferEncoding] == nil ? Int64(digits: values[0]) : nil
+        return values.count == 1 && isIdentity(.transferEncoding) ? Int64(digits: values[0]) : nil
+    }
+
+    /// Whether a field names no encoding; `identity` was one in RFC 2616 §3.6.
+    fileprivate func isIdentity(_ name: HTTPField.Name) -> Bool {
+        self[values: name].allSatisfy { ["", "identity"].contains($0.lowercased()) }
     }
 }

@@ -45,7 +45,10 @@ struct StrongValidator: Codable, Hashable, Sendable {
         return modified[0]
     }
 
-    /// Whether a 206 belongs to this version; its fields may leave out the validator.
+    /// Whether a 206 belongs to this version.
+    ///
+    /// It may leave out `Last-Modified`, but not the `ETag` (RFC 9110 §15.3.7): without it, the server may have ignored
+    /// the condition of the request.
     func matches(_ fields: HTTPFields, of url: URL?) -> Bool {
         guard resource == Fingerprint(resource: url) else { return false }
         // Bytes are compared: comparing strings may take quadratic time.
@@ -53,7 +56,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
             fields[values: name].allSatisfy { $0.utf8.elementsEqual(text.utf8) }
         }
         switch kind {
-        case .entityTag: return matches(.eTag)
+        case .entityTag: return matches(.eTag) && fields[.eTag] != nil
         case .lastModified: return matches(.lastModified) && fields[.eTag] == nil
         }
     }

@@ -24,8 +24,6 @@ import Testing
                 if Int.random(in: 0..<3, using: &random) == 0 {
                     response.ranges = FileServer.Ranges.allCases.randomElement(using: &random) ?? .correct
                 }
-                // A server that ignores the condition has to name its version.
-                if response.ranges == .withoutCondition, version.validator == nil { response.ranges = .ignored }
                 if Int.random(in: 0..<3, using: &random) > 0 {
                     let end: FaultServer.Fault.End = Bool.random(using: &random) ? .close : .reset
                     response.cut = .init(count: Int.random(in: 0..<400_000, using: &random), end: end)

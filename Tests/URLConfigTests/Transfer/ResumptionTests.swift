@@ -66,6 +66,7 @@ import Testing
         case .append(let range, let total): "append \(range.lowerBound)..<\(range.upperBound) of \(total)"
         case .restart(let validator, let total): "restart \(validator?.text ?? "-") \(total.map(String.init) ?? "-")"
         case .again: "again"
+        case .complete(let total): "complete \(total)"
         case .refuse: "refuse"
         }
     }
@@ -111,18 +112,22 @@ import Testing
             ([.contentRange: "bytes 400000-999999/1000000", .contentLength: "600001"], "again"),
         ] as [(HTTPFields, String)])
     func `a part is used only if it is certain to be the next one`(fields: HTTPFields, decision: String) {
+        var fields = fields
+        fields[.eTag] = Self.tag
         #expect(Self.decision(206, fields) == decision)
     }
 
     @Test func `two Content-Ranges are contradictory`() {
         let field = HTTPField(name: .contentRange, value: "bytes 400000-999999/1000000")
-        #expect(Self.decision(206, HTTPFields([field, field])) == "again")
+        let tag = HTTPField(name: .eTag, value: Self.tag)
+        #expect(Self.decision(206, HTTPFields([tag, field, field])) == "again")
+        #expect(Self.decision(206, HTTPFields([tag, field])).hasPrefix("append"))
     }
 
     @Test(
         arguments: [
             (true, [.eTag: tag], true), (true, [.eTag: "\"v2\""], false), (true, [.eTag: "W/\"v1\""], false),
-            (true, [.lastModified: StrongValidatorTests.later], true),
+            (true, [.lastModified: StrongValidatorTests.modified], false), (true, [:], false),
             (false, [.lastModified: StrongValidatorTests.modified], true), (false, [:], true),
             (false, [.lastModified: StrongValidatorTests.later], false), (false, [.eTag: tag], false),
         ] as [(Bool, HTTPFields, Bool)])
@@ -137,9 +142,23 @@ import Testing
 
     @Test func `a length that was unknown is learned, and needed`() {
         let resumption = Self.resumption(total: nil)
-        let known = Self.decision(206, [.contentRange: "bytes 400000-999999/1000000"], resumption)
-        #expect(known == "append 400000..<1000000 of 1000000")
-        #expect(Self.decision(206, [.contentRange: "bytes 400000-999999/*"], resumption) == "again")
+        func decision(_ range: String) -> String {
+            Self.decision(206, [.contentRange: range, .eTag: Self.tag], resumption)
+        }
+        #expect(decision("bytes 400000-999999/1000000") == "append 400000..<1000000 of 1000000")
+        #expect(decision("bytes 400000-999999/*") == "again")
+    }
+
+    @Test(
+        arguments: [
+            ([.eTag: tag], "restart \"v1\" 1000000"), ([.eTag: "\"v2\""], "restart \"v2\" -"), ([:], "restart - -"),
+            ([.eTag: "W/\"v1\""], "restart - -"), ([.eTag: tag, .contentLength: "5"], "restart \"v1\" 5"),
+            // The last chunk is the end, whatever the length was.
+            ([.eTag: tag, .transferEncoding: "chunked"], "restart \"v1\" -"),
+        ] as [(HTTPFields, String)])
+    func `a version that is sent again has the same length`(fields: HTTPFields, decision: String) {
+        #expect(Self.decision(200, fields) == decision)
+        #expect(Self.decision(200, fields, Self.resumption(0)) == decision)
     }
 
     @Test(
@@ -149,6 +168,7 @@ import Testing
             (200, [.contentLength: "-5"], "restart - -"), (200, [.contentLength: "+5"], "restart - -"),
             (200, [.contentLength: "99999999999999999999"], "restart - -"),
             (200, [.contentLength: "5", .transferEncoding: "chunked"], "restart - -"),
+            (200, [.contentLength: "5", .transferEncoding: "Identity"], "restart - 5"),
             (200, [.eTag: "W/\"v2\"", .contentLength: "0"], "restart - 0"),
             (203, [.eTag: "\"v2\"", .contentLength: "5"], "restart - 5"),
         ] as [(Int, HTTPFields, String)])
@@ -163,8 +183,13 @@ import Testing
         #expect(Self.decision(status, fields) == "refuse")
     }
 
-    @Test func `a range that the server does not have is requested no more`() {
-        #expect(Self.decision(416, [.contentRange: "bytes */1000000"]) == "again")
+    @Test(
+        arguments: [
+            (nil, "bytes */400000", "complete 400000"), (nil, "bytes */399999", "again"),
+            (nil, "bytes 0-399999/400000", "again"), (nil, "", "again"), (size, "bytes */400000", "again"),
+        ] as [(Int64?, String, String)])
+    func `a range that the server does not have is requested no more`(total: Int64?, range: String, decision: String) {
+        #expect(Self.decision(416, [.contentRange: range], Self.resumption(total: total)) == decision)
     }
 
     @Test(arguments: [206, 416]) func `a request for the whole file is not repeated`(status: Int) {
