@@ -14,6 +14,7 @@ let serverTransport: [Target.Dependency] = [
     .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
     .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
     .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
+    .product(name: "Tracing", package: "swift-distributed-tracing", condition: onServers),
 ]
 
 let package = Package(
@@ -35,6 +36,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.36.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     ],
     targets: [
@@ -54,6 +56,7 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: onServers),
                 .product(name: "Logging", package: "swift-log"),
             ] + serverTransport
         ),

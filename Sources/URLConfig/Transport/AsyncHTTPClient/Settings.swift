@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 import NIOHTTPCompression
+import Tracing
 
 /// What a client takes from a session's configuration.
 struct Settings: Hashable {
@@ -12,14 +13,23 @@ struct Settings: Hashable {
     let silence: Duration?
     let connections: Int
     let proxy: HTTPClient.Configuration.Proxy?
+    /// Whether the process's tracer sees the requests.
+    let isTraced: Bool
 
-    /// - Parameter silence: The request's own limit, if it is one for silence.
-    init(_ configuration: URLSessionConfiguration, _ url: URL?, silence: Duration? = nil) throws {
+    /// - Parameters:
+    ///   - silence: The request's own limit, if it is one for silence.
+    ///   - redaction: Says whether the URL has secrets.
+    init(
+        _ configuration: URLSessionConfiguration, _ url: URL?, silence: Duration? = nil, _ redaction: Redaction
+    ) throws {
         self.silence = silence ?? Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
         connections = max(1, configuration.httpMaximumConnectionsPerHost)
         proxy = try url.flatMap {
             try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary)
         }
+        // A span contains the whole URL.
+        let hasTracer = !(InstrumentationSystem.tracer is NoOpTracer)
+        isTraced = hasTracer && url.map { redaction.url($0.absoluteString) == $0.absoluteString } ?? false
     }
 
     var clientConfiguration: HTTPClient.Configuration {
@@ -32,6 +42,7 @@ struct Settings: Hashable {
         if let silence { configuration.limitSilence(to: silence) }
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.proxy = proxy
+        if isTraced { configuration.tracing.tracer = InstrumentationSystem.tracer }
         return configuration
     }
 }
@@ -48,7 +59,8 @@ extension HTTPClient.Configuration {
     ///
     /// It does not follow redirects, because ``Foundation/URLSession/Config/redirects`` does. It decompresses bodies
     /// without a limit, because ``Foundation/URLSession/Config/responseLimit`` is one. It tries to connect once. Its
-    /// time limits are 60 seconds. Its debug initializers protect the process from malformed responses: keep them.
+    /// time limits are 60 seconds. It has no tracer, because the spans of AsyncHTTPClient contain URLs with their
+    /// secrets. Its debug initializers protect the process from malformed responses: keep them.
     public static var urlConfig: Self {
         var configuration = Self(
             redirectConfiguration: .disallow,
@@ -56,6 +68,7 @@ extension HTTPClient.Configuration {
             decompression: .enabled(limit: .none))
         // Otherwise a host that cannot be reached is tried until the time limit.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.tracing.tracer = nil
         configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(
             after: ByteToMessageHandler<HTTPResponseDecoder>.self)
         let addGuard = ConnectionGuard.add(after: HTTP2FramePayloadToHTTP1ClientCodec.self)

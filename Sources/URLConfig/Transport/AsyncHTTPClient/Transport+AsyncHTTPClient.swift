@@ -54,7 +54,7 @@ struct AsyncHTTPClientSender {
                 .invalidRequest,
                 "the HTTPClient may follow redirects itself; make it with HTTPClient(configuration: .urlConfig)")
         }
-        // It is a new object each time.
+        // On Apple platforms, it is a copy each time.
         let configuration = request.session.configuration
         try request.checkIsForAsyncHTTPClient(configuration)
         let urlRequest = request.complete(configuration)
@@ -66,7 +66,8 @@ struct AsyncHTTPClientSender {
         }
         do {
             let silence = request.call.silenceLimit(of: urlRequest)
-            let client = try self.client ?? .with(Settings(configuration, urlRequest.url, silence: silence))
+            let redaction = request.call.config.redaction
+            let client = try self.client ?? .with(Settings(configuration, urlRequest.url, silence: silence, redaction))
             defer { withExtendedLifetime(client) {} }
             let (body, upload) = try await request.body?.forAsyncHTTPClient(request.call.progress) ?? (nil, nil)
             let response = try await executed(HTTPClientRequest(urlRequest, body), by: client.client)

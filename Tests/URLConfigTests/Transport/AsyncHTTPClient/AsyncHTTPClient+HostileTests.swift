@@ -194,7 +194,7 @@ import Testing
                 for index in 0..<200 {
                     let session = Self.session(silence: 1000 + Double(index) / 1000)
                     try await session.response(for: server.request(), config: .server)
-                    let client = SharedClient.with(try Settings(session.configuration, nil))
+                    let client = SharedClient.with(try Settings(session.configuration, nil, .standard))
                     isAlive.append { [weak client] in client != nil }
                 }
                 #expect(isAlive.count { $0() } == 64)
