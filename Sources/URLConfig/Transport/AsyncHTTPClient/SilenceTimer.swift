@@ -52,6 +52,12 @@ final class SilenceTimer: ChannelDuplexHandler {
                 send(.body(.byteBuffer(piece)), context, nil)
             }
             send(.body(.byteBuffer(rest)), context, promise)
+        case .end where promise == nil && unsent == 0:
+            // Without a promise, the head and the end of a request without a body are one write to the socket.
+            if !isSilent { last = .now() }
+            isWaiting = !isComplete
+            watch(context)
+            context.write(data, promise: nil)
         case let part:
             send(part, context, promise)
         }
