@@ -56,6 +56,7 @@ extension SendLoop {
         } catch {
             throw RequestError.refusedRedirect(error.reason, response)
         }
+        known.add(request)
         note(hop, "to \(call.config.redaction.url(request.url?.absoluteString ?? ""))")
         hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
         if !keepsBody { hop.body = nil }

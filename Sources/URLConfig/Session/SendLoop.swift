@@ -21,7 +21,7 @@ final class SendLoop: Sendable {
     let reconnects: Bool
     let log: RequestLog
     let timeline: Timeline
-    private let known: KnownSecrets
+    let known: KnownSecrets
     private let isForeign: Bool
 
     /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
@@ -153,6 +153,7 @@ final class SendLoop: Sendable {
             try await authenticator.authorize(&request)
             return request
         }
+        known.add(request)
         try Task.checkCancellation()
         try transport.check(request)
         return request
@@ -160,7 +161,6 @@ final class SendLoop: Sendable {
 
     /// Sends a request; the second result is set if a reused connection was lost.
     private func sent(_ request: URLRequest, _ hop: Hop) async -> (Outcome, Transport.LostConnection?) {
-        known.add(request)
         log.sent(request)
         timeline.begin(call.config.clock.stopwatch())
         var lost: Transport.LostConnection?

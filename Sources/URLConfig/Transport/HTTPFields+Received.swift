@@ -22,6 +22,7 @@ extension HTTPField.Name {
             "Accept-Ranges", "Access-Control-Allow-Origin", "Age", "Cache-Control", "Connection", "Content-Encoding",
             "Content-Length", "Content-Type", "Date", "ETag", "Expires", "Keep-Alive", "Last-Modified", "Link",
             "Location", "Server", "Set-Cookie", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "Via",
+            "X-Content-Type-Options", "X-Frame-Options", "X-Request-Id",
         ]
         let spellings = names + names.map { $0.lowercased() }
         return Dictionary(uniqueKeysWithValues: spellings.compactMap { name in Self(name).map { (name, $0) } })

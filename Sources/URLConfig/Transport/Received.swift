@@ -65,7 +65,9 @@ extension Received {
 extension Transport.Response {
     /// A response whose body will be read by the caller.
     func opened(_ request: Transport.Request) -> Received {
-        Received(head(of: request), body: body, exchange)
+        var head = head(of: request)
+        head.duration = request.call.elapsed()
+        return Received(head, body: body, exchange)
     }
 
     /// A response with its whole body.
@@ -84,6 +86,7 @@ extension Transport.Response {
             }
         } catch var error as RequestError where error.code == .responseTooLarge && error.response == nil {
             response.data = buffer.data
+            response.duration = request.call.elapsed()
             error.response = response
             throw error
         }
@@ -95,7 +98,6 @@ extension Transport.Response {
 
     private func head(of request: Transport.Request) -> DataResponse {
         var head = DataResponse(request: request.urlRequest, url: url, status: status, headerFields: headerFields)
-        head.duration = request.call.elapsed()
         (head.redaction, head.decoder) = (request.call.config.redaction, request.call.config.customDecoder)
         return head
     }

@@ -37,6 +37,17 @@ public struct Transport: Sendable {
             self.sessionLimit = sessionLimit
             self.watchesSilence = watchesSilence
         }
+
+        /// Sends a request that was checked.
+        func response(to request: Request) async throws -> Response {
+            // A transport of the library makes no calls.
+            let worker = sessionLimit == nil ? self : nil
+            do {
+                return try await WorkScope.of(worker) { try await send(request) }
+            } catch let lost as LostConnection {
+                throw URLError(lost, of: request.urlRequest)
+            }
+        }
     }
 
     /// `nil` for ``urlSession``.
@@ -77,19 +88,11 @@ public struct Transport: Sendable {
     /// - Throws: ``RequestError`` if the request cannot be sent, and the errors of the transport. ``urlSession`` throws
     ///   `URLError` for network failures and expired time limits, and `CancellationError` if the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
+        let transport = forThisTask
         // The other transport may have changed the request.
-        try forThisTask.check(request.urlRequest)
-        return try await sent(request)
-    }
-
-    /// Sends a request that was checked.
-    private func sent(_ request: Request) async throws -> Response {
-        guard let custom = forThisTask.custom else { return try await URLSessionTransport.response(to: request) }
-        do {
-            return try await WorkScope.of(custom) { try await custom.send(request) }
-        } catch let lost as LostConnection {
-            throw URLError(lost, of: request.urlRequest)
-        }
+        try transport.check(request.urlRequest)
+        guard let custom = transport.custom else { return try await URLSessionTransport.response(to: request) }
+        return try await custom.response(to: request)
     }
 
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
@@ -112,11 +115,11 @@ public struct Transport: Sendable {
         guard !request.call.isTransfer else { return try await opened(request).collected(request) }
         let limit = request.urlRequest.timeLimit(within: custom.sessionLimit?(request))
         // The separate task of a time limit costs half as much as a small call.
-        if limit == nil, custom.sessionLimit != nil { return try await sent(request).collected(request) }
+        if limit == nil, custom.sessionLimit != nil { return try await custom.response(to: request).collected(request) }
         return try await withDeadline(limit, request.call.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
         } operation: {
-            try await sent(request).collected(request)
+            try await custom.response(to: request).collected(request)
         }
     }
 
@@ -128,10 +131,10 @@ public struct Transport: Sendable {
         let limits = AttemptLimits(
             silence: custom.watchesSilence ? nil : request.urlRequest.customTimeLimit,
             whole: custom.sessionLimit?(request), of: request)
-        guard limits.isNeeded else { return try await sent(request) }
+        guard limits.isNeeded else { return try await custom.response(to: request) }
         // While a body is sent, only the transport knows whether there is silence.
         let hasBody = request.body != nil
-        var response = try await limits.run(isSilence: !hasBody) { try await sent(request) }
+        var response = try await limits.run(isSilence: !hasBody) { try await custom.response(to: request) }
         response.body = response.body.limited(limits)
         return response
     }
