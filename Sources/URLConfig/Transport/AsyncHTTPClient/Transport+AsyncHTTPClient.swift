@@ -70,12 +70,7 @@ struct AsyncHTTPClientSender {
             let client = try self.client ?? .with(Settings(configuration, urlRequest.url, silence: silence, redaction))
             defer { withExtendedLifetime(client) {} }
             let (body, upload) = try await request.body?.forAsyncHTTPClient(request.call.progress) ?? (nil, nil)
-            let sending = HTTPClientRequest(urlRequest, body)
-            // The event loops of the caller's client may be shut down, and a stream of the caller may block.
-            let response =
-                self.client == nil && upload == nil
-                ? try await RequestsUnderWay.adding { try await executed(sending, by: client.client) }
-                : try await executed(sending, by: client.client)
+            let response = try await executed(HTTPClientRequest(urlRequest, body), by: client.client)
             return try received(
                 response, to: request,
                 Pieces(body: response.body, upload: upload, client: client, url: request.urlRequest.url))
