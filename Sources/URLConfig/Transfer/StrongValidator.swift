@@ -45,20 +45,16 @@ struct StrongValidator: Codable, Hashable, Sendable {
         return modified[0]
     }
 
-    /// Whether a 206 belongs to this version.
+    /// Whether a 206 says that it belongs to this version.
     ///
-    /// It may leave out `Last-Modified`, but not the `ETag` (RFC 9110 §15.3.7): without it, the server may have ignored
-    /// the condition of the request.
+    /// Without the validator, the server may have ignored the condition of the request. It must send an `ETag`, but it
+    /// may leave out `Last-Modified` (RFC 9110 §15.3.7); then the file is downloaded from its beginning.
     func matches(_ fields: HTTPFields, of url: URL?) -> Bool {
         guard resource == Fingerprint(resource: url) else { return false }
+        let found = fields[values: kind == .entityTag ? .eTag : .lastModified]
         // Bytes are compared: comparing strings may take quadratic time.
-        func matches(_ name: HTTPField.Name) -> Bool {
-            fields[values: name].allSatisfy { $0.utf8.elementsEqual(text.utf8) }
-        }
-        switch kind {
-        case .entityTag: return matches(.eTag) && fields[.eTag] != nil
-        case .lastModified: return matches(.lastModified) && fields[.eTag] == nil
-        }
+        return !found.isEmpty && found.allSatisfy { $0.utf8.elementsEqual(text.utf8) }
+            && (kind == .entityTag || fields[.eTag] == nil)
     }
 }
 

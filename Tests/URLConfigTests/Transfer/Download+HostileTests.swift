@@ -58,12 +58,13 @@ import Testing
 
     /// Leaves the first bytes of a version behind, as an earlier run does.
     private func leavePart(
-        _ count: Int = 200_000, of version: FileServer.Version = version, total: Int64? = 300_000,
-        for server: FaultServer
+        _ count: Int = 200_000, of version: FileServer.Version = version, named fields: HTTPFields? = nil,
+        total: Int64? = 300_000, for server: FaultServer
     ) throws {
         let request = server.request("a.zip")
         let part = try folder.open(request)
-        try part.restart(StrongValidator([.eTag: version.validator ?? ""], of: request.url), total: total)
+        let fields = fields ?? [.eTag: version.validator ?? ""]
+        try part.restart(StrongValidator(fields, of: request.url), total: total)
         try part.append(version.content.prefix(count))
         part.close()
     }
@@ -79,6 +80,20 @@ import Testing
             try await server.download(to: folder)
             #expect(folder.has(Self.new.content))
             #expect(server.ranges == ["bytes=200000-", nil])
+        }
+    }
+
+    @Test(arguments: ["", "Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT|"])
+    func `the rest of a version that had a date is not used without that date`(fields: String) async throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let unnamed = Reply(
+            206, fields + "Content-Range: bytes 200000-299999/300000|Content-Length: 100000",
+            Self.new.content.dropFirst(200_000))
+        try await Self.serving([unnamed], then: Self.new) { server in
+            try leavePart(named: [.lastModified: date, .date: "Sun, 06 Nov 1994 08:59:37 GMT"], for: server)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.new.content))
+            #expect(server.requests.map { $0.field("If-Range") } == [date, nil])
         }
     }
 

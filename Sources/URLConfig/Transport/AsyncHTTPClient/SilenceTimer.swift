@@ -53,7 +53,8 @@ final class SilenceTimer: ChannelDuplexHandler {
             }
             send(.body(.byteBuffer(rest)), context, promise)
         case .end where promise == nil && unsent == 0:
-            // Without a promise, the head and the end of a request without a body are one write to the socket.
+            // Without a promise, the head and the end of a request without a body are one write to the socket. The time
+            // until they are sent is a part of the silence.
             if !isSilent { last = .now() }
             isWaiting = !isComplete
             watch(context)
