@@ -1,5 +1,6 @@
 import FlyingFox
 import Foundation
+import Logging
 import Testing
 
 @testable import URLConfig
@@ -145,6 +146,34 @@ import Testing
         request.httpBody = Data("ada1815 of api.example.com sends 6629fae4".utf8)
         #expect(request.urlString == "GET https://api.example.com/dir/index42.html")
         #expect(request.bodyString == "ada1815 of api.example.com sends ***")
+    }
+
+    @Test(arguments: [true, false])
+    func `with a caller's transport, credentials and targets of redirects are hidden, too`(isAuthorized: Bool) async {
+        // It adds no secrets itself, as the library's transports do.
+        let transport = Transport { request in
+            let url = request.urlRequest.url
+            guard url?.path() == "/next" else {
+                return .init(status: .found, headerFields: [.location: "/next?token=target-c4nary"])
+            }
+            // Only the values, so that no name and no scheme says what they are.
+            let values = [request.urlRequest.value(forHTTPHeaderField: "Authorization"), url?.query()]
+                .compactMap { $0?.split { " =".contains($0) }.last }
+            throw URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: values.joined(separator: " not ")])
+        }
+        let (logger, recorded) = Logger.recording()
+        let authenticator = TokenAuthenticator(hosts: ["api.test"]) {
+            .init("first-c4nary")
+        } refresh: {
+            $0
+        }
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.shared.response(for: .with(.init(host: "http://api.test")), config: .silent) {
+                ($0.transport, $0.authenticator, $0.logger) = (transport, isAuthorized ? authenticator : nil, logger)
+            }
+        }
+        #expect(error?.userInfo[NSLocalizedDescriptionKey] as? String == (isAuthorized ? "*** not ***" : "***"))
+        #expect(!"\(String(describing: error)) \(recorded.text)".contains("c4nary"))
     }
 
     @Test func `many secrets that begin alike take no more time than one`() {
