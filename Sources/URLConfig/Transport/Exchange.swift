@@ -27,17 +27,13 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     let request: Transport.Request
     let shadow: ShadowSession
-    /// Whether the whole body is kept in memory, and its progress is reported here.
-    let isWhole: Bool
     private let state: Locked<State>
     private let end = OneShot<Void>()
 
-    /// - Parameter isWhole: Whether the whole body is kept in memory.
-    init(_ request: Transport.Request, isWhole: Bool = false) {
+    init(_ request: Transport.Request) {
         self.request = request
-        self.isWhole = isWhole
         shadow = ShadowSession.of(request.session)
-        let memory = isWhole || ShadowSession.canPause ? Int.max : ShadowSession.bufferSize
+        let memory = request.isWhole || ShadowSession.canPause ? Int.max : ShadowSession.bufferSize
         state = Locked(State(body: BodyBuffer(limit: request.call.config.responseLimit, memory: memory)))
     }
 
@@ -191,14 +187,14 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        if isWhole, let progress = request.call.progress, 200...299 ~= head?.statusCode ?? 0 {
+        if request.isWhole, let progress = request.call.progress, 200...299 ~= head?.statusCode ?? 0 {
             progress.received(data.count)
         }
         do {
             try receive { state in
                 try state.body.receive(data)
                 // Suspended here, so that it is not after the reader has resumed the task.
-                guard ShadowSession.canPause, !isWhole, !state.isPaused,
+                guard ShadowSession.canPause, !request.isWhole, !state.isPaused,
                     state.body.data.count >= ShadowSession.bufferSize
                 else { return }
                 state.isPaused = true

@@ -78,7 +78,7 @@ extension Transport.Response {
         var response = head(of: request)
         var buffer = BodyBuffer(limit: request.call.config.responseLimit)
         do {
-            let isReported = exchange?.isWhole == true || status.kind != .successful
+            let isReported = exchange?.request.isWhole == true || status.kind != .successful
             let progress = isReported ? nil : request.call.progress
             for try await piece in body {
                 progress?.received(piece.count)

@@ -91,6 +91,9 @@ public struct Transport: Sendable {
         let transport = forThisTask
         // The other transport may have changed the request.
         try transport.check(request.urlRequest)
+        // The other transport may read the body in pieces.
+        var request = request
+        request.isWhole = false
         guard let custom = transport.custom else { return try await URLSessionTransport.response(to: request) }
         return try await custom.response(to: request)
     }
@@ -108,18 +111,18 @@ public struct Transport: Sendable {
     ///
     /// - Throws: The errors of ``send(_:)`` and ``RequestError/Code/responseTooLarge``.
     func collected(_ request: Request) async throws -> Received {
-        guard let custom else {
-            return try await URLSessionTransport.response(to: request, isWhole: true).collected(request)
-        }
+        var whole = request
+        whole.isWhole = true
+        guard let custom else { return try await URLSessionTransport.response(to: whole).collected(request) }
         // A transfer has no time limit for the whole attempt, but one for each piece.
         guard !request.call.isTransfer else { return try await opened(request).collected(request) }
         let limit = request.urlRequest.timeLimit(within: custom.sessionLimit?(request))
         // The separate task of a time limit costs half as much as a small call.
-        if limit == nil, custom.sessionLimit != nil { return try await custom.response(to: request).collected(request) }
+        if limit == nil, custom.sessionLimit != nil { return try await custom.response(to: whole).collected(request) }
         return try await withDeadline(limit, request.call.config.clock) {
             URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
-        } operation: {
-            try await custom.response(to: request).collected(request)
+        } operation: { [whole] in
+            try await custom.response(to: whole).collected(request)
         }
     }
 
@@ -154,6 +157,10 @@ extension Transport {
         let call: Call
         /// The credential for the last challenge, and the origin that sent the challenge.
         let credential: (URLCredential, Origin)?
+        /// Whether a transport may wait for the body before it returns the head.
+        ///
+        /// This needs fewer changes of threads.
+        var isWhole = false
         /// The body that a transport has set, if `urlRequest` cannot contain it.
         private(set) var replacement: Body?
 

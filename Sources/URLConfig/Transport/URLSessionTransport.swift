@@ -1,23 +1,21 @@
 /// Sends a request once as a task of a `URLSession`, on Linux of its ``ShadowSession``.
 enum URLSessionTransport {
-    /// Returns the response when its head has arrived.
-    ///
-    /// - Parameter isWhole: Whether to wait for the whole body, which needs fewer changes of threads.
-    static func response(to request: Transport.Request, isWhole: Bool = false) async throws -> Transport.Response {
+    /// Returns the response when its head has arrived, or its whole body.
+    static func response(to request: Transport.Request) async throws -> Transport.Response {
         var request = request
         try request.openBody()
-        let exchange = Exchange(request, isWhole: isWhole)
+        let exchange = Exchange(request)
         let unread = Unread(exchange: exchange)
         let limits = [request.call.attemptLimit(of: request.urlRequest), exchange.shadow.resourceLimit]
         if let limit = limits.compactMap({ $0 }).min() { exchange.finish(after: limit) }
         exchange.shadow.begin(exchange)
-        if isWhole { await exchange.waitForEnd() }
+        if request.isWhole { await exchange.waitForEnd() }
         try await exchange.waitForHead()
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may give.
         guard let head = exchange.head, 0...999 ~= head.statusCode else {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
-        if !isWhole { await exchange.waitForChallenge(head) }
+        if !request.isWhole { await exchange.waitForChallenge(head) }
         exchange.shadow.received(head, to: request.urlRequest)
         var response = Transport.Response(
             status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url,

@@ -92,6 +92,17 @@ extension FaultServer.Fault {
         try connection.send(bomb)
     }
 
+    /// Each byte is decompressed to nothing, but in a buffer of 16 kB.
+    static let emptyBlocks = Self { connection in
+        try connection.read()
+        try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n")
+        func chunks(_ bytes: [UInt8]) -> [UInt8] { bytes.flatMap { Array("1\r\n".utf8) + [$0, 13, 10] } }
+        try connection.send(chunks([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]))
+        let blocks = chunks([0, 0, 0, 0xFF, 0xFF])
+        let many = (0..<1000).flatMap { _ in blocks }
+        for _ in 0..<60 { try connection.send(many) }
+    }
+
     /// A body without the compression that the head announces.
     static let falseGzip = raw(head(length: 10, "Content-Encoding: gzip\r\n") + "0123456789")
 

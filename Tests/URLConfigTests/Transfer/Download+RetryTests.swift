@@ -58,8 +58,8 @@ import Testing
         let server = FileServer { _, _ in .init(version: version, cut: .init(count: 500_000)) }
         try await server.serving { server in
             let error = await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 3) }
-            // Only the first time, the first half is new; AsyncHTTPClient may then deliver only a part of it.
-            #expect(3...5 ~= error?.attempts.count ?? 0)
+            // Only the first time, the first half is new; AsyncHTTPClient may deliver only a part of it, more or less.
+            #expect(3...10 ~= error?.attempts.count ?? 0)
         }
     }
 

@@ -5,17 +5,19 @@ import NIOCore
 import NIOFoundationCompat
 
 extension Transport.Body {
-    /// This body for AsyncHTTPClient; and its stream, if it is one that is read while it is sent.
+    /// This body for AsyncHTTPClient, and its stream if it is read while it is sent; no body if it is empty.
     ///
     /// - Parameter progress: It is told what was sent. Then data are sent as a stream, too.
-    func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body, StreamPieces?) {
-        if progress == nil, case .data(let data) = self { return (.bytes(ByteBuffer(data: data)), nil) }
+    func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body?, StreamPieces?) {
+        if progress == nil, case .data(let data) = self {
+            return (data.isEmpty ? nil : .bytes(ByteBuffer(data: data)), nil)
+        }
         let (stream, length) = try opened()
         let pieces = StreamPieces(stream, length: length, progress)
         guard length == 0 else { return (.stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces) }
         // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
         for try await _ in pieces {}
-        return (.bytes(ByteBuffer()), nil)
+        return (nil, nil)
     }
 }
 

@@ -5,7 +5,6 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 import NIOHTTPCompression
-import Tracing
 
 /// What a client takes from a session's configuration.
 struct Settings: Hashable {
@@ -13,23 +12,14 @@ struct Settings: Hashable {
     let silence: Duration?
     let connections: Int
     let proxy: HTTPClient.Configuration.Proxy?
-    /// Whether the process's tracer sees the requests.
-    let isTraced: Bool
 
-    /// - Parameters:
-    ///   - silence: The request's own limit, if it is one for silence.
-    ///   - redaction: Says whether the URL has secrets.
-    init(
-        _ configuration: URLSessionConfiguration, _ url: URL?, silence: Duration? = nil, _ redaction: Redaction
-    ) throws {
+    /// - Parameter silence: The request's own limit, if it is one for silence.
+    init(_ configuration: URLSessionConfiguration, _ url: URL?, silence: Duration? = nil) throws {
         self.silence = silence ?? Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
         connections = max(1, configuration.httpMaximumConnectionsPerHost)
         proxy = try url.flatMap {
             try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary)
         }
-        // A span contains the whole URL.
-        let hasTracer = !(InstrumentationSystem.tracer is NoOpTracer)
-        isTraced = hasTracer && url.map { redaction.url($0.absoluteString) == $0.absoluteString } ?? false
     }
 
     var clientConfiguration: HTTPClient.Configuration {
@@ -42,7 +32,6 @@ struct Settings: Hashable {
         if let silence { configuration.limitSilence(to: silence) }
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.proxy = proxy
-        if isTraced { configuration.tracing.tracer = InstrumentationSystem.tracer }
         return configuration
     }
 }
@@ -59,8 +48,8 @@ extension HTTPClient.Configuration {
     ///
     /// It does not follow redirects, because ``Foundation/URLSession/Config/redirects`` does. It decompresses bodies
     /// without a limit, because ``Foundation/URLSession/Config/responseLimit`` is one. It tries to connect once. Its
-    /// time limits are 60 seconds. It has no tracer, because the spans of AsyncHTTPClient contain URLs with their
-    /// secrets. Its debug initializers protect the process from malformed responses: keep them.
+    /// time limits are 60 seconds. It has no tracer, because the transport creates the spans itself, without secrets.
+    /// Its debug initializers protect the process from malformed responses: keep them.
     public static var urlConfig: Self {
         var configuration = Self(
             redirectConfiguration: .disallow,
@@ -88,7 +77,7 @@ extension HTTPClient.Configuration {
     }
 
     /// Whether it does not follow redirects, and has the guards.
-    var isForURLConfig: Bool {
+    fileprivate var isForURLConfig: Bool {
         !"\(redirectConfiguration)".contains("follow") && http1_1ConnectionDebugInitializer != nil
             && http2StreamChannelDebugInitializer != nil
     }
@@ -97,6 +86,21 @@ extension HTTPClient.Configuration {
 extension HTTPClient {
     /// The configuration; `nil` if it cannot be found out, because a client has no property for it.
     var configuration: Configuration? { Mirror(reflecting: self).descendant("configuration") as? Configuration }
+
+    /// - Parameter configuration: Its configuration; `nil` if it cannot be found out.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if it follows redirects, has no
+    ///   guards, or has a tracer, whose spans would contain secrets.
+    func checkIsForURLConfig(_ configuration: Configuration?) throws(RequestError) {
+        guard configuration?.isForURLConfig ?? true else {
+            throw .refused(
+                .invalidRequest,
+                "the HTTPClient may follow redirects itself; make it with HTTPClient(configuration: .urlConfig)")
+        }
+        guard tracer == nil else {
+            throw .refused(
+                .invalidRequest, "the HTTPClient has a tracer; leave it out, because asyncHTTPClient creates the spans")
+        }
+    }
 }
 
 extension Duration {

@@ -1,6 +1,8 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
 
 /// A client for all sessions with the same settings; or the caller's client.
 ///
@@ -16,21 +18,40 @@ final class SharedClient: Sendable {
     private static let clients = Locked(Clients())
 
     let client: HTTPClient
+    /// `nil` if the owner of the client may shut them down.
+    let eventLoops: EventLoops?
     private let isOwn: Bool
 
     /// - Parameter client: The caller's client, which is never shut down.
     init(_ client: HTTPClient) {
         self.client = client
+        let isDefault = client.eventLoopGroup === HTTPClient.defaultEventLoopGroup
+        eventLoops = isDefault ? EventLoops(client.eventLoopGroup) : nil
         isOwn = false
     }
 
     private init(_ settings: Settings) {
         client = HTTPClient(configuration: settings.clientConfiguration)
+        eventLoops = EventLoops(client.eventLoopGroup)
         isOwn = true
     }
 
     deinit {
         if isOwn { client.shutdown { _ in } }
+    }
+
+    /// Sends a request without a body, and returns the head of the response and its body.
+    ///
+    /// - Parameter isWhole: Whether the head is not needed before the body.
+    /// - Returns: `nil` if nothing was sent, because the client has other event loops than the library's.
+    func response(to request: HTTPClient.Request, isWhole: Bool) async throws -> (HTTPResponseHead, ReceivedBody)? {
+        try Task.checkCancellation()
+        guard let (eventLoop, end) = eventLoops?.next() else { return nil }
+        let receiver = ResponseReceiver(isWhole: isWhole, onEnd: end)
+        let task = client.execute(request: request, delegate: receiver, eventLoop: .delegate(on: eventLoop))
+        // If the client's owner has shut it down, only the task fails. Observing it may wake a thread.
+        if !isOwn { task.futureResult.whenFailure { receiver.finish(.failure($0)) } }
+        return (try await receiver.head(of: task), ReceivedBody(receiver, task))
     }
 
     /// The library's client with these settings.

@@ -21,7 +21,8 @@ extension Transport {
     /// - Parameter client: By default a client that is never shut down. Of another client, whose owner shuts it down,
     ///   its own configuration applies: time limits, connections, proxy, decompression and certificates. Only
     ///   `timeoutIntervalForResource`, which a client does not have, is still the session's. Make it with
-    ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself is refused.
+    ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself, or has a
+    ///   tracer, is refused.
     public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
         let isShared = client === HTTPClient.shared
         let sender = AsyncHTTPClientSender(isShared ? nil : client)
@@ -49,11 +50,7 @@ struct AsyncHTTPClientSender {
     }
 
     func response(to request: Transport.Request) async throws -> Transport.Response {
-        guard configuration?.isForURLConfig ?? true else {
-            throw RequestError.refused(
-                .invalidRequest,
-                "the HTTPClient may follow redirects itself; make it with HTTPClient(configuration: .urlConfig)")
-        }
+        try client?.client.checkIsForURLConfig(configuration)
         // On Apple platforms, it is a copy each time.
         let configuration = request.session.configuration
         try request.checkIsForAsyncHTTPClient(configuration)
@@ -64,57 +61,82 @@ struct AsyncHTTPClientSender {
         {
             throw URLError(.cannotFindHost, userInfo: [NSURLErrorFailingURLErrorKey: url])
         }
-        do {
-            let silence = request.call.silenceLimit(of: urlRequest)
-            let redaction = request.call.config.redaction
-            let client = try self.client ?? .with(Settings(configuration, urlRequest.url, silence: silence, redaction))
-            defer { withExtendedLifetime(client) {} }
-            let (body, upload) = try await request.body?.forAsyncHTTPClient(request.call.progress) ?? (nil, nil)
-            let response = try await executed(HTTPClientRequest(urlRequest, body), by: client.client)
-            return try received(
-                response, to: request,
-                Pieces(body: response.body, upload: upload, client: client, url: request.urlRequest.url))
-        } catch {
-            try Task.checkCancellation()
-            throw error.asURLError(urlRequest.url)
+        let response = try await request.traced(urlRequest) { urlRequest in
+            do {
+                let silence = request.call.silenceLimit(of: urlRequest)
+                let client = try self.client ?? .with(Settings(configuration, urlRequest.url, silence: silence))
+                defer { withExtendedLifetime(client) {} }
+                return try await send(urlRequest, of: request, by: client)
+            } catch {
+                try Task.checkCancellation()
+                throw error.asURLError(urlRequest.url)
+            }
         }
+        request.storeCookies(of: response)
+        return response
     }
 
-    /// Executes a request again if nothing was sent, because the connection of the pool was closed meanwhile.
-    private func executed(_ request: HTTPClientRequest, by client: HTTPClient) async throws -> HTTPClientResponse {
+    /// - Parameter urlRequest: The request with the fields of the session's configuration.
+    private func send(
+        _ urlRequest: URLRequest, of request: Transport.Request, by client: SharedClient
+    ) async throws -> Transport.Response {
+        let (url, progress) = (request.urlRequest.url, request.call.progress)
+        let (body, upload) = try await request.body?.forAsyncHTTPClient(progress) ?? (nil, nil)
+        // `HTTPClient.Request` with a body crashes or hangs if the server responds before it reads.
+        if body == nil {
+            let complete = try HTTPClient.Request(urlRequest)
+            let isShort = request.call.config.responseLimit ?? .max < ResponseReceiver.mostUnread
+            let isWhole = request.isWhole && progress == nil && !isShort
+            if let (head, body) = try await repeating({ try await client.response(to: complete, isWhole: isWhole) }) {
+                return try received(
+                    head.status, head.headers, to: request, Pieces(body: body, client: client, url: url))
+            }
+        }
+        let complete = HTTPClientRequest(urlRequest, body)
+        let response = try await repeating { try await client.client.execute(complete, deadline: .distantFuture) }
+        guard response.history.count < 2 else { throw RequestError.hasFollowedRedirect }
+        return try received(
+            response.status, response.headers, to: request,
+            Pieces(body: response.body, upload: upload, client: client, url: url))
+    }
+
+    /// Sends a request again if nothing was sent, because the connection of the pool was closed meanwhile.
+    private func repeating<Response>(_ send: () async throws -> Response) async throws -> Response {
         // Without a `ConnectionGuard`, the error is the same after a part of the request was sent.
-        let hasGuard = self.client == nil || configuration != nil
+        let hasGuard = client == nil || configuration != nil
         for _ in 0..<(hasGuard ? Self.mostClosed : 0) {
             do {
-                return try await client.execute(request, deadline: .distantFuture)
+                return try await send()
             } catch ChannelError.ioOnClosedChannel {
                 try Task.checkCancellation()
             }
         }
-        return try await client.execute(request, deadline: .distantFuture)
+        return try await send()
     }
 
-    private func received(
-        _ response: HTTPClientResponse, to request: Transport.Request, _ pieces: Pieces
+    private func received<Body>(
+        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, to request: Transport.Request, _ pieces: Pieces<Body>
     ) throws -> Transport.Response {
-        guard response.history.count < 2 else {
-            throw RequestError.refused(.invalidRequest, "the HTTPClient has followed a redirect itself")
-        }
-        guard 0...999 ~= response.status.code else {
+        guard 0...999 ~= status.code else {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
-        let received = Transport.Response(
-            status: .init(integerLiteral: Int(response.status.code)),
-            headerFields: HTTPFields(received: response.headers), body: ResponseBody(pieces))
-        request.storeCookies(of: received)
-        return received
+        return Transport.Response(
+            status: .init(integerLiteral: Int(status.code)), headerFields: HTTPFields(received: headers),
+            body: ResponseBody(pieces))
+    }
+}
+
+extension RequestError {
+    static var hasFollowedRedirect: Self {
+        .refused(.invalidRequest, "the HTTPClient has followed a redirect itself")
     }
 }
 
 /// The pieces of a body, with the errors of a transport.
-private struct Pieces: AsyncSequence, Sendable {
-    let body: HTTPClientResponse.Body
-    let upload: StreamPieces?
+private struct Pieces<Body: AsyncSequence & Sendable>: AsyncSequence, Sendable where Body.Element == ByteBuffer {
+    let body: Body
+    /// What is sent meanwhile; `nil` if the request was sent as a whole.
+    var upload: StreamPieces?
     /// It must not be shut down before the end of the body.
     let client: SharedClient
     let url: URL?
@@ -123,7 +145,7 @@ private struct Pieces: AsyncSequence, Sendable {
 
     struct AsyncIterator: AsyncIteratorProtocol {
         let pieces: Pieces
-        var body: HTTPClientResponse.Body.AsyncIterator
+        var body: Body.AsyncIterator
 
         mutating func next() async throws -> Data? {
             do {
@@ -142,15 +164,31 @@ private struct Pieces: AsyncSequence, Sendable {
     }
 }
 
+extension HTTPClient.Request {
+    fileprivate init(_ request: URLRequest) throws {
+        guard let url = request.url else { throw HTTPClientError.invalidURL }
+        // The scheme must be in lower case.
+        try self.init(
+            url: url.withLowercasedScheme, method: .init(rawValue: request.httpMethod ?? "GET"),
+            headers: HTTPHeaders(request))
+    }
+}
+
 extension HTTPClientRequest {
     fileprivate init(_ request: URLRequest, _ body: Body?) {
-        // The scheme must be in lower case.
         self.init(url: request.url?.withLowercasedScheme.absoluteString ?? "")
         method = .init(rawValue: request.httpMethod ?? "GET")
-        for (name, value) in request.allHTTPHeaderFields ?? [:] { headers.add(name: name, value: value) }
-        if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: Self.userAgent) }
-        if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
+        headers = HTTPHeaders(request)
         self.body = body
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate init(_ request: URLRequest) {
+        self.init()
+        for (name, value) in request.allHTTPHeaderFields ?? [:] { add(name: name, value: value) }
+        if !contains(name: "User-Agent") { add(name: "User-Agent", value: Self.userAgent) }
+        if !contains(name: "Accept") { add(name: "Accept", value: "*/*") }
     }
 
     /// Some servers refuse requests without this field.

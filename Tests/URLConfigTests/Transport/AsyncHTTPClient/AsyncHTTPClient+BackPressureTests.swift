@@ -99,6 +99,29 @@ import Testing
         }
     }
 
+    @Test func `a body that is too long is an error at once, although the server is silent then`() async throws {
+        let text = FaultServer.Fault.head(length: 100_000) + String(repeating: "x", count: 2000)
+        try await FaultServer.serving(.raw(text, then: .hang)) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.get(config: .server) {
+                    $0.responseLimit = 1000
+                    $0.deadline = .seconds(30)
+                }
+            }
+            #expect(error?.code == .responseTooLarge)
+        }
+    }
+
+    @Test func `a body of many small parts arrives whole`() async throws {
+        let text = String((0..<100_000).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
+        let chunks = text.map { "1\r\n\($0)\r\n" }.joined() + "0\r\n\r\n"
+        try await FaultServer.serving(.raw(FaultServer.Fault.chunkedHead + chunks)) { server in
+            let response = try await server.get(config: .server)
+            let isEqual = try response.text() == text
+            #expect(isEqual)
+        }
+    }
+
     @Test func `cancelling the task while a piece is awaited throws at once`() async throws {
         try await FaultServer.serving(.hangInBody) { server in
             let arrived = Gate()

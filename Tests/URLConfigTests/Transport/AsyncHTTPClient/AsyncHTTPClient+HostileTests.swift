@@ -123,6 +123,23 @@ import Testing
         }
     }
 
+    @Test func `a short response that stalls after an upload ends with the time limit of the request`() async throws {
+        try await FaultServer.serving(.hangInBody) { server in
+            try await HTTPClient.lending { client in
+                let request = server.request {
+                    $0.method = .put
+                    $0.timeout = .seconds(1)
+                }
+                let error = await #expect(throws: URLError.self) {
+                    try await URLSession.shared.upload(
+                        .data(Data(count: 10)), for: request, config: .onServer(client)
+                    ) { $0.deadline = .seconds(30) }
+                }
+                #expect(error?.code == .timedOut)
+            }
+        }
+    }
+
     @Test func `an upload ends with its response`() async throws {
         try await Self.stalled("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") { server in
             let reads = Locked(0)
@@ -194,7 +211,7 @@ import Testing
                 for index in 0..<200 {
                     let session = Self.session(silence: 1000 + Double(index) / 1000)
                     try await session.response(for: server.request(), config: .server)
-                    let client = SharedClient.with(try Settings(session.configuration, nil, .standard))
+                    let client = SharedClient.with(try Settings(session.configuration, nil))
                     isAlive.append { [weak client] in client != nil }
                 }
                 #expect(isAlive.count { $0() } == 64)

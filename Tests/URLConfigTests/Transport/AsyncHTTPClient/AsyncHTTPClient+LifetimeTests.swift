@@ -1,6 +1,8 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import URLConfig
@@ -20,6 +22,21 @@ import Testing
             #expect(error?.reason == "the HTTPClient has been shut down; use a running one")
             #expect(error?.underlyingError as? HTTPClientError == .alreadyShutdown)
             #expect(server.requests.count == 10)
+        }
+    }
+
+    @Test func `a call after the owner has shut down the client and its event loops is an error`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            let client = HTTPClient(eventLoopGroup: group, configuration: .urlConfig)
+            let config = URLSession.Config.onServer(client)
+            try await server.get(config: config)
+            try await client.shutdown()
+            try await group.shutdownGracefully()
+            let error = await #expect(throws: RequestError.self) {
+                try await server.get(config: config) { $0.deadline = .seconds(30) }
+            }
+            #expect(error?.underlyingError as? HTTPClientError == .alreadyShutdown)
         }
     }
 
