@@ -18,7 +18,7 @@ final class SharedClient: Sendable {
     private static let clients = Locked(Clients())
 
     let client: HTTPClient
-    /// `nil` if the owner of the client may shut them down.
+    /// `nil` if the owner of the client may shut them down: then its delegate would never be told of the end.
     let eventLoops: EventLoops?
     private let isOwn: Bool
 
