@@ -21,8 +21,7 @@ extension Transport {
     /// - Parameter client: By default a client that is never shut down. Of another client, whose owner shuts it down,
     ///   its own configuration applies: time limits, connections, proxy, decompression and certificates. Only
     ///   `timeoutIntervalForResource`, which a client does not have, is still the session's. Make it with
-    ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself, or has a
-    ///   tracer, is refused.
+    ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself, or has a tracer, is refused.
     public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
         let isShared = client === HTTPClient.shared
         let sender = AsyncHTTPClientSender(isShared ? nil : client)
