@@ -31,21 +31,21 @@ import URLConfig
         }
     }
 
-    /// In quadratic time, this would take more than an hour.
+    /// In quadratic time, this would take minutes.
     @Test(
         arguments: [
             (",", 0), ("<", 0), ("\"", 0), (";", 0), ("\\", 0), ("=", 0), (" ", 0), ("</a>", 0), ("</a>;", 0),
             ("</a>;=,", 0),
-            ("</a>;x=\"", 0), ("<>;rel=a,", 111_111), ("<[>;rel=a,", 100_000), ("</>;rel=a;anchor=\"/\",", 47_619),
+            ("</a>;x=\"", 0), ("<>;rel=a,", 27_777), ("<[>;rel=a,", 25_000), ("</>;rel=a;anchor=\"/\",", 11_904),
         ] as [(String, Int)])
-    func `a field of a megabyte is read in linear time`(part: String, count: Int) {
-        let field = String(repeating: part, count: 1_000_000 / part.utf8.count)
+    func `a field of 250 kB is read in linear time`(part: String, count: Int) {
+        let field = String(repeating: part, count: 250_000 / part.utf8.count)
         #expect(LinkTests.links(field).count == count)
     }
 
     @Test(arguments: [("x=1;", "", 1), ("rel=\"", "a b ", 1), ("title=\"", "\\\"", 0), ("title*=UTF-8''", "%41'", 0)])
-    func `a link of a megabyte is read in linear time`(start: String, part: String, count: Int) {
-        let filling = String(repeating: part.isEmpty ? start : part, count: 1_000_000 / max(part.utf8.count, 4))
+    func `a link of 250 kB is read in linear time`(start: String, part: String, count: Int) {
+        let filling = String(repeating: part.isEmpty ? start : part, count: 250_000 / max(part.utf8.count, 4))
         let links = LinkTests.links("</a>; " + (part.isEmpty ? filling + "rel=b" : start + filling))
         #expect(links.count == count)
         #expect(links["nowhere"] == nil)

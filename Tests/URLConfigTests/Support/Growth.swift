@@ -2,19 +2,16 @@ import Foundation
 
 /// The factor of the time for eight times as much work: 8 for linear time, 64 for quadratic time.
 ///
-/// It measures processor time, the minimum of three, so that other work has little effect. Tests require less than 24,
-/// which is far from both. A larger factor is measured again: other work may have had an effect after all.
+/// It measures processor time, so that other work has little effect. Tests require less than 24, which is far from both.
+/// A larger factor is measured again: other work may have had an effect after all.
 ///
 /// - Parameter count: A size between the two that are measured: half of it and four times it.
 func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {
-    func time(_ count: Int) throws -> Double {
-        let times = try (0..<3).map { _ in try processorTime { try work(count) }.time }
-        return times.min() ?? 0
-    }
     var least = Double.infinity
     for _ in 0..<3 where least >= 24 {
-        let once = try time(count / 2)
-        least = try min(least, time(4 * count) / once)
+        // A time that is too long would make the factor too small, so it is the shortest of three.
+        let times = try (0..<3).map { _ in try processorTime { try work(count / 2) }.time }
+        least = try min(least, processorTime { try work(4 * count) }.time / (times.min() ?? 0))
     }
     return least
 }

@@ -16,12 +16,12 @@ struct Loopback: TestServer {
         _ body: (Loopback) async throws -> Void
     ) async throws {
         TransportOfTests.use
+        // All tests begin together, so everything can be slow on a busy machine.
         let server = try HTTPServer(
-            address: .inet(ip4: "127.0.0.1", port: 0), pool: PromptPool(), logger: .disabled,
+            address: .inet(ip4: "127.0.0.1", port: 0), timeout: 300, pool: PromptPool(), logger: .disabled,
             handler: ClosureHTTPHandler(handler))
         let running = Task { try await server.run() }
         defer { running.cancel() }
-        // All tests begin together, so this can be slow on a busy machine.
         try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         let session = URLSession(configuration: .ofTests)
