@@ -52,7 +52,7 @@ struct Tracker: Sendable {
     init(_ environment: Environment, refreshToken: String, transport: Transport = .urlSession) {
         let requests = URLRequest.Config(host: environment.tracker) {
             $0.headers[.accept] = "application/json"
-            $0.timeout = .seconds(30)
+            $0.timeout = .seconds(120)
             $0.encoder.keyEncodingStrategy = .convertToSnakeCase
             $0.encoder.dateEncodingStrategy = .iso8601
         }

@@ -9,7 +9,7 @@ import Testing
 ///
 /// One table has secrets that the client knows, in all spellings. The other has secrets that only the server knows,
 /// under a name or with a known shape.
-@Suite struct CanaryTests {
+@Suite(.oneAtATime) struct CanaryTests {
     /// It contains characters that every format escapes differently.
     static let canary = "c4n&ry/<\"Zé+9%2f\\x~"
     static let user = "us3r-c4nary-name"

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Masks and formats JSON, also invalid JSON.
-@Suite(.serialized) struct JSONTextTests {
+@Suite(.oneAtATime) struct JSONTextTests {
     private func masked(_ text: String) -> String {
         String(decoding: Redaction.standard.sentBody(Data(text.utf8), .json), as: UTF8.self)
     }

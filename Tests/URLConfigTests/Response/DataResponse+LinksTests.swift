@@ -2,7 +2,7 @@ import FlyingFox
 import Testing
 import URLConfig
 
-@Suite struct DataResponseLinksTests {
+@Suite(.oneAtATime) struct DataResponseLinksTests {
     @Test func `pages are followed by their links`() async throws {
         try await Loopback.serving { request in
             let page = request.query.first { $0.name == "page" }.flatMap { Int($0.value) } ?? 1

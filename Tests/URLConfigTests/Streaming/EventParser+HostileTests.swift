@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Streams that are too long, and the time and memory that parsers take.
-@Suite(.serialized) struct EventParserHostileTests {
+@Suite(.oneAtATime) struct EventParserHostileTests {
     private static func text(_ count: Int) -> String { repeated("x", count) }
 
     private static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
