@@ -2,8 +2,8 @@ import Foundation
 
 /// The factor of the time for eight times as much work: 8 for linear time, 64 for quadratic time.
 ///
-/// It measures processor time, so that other work has little effect. Tests require less than 24, which is far from both.
-/// A larger factor is measured again: other work may have had an effect after all.
+/// It measures processor time, so that other work has little effect. Tests require less than 24, which is far from
+/// both. A larger factor is measured again: other work may have had an effect after all.
 ///
 /// - Parameter count: A size between the two that are measured: half of it and four times it.
 func growth(from count: Int, _ work: (Int) throws -> Void) rethrows -> Double {

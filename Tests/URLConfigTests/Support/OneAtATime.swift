@@ -7,33 +7,21 @@ import Testing
 /// It is for tests that compute for seconds. Tasks run on as many threads as the machine has cores. If such tests took
 /// all of them, the calls of other tests would wait until their time limits expire.
 struct OneAtATime: SuiteTrait, TestTrait, TestScoping {
-    private struct Turns {
-        var isTaken = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private static let turns = Locked(Turns())
+    /// The end of the test case that came last.
+    private static let last = Locked<OneShot<Void>?>(nil)
 
     var isRecursive: Bool { true }
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        await withCheckedContinuation { continuation in
-            let isFree = Self.turns.withLock { turns in
-                defer { turns.isTaken = true }
-                if turns.isTaken { turns.waiting.append(continuation) }
-                return !turns.isTaken
-            }
-            if isFree { continuation.resume() }
+        let end = OneShot<Void>()
+        defer { end.resolve(.success(())) }
+        let previous = Self.last.withLock { last in
+            defer { last = end }
+            return last
         }
-        defer {
-            let next = Self.turns.withLock { turns in
-                turns.isTaken = !turns.waiting.isEmpty
-                return turns.isTaken ? turns.waiting.removeFirst() : nil
-            }
-            next?.resume()
-        }
+        try await previous?.value()
         try await function()
     }
 }
