@@ -7,9 +7,10 @@ import NIOSSL
 @testable import URLConfig
 
 extension HTTPClient {
-    /// Lends a client, and shuts it down afterwards.
+    /// Lends a client, and shuts it down afterwards, unless the body has done so.
     @discardableResult
     static func lending<Value>(
+        on group: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
         _ configure: (inout Configuration) throws -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,
         _ body: (HTTPClient) async throws -> Value
     ) async throws -> Value {
@@ -17,16 +18,19 @@ extension HTTPClient {
         // On a slow machine, where all tests begin together, the 10 seconds of the default are too short.
         configuration.timeout.connect = .minutes(5)
         try configure(&configuration)
-        let client = HTTPClient(configuration: configuration)
+        let client = HTTPClient(eventLoopGroup: group, configuration: configuration)
+        let result: Result<Value, any Error>
         do {
-            let value = try await body(client)
-            try await client.shutdown()
-            return value
+            result = .success(try await body(client))
         } catch {
-            // The body may have shut it down.
-            try? await client.shutdown()
-            throw error
+            result = .failure(error)
         }
+        do {
+            try await client.shutdown()
+        } catch let error as HTTPClientError where error == .alreadyShutdown {
+            // By the body.
+        }
+        return try result.get()
     }
 
     /// Lends a client that trusts only this certificate.
@@ -40,19 +44,6 @@ extension HTTPClient {
         } _: {
             try await body($0)
         }
-    }
-}
-
-extension HTTPClient.Configuration {
-    /// What the library's own clients do for a limit of one second.
-    mutating func limitSilenceOfStreams() {
-        let addGuard = http2StreamChannelDebugInitializer
-        http2StreamChannelDebugInitializer = { channel in
-            (addGuard?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()).flatMapThrowing {
-                try SilenceTimer.add(.seconds(1), to: channel)
-            }
-        }
-        timeout.write = .seconds(1)
     }
 }
 

@@ -67,7 +67,8 @@ extension HTTPClient.Configuration {
         return configuration
     }
 
-    fileprivate mutating func limitSilence(to limit: TimeAmount) {
+    /// Fails requests after so long a time in which no byte was sent or received.
+    mutating func limitSilence(to limit: TimeAmount) {
         for initializer in [\Self.http1_1ConnectionDebugInitializer, \.http2StreamChannelDebugInitializer] {
             guard let addGuard = self[keyPath: initializer] else { continue }
             self[keyPath: initializer] = { channel in

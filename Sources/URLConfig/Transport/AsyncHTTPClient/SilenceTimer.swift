@@ -29,6 +29,8 @@ final class SilenceTimer: ChannelDuplexHandler {
     /// Whether the time is up.
     private var isOver = false
     private var last = NIODeadline.now()
+    /// The value of ``last`` for which the time was up once.
+    private var doubted: NIODeadline?
     private var timer: Scheduled<Void>?
 
     private init(_ limit: TimeAmount) {
@@ -129,6 +131,13 @@ final class SilenceTimer: ChannelDuplexHandler {
         timer = nil
         guard isSilent else { return }
         guard NIODeadline.now() >= last + limit else { return schedule(context) }
+        // An event loop that was held up runs its timers before it reads what has arrived meanwhile. So it may read once
+        // more before silence is an error.
+        guard doubted == last else {
+            doubted = last
+            timer = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { self.check(context) }
+            return
+        }
         (isWaiting, isOver) = (false, true)
         context.fireErrorCaught(HTTPClientError.readTimeout)
     }

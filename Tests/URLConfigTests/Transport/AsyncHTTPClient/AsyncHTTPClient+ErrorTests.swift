@@ -1,6 +1,8 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import URLConfig
@@ -121,6 +123,30 @@ import Testing
                 #expect(error?.attempts.count == 3)
             }
         }
+    }
+
+    @Test func `a response that arrives while the event loop is held up is not silence`() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            let isHeldUp = DispatchSemaphore(value: 0)
+            group.next().execute {
+                isHeldUp.signal()
+                // Longer than the limit.
+                sleep(4)
+            }
+            isHeldUp.wait()
+            try connection.send(FaultServer.Fault.head(length: 2) + "{}")
+        }
+        try await FaultServer.serving(fault) { server in
+            try await HTTPClient.lending(on: group) {
+                $0.limitSilence(to: .seconds(3))
+            } _: { client in
+                let response = try await server.get(config: .onServer(client))
+                #expect(response.isSuccess)
+            }
+        }
+        try await group.shutdownGracefully()
     }
 
     @Test func `a POST is not retried, whatever the error`() async throws {

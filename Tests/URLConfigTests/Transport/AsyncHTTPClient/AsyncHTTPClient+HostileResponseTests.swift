@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
 import Testing
 
 @testable import URLConfig
@@ -35,7 +36,7 @@ import Testing
         } _: { server in
             try await HTTPClient.lending {
                 $0.tlsConfiguration = try TestCertificate.localhost.forClient()
-                $0.limitSilenceOfStreams()
+                $0.limitSilence(to: .seconds(1))
             } _: { client in
                 let error = await #expect(throws: URLError.self) { try await server.get(config: .onServer(client)) }
                 #expect(error?.code == .timedOut)
@@ -117,7 +118,7 @@ import Testing
             }
         }
         try await FaultServer.serving(fault) { server in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpMaximumConnectionsPerHost = 1
             let session = URLSession(configuration: configuration)
             try await withThrowingTaskGroup(of: String?.self) { group in

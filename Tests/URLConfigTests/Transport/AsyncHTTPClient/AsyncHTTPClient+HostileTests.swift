@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
 import Testing
 
 @testable import URLConfig
@@ -23,7 +24,7 @@ import Testing
                 request.body = body
                 return try await Transport.asyncHTTPClient(client).send(request)
             }
-            $0.deadline = .seconds(100)
+            $0.deadline = .seconds(300)
         }
     }
 
@@ -54,7 +55,7 @@ import Testing
                 RawHTTP2.headers(stream, [":status": "101"]) + RawHTTP2.headers(stream, [":status": "200"], end: true)
             } _: { server in
                 try await HTTPClient.trusting { client in
-                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(100) }
+                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(300) }
                 }
             }
         }
@@ -64,12 +65,12 @@ import Testing
         try await TLSCutter.serving { server, count in
             try await HTTPClient.trusting { client in
                 for index in 1...10 {
-                    await #expect(throws: URLError.self) {
+                    let error = await #expect(throws: URLError.self) {
                         try await server.response(
                             for: server.request { $0.method = .post },
                             config: Self.sending(.data(Data(count: 20_000_000)), by: client))
                     }
-                    #expect(count.withLock { $0 } == index)
+                    #expect(count.withLock { $0 } == index, "\(String(describing: error))")
                 }
             }
         }
@@ -78,11 +79,13 @@ import Testing
     // It does not tell whether a failed request was sent.
     @Test func `a client with another configuration is refused`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let client = HTTPClient(configuration: .init(redirectConfiguration: .disallow))
-            let error = await #expect(throws: RequestError.self) { try await server.get(config: .onServer(client)) }
-            #expect(error?.code == .invalidRequest)
-            #expect(server.requests.isEmpty)
-            try await client.shutdown()
+            try await HTTPClient.lending {
+                $0 = HTTPClient.Configuration(redirectConfiguration: .disallow)
+            } _: { client in
+                let error = await #expect(throws: RequestError.self) { try await server.get(config: .onServer(client)) }
+                #expect(error?.code == .invalidRequest)
+                #expect(server.requests.isEmpty)
+            }
         }
     }
 
@@ -96,7 +99,7 @@ import Testing
                 let session = Self.session(silence: 1)
                 let error = await #expect(throws: (any Error).self) {
                     try await session.response(for: Self.put(server), config: Self.sending(body)) {
-                        $0.deadline = .seconds(100)
+                        $0.deadline = .seconds(300)
                     }
                 }
                 #expect((error as? URLError)?.code == .timedOut)
@@ -111,11 +114,12 @@ import Testing
         } _: { server in
             try await HTTPClient.lending {
                 $0.tlsConfiguration = try TestCertificate.localhost.forClient()
-                $0.limitSilenceOfStreams()
+                $0.limitSilence(to: .seconds(1))
+                $0.timeout.write = .seconds(1)
             } _: { client in
                 let error = await #expect(throws: (any Error).self) {
                     try await server.response(for: Self.put(server, 1_000_000), config: .onServer(client)) {
-                        $0.deadline = .seconds(100)
+                        $0.deadline = .seconds(300)
                     }
                 }
                 #expect((error as? URLError)?.code == .timedOut)
@@ -133,7 +137,7 @@ import Testing
                 let error = await #expect(throws: URLError.self) {
                     try await URLSession.shared.upload(
                         .data(Data(count: 10)), for: request, config: .onServer(client)
-                    ) { $0.deadline = .seconds(30) }
+                    ) { $0.deadline = .seconds(300) }
                 }
                 #expect(error?.code == .timedOut)
             }
@@ -167,7 +171,7 @@ import Testing
         }
         try await FaultServer.serving(fault) { server in
             defer { isOver.withLock { $0 = true } }
-            let session = Self.session(silence: 5, connections: 2)
+            let session = Self.session(silence: 60, connections: 2)
             let body = Transport.Body.stream(length: nil) {
                 EndlessStream { _ in
                     while !isOver.withLock({ $0 }) { usleep(10_000) }
@@ -183,7 +187,7 @@ import Testing
 
     @Test func `a stored cookie with a control character is not sent`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             let cookie = HTTPCookie(properties: [
                 .name: "sid", .value: "a\u{1}b", .domain: "127.0.0.1", .path: "/",
             ])

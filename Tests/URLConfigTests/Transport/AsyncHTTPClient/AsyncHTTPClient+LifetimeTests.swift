@@ -28,12 +28,13 @@ import Testing
     @Test func `a client with event loops of its own sends, and after its shutdown a call is an error`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-            let client = HTTPClient(eventLoopGroup: group, configuration: .urlConfig)
-            let config = URLSession.Config.onServer(client)
-            try await server.get(config: config)
-            try await client.shutdown()
+            let config = try await HTTPClient.lending(on: group) { client in
+                let config = URLSession.Config.onServer(client)
+                try await server.get(config: config)
+                return config
+            }
             let error = await #expect(throws: RequestError.self) {
-                try await server.get(config: config) { $0.deadline = .seconds(30) }
+                try await server.get(config: config) { $0.deadline = .seconds(300) }
             }
             #expect(error?.underlyingError as? HTTPClientError == .alreadyShutdown)
             // SwiftNIO ends a debug build when a call is made after this.
@@ -44,13 +45,14 @@ import Testing
     @Test(arguments: [FaultServer.Fault.hangBeforeHead, .hangInBody])
     func `calls under way when a client is shut down end with an error`(fault: FaultServer.Fault) async throws {
         try await FaultServer.serving(fault) { server in
-            let client = HTTPClient(configuration: .urlConfig)
-            let calls = (0..<20).map { _ in
-                Task { try await server.get(config: .onServer(client)) }
+            let calls = try await HTTPClient.lending { client in
+                let calls = (0..<20).map { _ in
+                    Task { try await server.get(config: .onServer(client)) }
+                }
+                // The others wait for a connection.
+                try await waitUntil { server.requests.count >= 4 }
+                return calls
             }
-            // The others wait for a connection.
-            try await waitUntil { server.requests.count >= 4 }
-            try await client.shutdown()
             for call in calls {
                 let error = await #expect(throws: (any Error).self) { try await call.value }
                 // None of the tasks was cancelled.
@@ -61,12 +63,14 @@ import Testing
 
     @Test func `a client that follows redirects itself is refused before anything is sent`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let client = HTTPClient(configuration: .init())
-            let error = await #expect(throws: RequestError.self) { try await server.get(config: .onServer(client)) }
-            #expect(error?.code == .invalidRequest)
-            #expect(error?.reason.contains("HTTPClient(configuration: .urlConfig)") == true)
-            #expect(server.connections == 0)
-            try await client.shutdown()
+            try await HTTPClient.lending {
+                $0 = HTTPClient.Configuration()
+            } _: { client in
+                let error = await #expect(throws: RequestError.self) { try await server.get(config: .onServer(client)) }
+                #expect(error?.code == .invalidRequest)
+                #expect(error?.reason.contains("HTTPClient(configuration: .urlConfig)") == true)
+                #expect(server.connections == 0)
+            }
         }
     }
 
@@ -81,7 +85,7 @@ import Testing
     @Test func `sessions with the same settings share connections`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             for _ in 0..<3 {
-                let session = URLSession(configuration: .ephemeral)
+                let session = URLSession(configuration: .ofTests)
                 try await session.response(for: server.request(), config: .server)
                 session.finishTasksAndInvalidate()
             }
@@ -91,7 +95,7 @@ import Testing
 
     @Test func `no more connections are open than the configuration says`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpMaximumConnectionsPerHost = 2
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
