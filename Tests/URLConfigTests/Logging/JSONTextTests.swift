@@ -92,7 +92,7 @@ import Testing
         #expect(masked(text).utf8.count <= 5 * text.utf8.count)
     }
 
-    @Test func `a hundred thousand levels do not overflow a stack`() {
+    @Test func `100,000 levels do not overflow a stack`() {
         let levels = String(repeating: "[", count: 100_000)
         let text = levels + "{\"token\":" + levels
         #expect(masked(text).hasSuffix(#"{"token":"***""#))
