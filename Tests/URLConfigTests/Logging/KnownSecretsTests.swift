@@ -27,7 +27,7 @@ import Testing
             let names = ["Authorization", "Cookie", "X-Api-Key"].map { HTTPHeader($0) }
             return .status(.badRequest, "I got " + names.compactMap { request.headers[$0] }.joined(separator: " and "))
         } _: { server in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpAdditionalHeaders = ["X-Api-Key": "session-c4nary"]
             let url = try #require(URL(string: server.host))
             let cookie = HTTPCookie(properties: [.name: "a", .value: "cookie-c4nary", .domain: "127.0.0.1", .path: "/"])

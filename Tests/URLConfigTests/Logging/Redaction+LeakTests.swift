@@ -108,7 +108,7 @@ import Testing
     @Test func `a session that is gone leaves its secrets masked`() async throws {
         try await FaultServer.serving(.ok("you have sent k3y-0123456789")) { server in
             func call() async throws -> DataResponse {
-                let configuration = URLSessionConfiguration.ephemeral
+                let configuration = URLSessionConfiguration.ofTests
                 configuration.httpAdditionalHeaders = ["X-Api-Key": "k3y-0123456789"]
                 let session = URLSession(configuration: configuration)
                 defer { session.finishTasksAndInvalidate() }

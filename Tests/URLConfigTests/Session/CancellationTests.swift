@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `cancelled before it starts`() async throws {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -133,7 +133,7 @@ import Testing
 
     @Test func `cancelling is told from a transport failure in the log`() async throws {
         let (logger, log) = Logger.recording()
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

@@ -50,7 +50,7 @@ import Testing
     @Test func `a proxy of the configuration is ignored`() async throws {
         try await FaultServer.serving(.ok("proxy")) { proxy in
             try await FaultServer.serving(.ok("server")) { server in
-                let configuration = URLSessionConfiguration.ephemeral
+                let configuration = URLSessionConfiguration.ofTests
                 configuration.connectionProxyDictionary = [
                     "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port),
                 ]

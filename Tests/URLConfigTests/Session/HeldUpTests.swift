@@ -26,7 +26,7 @@ import Testing
 
     /// Blocks Foundation's queue while a closure runs.
     private static func holdingUp(_ body: () async throws -> Void) async throws {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.ofTests
         configuration.protocolClasses = [Barrier.self]
         let session = URLSession(configuration: configuration)
         let task = session.dataTask(with: try #require(URL(string: "http://h.invalid")))
@@ -47,7 +47,7 @@ import Testing
                     var request = URLRequest.Config(host: host)
                     var config = URLSession.Config.silent
                     change(&request, &config)
-                    let session = URLSession(configuration: .ephemeral)
+                    let session = URLSession(configuration: .ofTests)
                     do {
                         try await session.response(for: .with(request), config: config)
                         return nil
@@ -215,7 +215,7 @@ import Testing
                 }
                 try await call(on: server.session)
                 let before = ChildProcess.descriptors
-                for _ in 0..<200 { try await call(on: URLSession(configuration: .ephemeral)) }
+                for _ in 0..<200 { try await call(on: URLSession(configuration: .ofTests)) }
                 // Few of them are kept, even if very many are created together.
                 #expect(ChildProcess.descriptors < before + 150)
                 let start = ContinuousClock.now

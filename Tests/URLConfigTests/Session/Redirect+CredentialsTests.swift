@@ -113,7 +113,7 @@ import Testing
 
     @Test func `those that a session puts on every request do not leave its first origin`() async throws {
         try await Origins.serving { origins in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpAdditionalHeaders = [
                 "Authorization": "secret", "X-Api-Key": "secret", "X-Other": "other",
             ]

@@ -97,7 +97,7 @@ import Testing
             answer(nil)
         }
         let session = URLSession(
-            configuration: .ephemeral, delegate: owner == .session ? delegate : other, delegateQueue: nil)
+            configuration: .ofTests, delegate: owner == .session ? delegate : other, delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
         return try await session.response(for: origins.a.request(to: "/end", 307), config: .silent) {
             if owner == .task { $0.taskDelegate = delegate }

@@ -7,7 +7,7 @@ import URLConfig
 /// How `URLSession` itself handles redirects on Linux; if one of these tests fails, Foundation has been fixed.
 @Suite(.urlSessionOnly, .serialized) struct RedirectFoundationTests {
     private func text(_ origins: Origins, _ request: URLRequest) async throws -> String {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.ofTests
         configuration.urlCache = nil
         let session = URLSession(configuration: configuration)
         defer { session.finishTasksAndInvalidate() }

@@ -5,7 +5,7 @@ import Testing
 
 /// The attempts in the error of a failed call.
 @Suite(.serialized) struct RetryErrorTests {
-    private func session() -> URLSession { URLSession(configuration: .ephemeral) }
+    private func session() -> URLSession { URLSession(configuration: .ofTests) }
 
     /// Nothing listens at this address.
     private let refused = URLRequest.with(.init(host: "http://127.0.0.1:1")) { $0.query["token"] = "s3cret" }

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `a large body arrives whole`() async throws {
-        let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let body = Data.sample(5_000_000)
         try await Loopback.serving { request in
             .init(statusCode: .ok, body: try await request.bodyData)
         } _: { server in
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `a transport failure stays a URLError`() async throws {
         let request = URLRequest.with(.init(host: "http://127.0.0.1:1"))
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
             try await session.response(for: request, config: .silent)
@@ -132,7 +132,7 @@ import Testing
 
     @Test func `a transport failure shows no secret of the URL`() async throws {
         let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { $0.query["token"] = "t0psecret" }
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
             try await session.response(for: request, config: .silent)

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `those of a session too`() async throws {
         try await Origins.serving { origins in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpAdditionalHeaders = ["Authorization": "secret", "X-Other": "other"]
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }

@@ -22,13 +22,11 @@ final class EndlessBody: Sendable {
     var fault: FaultServer.Fault {
         .init { [self] connection in
             try connection.read()
-            // They are made before the head is sent: under the thread sanitizer this takes long.
-            let many = Self.many
             try connection.send("HTTP/1.1 200 OK\r\n\r\n")
             do {
                 while sent < length {
-                    try connection.send(many)
-                    state.withLock { $0.sent += many.count }
+                    try connection.send(Self.many)
+                    state.withLock { $0.sent += Self.many.count }
                 }
                 try connection.waitForEnd()
             } catch {
@@ -38,10 +36,8 @@ final class EndlessBody: Sendable {
         }
     }
 
-    /// Their number is prime, so a piece that is missing or at the wrong place is found, whatever its size.
-    private static let bytes = Data((0..<65_537).map { _ in UInt8.random(in: .min ... .max) })
-    private static let twice = bytes + bytes
-    private static let many = (0..<15).reduce(into: Data()) { many, _ in many += bytes }
+    private static let twice = Data.sample(2 * Data.samplePeriod)
+    private static let many = Data.sample(15 * Data.samplePeriod)
 
     /// Checks a body that arrives in any pieces.
     struct Check {
@@ -51,8 +47,8 @@ final class EndlessBody: Sendable {
         mutating func accepts(_ piece: Data) -> Bool {
             var rest = piece[...]
             while !rest.isEmpty {
-                let start = count % EndlessBody.bytes.count
-                let part = rest.prefix(EndlessBody.bytes.count)
+                let start = count % Data.samplePeriod
+                let part = rest.prefix(Data.samplePeriod)
                 guard part == EndlessBody.twice[start..<start + part.count] else { return false }
                 count += part.count
                 rest = rest.dropFirst(part.count)

@@ -28,7 +28,7 @@ extension URLSession {
         _ configure: (URLSessionConfiguration) -> Void, isolation: isolated (any Actor)? = #isolation,
         _ body: (URLSession) async throws -> Value
     ) async throws -> Value {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.ofTests
         configure(configuration)
         let session = URLSession(configuration: configuration)
         defer { session.finishTasksAndInvalidate() }

@@ -79,7 +79,7 @@ struct TLSServer: TestServer {
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
         let host = "https://127.0.0.1:\(listener.localAddress?.port ?? 0)"
         let result = await Result { try await body(TLSServer(host: host, session: session, state: state)) }

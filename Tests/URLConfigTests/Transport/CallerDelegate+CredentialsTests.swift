@@ -69,7 +69,7 @@ import Testing
     {
         let delegate = ChallengeDelegate(password: "wrong")
         try await Loopback.guarded { server in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             if !isDelegate { configuration.httpAdditionalHeaders = ["authorization": "Bearer t"] }
             let session = URLSession(configuration: configuration)
             let error = await #expect(throws: RequestError.self) {

@@ -14,7 +14,7 @@ import Testing
     ) async throws {
         try await Loopback.guarded { server in
             let session = URLSession(
-                configuration: .ephemeral, delegate: place == .session ? delegate : nil, delegateQueue: nil)
+                configuration: .ofTests, delegate: place == .session ? delegate : nil, delegateQueue: nil)
             defer { session.finishTasksAndInvalidate() }
             let request = server.request {
                 $0.method = method

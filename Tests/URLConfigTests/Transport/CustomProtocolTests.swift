@@ -7,7 +7,7 @@ import Testing
     private func response(
         _ path: String, _ configure: (inout URLRequest.Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.ofTests
         configuration.protocolClasses = [Stub.self]
         let session = URLSession(configuration: configuration)
         defer { session.finishTasksAndInvalidate() }

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `a cookie that has expired meanwhile is not sent`() throws {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.ofTests
         let storage = try #require(configuration.httpCookieStorage)
         let soon = Date(timeIntervalSinceNow: 0.001)
         storage.setCookie(

@@ -9,7 +9,7 @@ import Testing
         -> [String]
     {
         let stored = Locked<[String]>([])
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.ofTests
         configure(configuration)
         try await Loopback.serving { _ in
             .init(statusCode: .ok, headers: HTTPHeaders([.init("Set-Cookie"): field]), body: Data())

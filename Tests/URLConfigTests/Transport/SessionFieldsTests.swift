@@ -8,7 +8,7 @@ import Testing
     private func head(_ fields: [AnyHashable: Any], _ change: (inout URLRequest) -> Void = { _ in }) async throws
         -> String
     {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.ofTests
         configuration.httpAdditionalHeaders = fields
         let session = URLSession(configuration: configuration)
         var head = ""

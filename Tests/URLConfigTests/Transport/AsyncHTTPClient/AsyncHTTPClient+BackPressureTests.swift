@@ -105,7 +105,7 @@ import Testing
             let error = await #expect(throws: RequestError.self) {
                 try await server.get(config: .server) {
                     $0.responseLimit = 1000
-                    $0.deadline = .seconds(30)
+                    $0.deadline = .seconds(300)
                 }
             }
             #expect(error?.code == .responseTooLarge)

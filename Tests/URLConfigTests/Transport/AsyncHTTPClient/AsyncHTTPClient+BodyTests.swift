@@ -7,7 +7,7 @@ import Testing
 
 /// The bodies of requests.
 @Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientBodyTests {
-    private static let large = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+    private static let large = Data.sample(10_000_000)
 
     /// Sends a PUT with this body instead of its own.
     private static func sending(_ body: Transport.Body) -> URLSession.Config {
@@ -149,7 +149,7 @@ import Testing
             }
             try await waitUntil { blocked.count > 3 }
             // The blocked calls have all connections of the first session.
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpMaximumConnectionsPerHost = 9
             let other = URLSession(configuration: configuration)
             defer { other.finishTasksAndInvalidate() }

@@ -120,7 +120,7 @@ import Testing
             try await server.get(config: .server)
             let own = server.request { $0.headers[.userAgent] = "mine" }
             try await server.response(for: own, config: .server)
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpAdditionalHeaders = ["User-Agent": "session's", "X-Tag": "1"]
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
@@ -142,7 +142,7 @@ import Testing
 
     @Test func `cookies are neither stored nor sent where the session says so`() async throws {
         try await FaultServer.serving(.cookie("name=value; Path=/")) { server in
-            let configuration = URLSessionConfiguration.ephemeral
+            let configuration = URLSessionConfiguration.ofTests
             configuration.httpCookieAcceptPolicy = .never
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }

@@ -159,7 +159,7 @@ import Testing
     func `an idempotent stream is sent once more, if the caller's delegate has another`(hasStream: Bool) async throws {
         let queue = OperationQueue()
         let streams = Streams(hasStream ? Body.stream.bytes : nil)
-        let session = URLSession(configuration: .ephemeral, delegate: streams, delegateQueue: queue)
+        let session = URLSession(configuration: .ofTests, delegate: streams, delegateQueue: queue)
         defer { session.finishTasksAndInvalidate() }
         try await FaultServer.serving(.losingSecond()) { server in
             for _ in 0..<3 {

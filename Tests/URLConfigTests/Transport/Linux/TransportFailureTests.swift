@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `an address that cannot be reached is not a response that cannot be read`() async throws {
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
         let error = await #expect(throws: URLError.self) {
             try await session.response(for: .with(.init(host: "http://255.255.255.255")), config: .silent)

@@ -1,0 +1,18 @@
+import Foundation
+
+extension Data {
+    /// After so many bytes a sample begins again.
+    ///
+    /// It is prime, so a piece that is missing or in the wrong place is found, whatever its size.
+    static let samplePeriod = 65_537
+    private static let period = Data((0..<samplePeriod).map { _ in UInt8.random(in: .min ... .max) })
+
+    /// Bytes of a body.
+    ///
+    /// A loop over each of ten million would take seconds under the thread sanitizer.
+    static func sample(_ count: Int) -> Data {
+        var sample = Data(capacity: count + samplePeriod)
+        while sample.count < count { sample += period }
+        return sample.prefix(count)
+    }
+}
