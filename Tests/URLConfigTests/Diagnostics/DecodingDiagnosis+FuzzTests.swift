@@ -7,7 +7,7 @@ import URLConfig
 /// Every run tests the same two thousand documents. To test more, give a number:
 ///
 ///     URLCONFIG_FUZZ=1000000 swift test -c release -Xswiftc -enable-testing --filter DecodingDiagnosisFuzz
-@Suite(.serialized) struct DecodingDiagnosisFuzzTests {
+@Suite(.oneAtATime) struct DecodingDiagnosisFuzzTests {
     private static let count = ProcessInfo.processInfo.environment["URLCONFIG_FUZZ"].flatMap { UInt64($0) } ?? 2000
     private static let secret = "s3cr3t"
     private static let paths = ["id", "viewCount", "child", "a", "b", "password", "children", "0", "1", "7", "k3y"]

@@ -2,7 +2,7 @@ import Testing
 import URLConfig
 
 /// Content that is made to crash the diagnosis, or to take much memory or time.
-@Suite(.serialized) struct DecodingDiagnosisHostileTests {
+@Suite(.oneAtATime) struct DecodingDiagnosisHostileTests {
     /// A decoder that fails at a given path.
     struct Failing: ResponseDecoder {
         struct Key: CodingKey {

@@ -52,7 +52,7 @@ import Testing
             }
             let response = try await session.stream(for: server.request(), config: .silent) {
                 $0.authenticator = authenticator
-                $0.deadline = .seconds(45)
+                $0.deadline = .seconds(300)
             }
             #expect(try await response.collect(upTo: 10).text() == "ok")
             #expect(response.attempts.count == 2)

@@ -3,7 +3,7 @@ import Foundation
 /// For the child process in which a test runs alone.
 enum ChildProcess {
     /// Ends this process if it takes too long: without a free thread for tasks, no test can fail.
-    static func endIfStuck(after seconds: TimeInterval = 100) {
+    static func endIfStuck(after seconds: TimeInterval = 300) {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: seconds)
             exit(1)
