@@ -52,7 +52,7 @@ struct Tracker: Sendable {
     init(_ environment: Environment, refreshToken: String, transport: Transport = .urlSession) {
         let requests = URLRequest.Config(host: environment.tracker) {
             $0.headers[.accept] = "application/json"
-            $0.timeout = .seconds(120)
+            $0.timeout = .seconds(300)
             $0.encoder.keyEncodingStrategy = .convertToSnakeCase
             $0.encoder.dateEncodingStrategy = .iso8601
         }
@@ -76,7 +76,7 @@ struct Tracker: Sendable {
         self.authenticator = authenticator
         calls = publicCalls.with {
             $0.authenticator = authenticator
-            $0.deadline = .seconds(60)
+            $0.deadline = .seconds(300)
         }
     }
 

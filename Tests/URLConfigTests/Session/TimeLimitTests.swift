@@ -166,7 +166,7 @@ import Testing
 
     @Test func `a request that waits for a connection has the configuration's limit on silence`() async throws {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 3
+        configuration.timeoutIntervalForRequest = 10
         let session = URLSession(configuration: configuration)
         let dripping = FaultServer.Fault { connection in
             try connection.read()

@@ -106,7 +106,7 @@ import Testing
     @Test(arguments: [Duration.milliseconds(300), .seconds(1)])
     func `a time limit ends an attempt`(limit: Duration) async throws {
         try await Loopback.serving { _ in
-            try await Task.sleep(for: .seconds(60))
+            try await Task.sleep(for: .seconds(500))
             return .json("{}")
         } _: { server in
             let request = server.request { $0.timeout = limit }
@@ -115,7 +115,7 @@ import Testing
                 try await server.response(for: request)
             }
             #expect(error?.code == .timedOut)
-            #expect(start.duration(to: .now) < .seconds(30))
+            #expect(start.duration(to: .now) < .seconds(300))
         }
     }
 

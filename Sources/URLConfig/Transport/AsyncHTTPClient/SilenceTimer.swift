@@ -130,12 +130,13 @@ final class SilenceTimer: ChannelDuplexHandler {
     private func check(_ context: ChannelHandlerContext) {
         timer = nil
         guard isSilent else { return }
-        guard NIODeadline.now() >= last + limit else { return schedule(context) }
-        // An event loop that was held up runs its timers before it reads what has arrived meanwhile. So it may read once
-        // more before silence is an error.
+        let late = NIODeadline.now() - (last + limit)
+        guard late >= .nanoseconds(0) else { return schedule(context) }
+        // An event loop that was held up runs its timers before it reads what has arrived meanwhile. So this waits once
+        // more, for as long as the timer was late. (With a shorter wait, it could again be over before the read.)
         guard doubted == last else {
             doubted = last
-            timer = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { self.check(context) }
+            timer = context.eventLoop.assumeIsolated().scheduleTask(in: min(late, limit)) { self.check(context) }
             return
         }
         (isWaiting, isOver) = (false, true)

@@ -130,10 +130,16 @@ import Testing
         let fault = FaultServer.Fault { connection in
             try connection.read()
             let isHeldUp = DispatchSemaphore(value: 0)
-            group.next().execute {
+            let loop = group.next()
+            loop.execute {
                 isHeldUp.signal()
                 // Longer than the limit.
                 sleep(4)
+                // Task after task, before the event loop reads.
+                loop.execute {
+                    usleep(50_000)
+                    loop.execute { usleep(50_000) }
+                }
             }
             isHeldUp.wait()
             try connection.send(FaultServer.Fault.head(length: 2) + "{}")

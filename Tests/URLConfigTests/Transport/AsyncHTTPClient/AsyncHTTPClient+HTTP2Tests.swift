@@ -91,7 +91,7 @@ import Testing
             number == 0 ? .goAway : .ok("{}")
         } _: { server in
             try await HTTPClient.trusting { client in
-                let request = server.request { $0.timeout = .seconds(5) }
+                let request = server.request { $0.timeout = .seconds(300) }
                 let result = await Result {
                     try await server.response(for: request, config: .onServer(client)) { $0.retry = .standard }
                 }

@@ -91,7 +91,7 @@ import Testing
                 for _ in 0..<100 {
                     let response = try await healthy.get {
                         $0.transport = .asyncHTTPClient()
-                        $0.deadline = .seconds(10)
+                        $0.deadline = .seconds(30)
                     }
                     #expect(response.isSuccess)
                 }
