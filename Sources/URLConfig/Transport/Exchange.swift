@@ -3,7 +3,8 @@
 /// **The lock.** On Linux, Foundation crashes if a redirect is refused after its task was cancelled. So a redirect is
 /// refused while the lock is held, and only if the exchange is not over. `finish` takes the same lock to end the
 /// exchange. Then it cancels the task on another queue, because cancelling blocks. Refusing a redirect does not block:
-/// it adds to a queue. This is the only exception to the rule that nothing is called while a lock is held.
+/// it adds to a queue. This and the making of an alarm are the only exceptions to the rule that nothing is called while
+/// a lock is held.
 ///
 /// Foundation never follows a redirect: the redirect is the response, and the send loop follows it.
 final class Exchange: NSObject, URLSessionDataDelegate {
@@ -135,8 +136,16 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private func keep(
         _ alarm: WritableKeyPath<State, Alarm?>, after delay: Duration, _ fire: @escaping @Sendable (Exchange) -> Void
     ) {
-        state.set(alarm, Alarm(after: delay, request.call.config.clock) { [weak self] in self.map(fire) })
-        if isOver { state.set(alarm, nil) }
+        let clock = request.call.config.clock
+        // The alarm is made while the lock is held: if it fired before it is kept, it would release its own successor.
+        // The old alarm is returned, so that it is released afterwards.
+        _ = state.withLock { state in
+            let before = state[keyPath: alarm]
+            if state.result == nil {
+                state[keyPath: alarm] = Alarm(after: delay, clock) { [weak self] in self.map(fire) }
+            }
+            return before
+        }
     }
 
     private func finish(_ result: Result<Void, any Error>, cancels: Bool = true) {
