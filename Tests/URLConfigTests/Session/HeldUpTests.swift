@@ -81,7 +81,7 @@ import Testing
             // The cancelled calls do not delay later ones.
             try await FaultServer.serving(.ok("{}")) { server in
                 let response = try await server.get {
-                    $0.deadline = .seconds(300)
+                    $0.deadline = .seconds(30)
                 }
                 #expect(response.isSuccess)
             }
@@ -148,7 +148,7 @@ import Testing
                 await delegate.isAsked.pass()
                 try await FaultServer.serving(.ok("{}")) { healthy in
                     let response = try await healthy.get {
-                        $0.deadline = .seconds(300)
+                        $0.deadline = .seconds(30)
                     }
                     #expect(response.isSuccess)
                 }
@@ -164,11 +164,10 @@ import Testing
             let calls = 4_000
             // The thread sanitizer needs several more bytes for each byte.
             let room = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil ? 48 << 20 : 512 << 20
-            let isSlow = Locked(true)
             let fault = FaultServer.Fault { connection in
                 while true {
                     try connection.read()
-                    if isSlow.withLock({ $0 }) { try connection.pause(.seconds(1)) }
+                    try connection.pause(.seconds(1))
                     try connection.send(FaultServer.Fault.answer("{}"))
                 }
             }
@@ -193,11 +192,10 @@ import Testing
                     await storm()
                     growth = try Memory.resident() - memory
                 }
-                isSlow.set(\.self, false)
                 let start = ContinuousClock.now
                 let response = try await server.get()
                 #expect(response.isSuccess)
-                // In a jam, 4,000 calls would be before it, each of them a second long.
+                // In a jam, thousands of calls would be before it, each of them a second long.
                 #expect(start.duration(to: .now) < .seconds(60))
                 #expect(growth < room)
             }

@@ -3,7 +3,7 @@ import Foundation
 extension Data {
     /// After so many bytes a sample begins again.
     ///
-    /// It is prime, so a piece that is missing or in the wrong place is found, whatever its size.
+    /// It is prime, so that a piece that is missing or in the wrong place is found: its size is hardly ever a multiple.
     static let samplePeriod = 65_537
     private static let period = Data((0..<samplePeriod).map { _ in UInt8.random(in: .min ... .max) })
 

@@ -32,7 +32,7 @@ import Testing
 
     @Test func `a repeated attempt does not go back`() async throws {
         let reports = Locked<[TransferProgress]>([])
-        let busy = FaultServer.Fault.raw("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+        let busy = FaultServer.Fault.raw("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         try await FaultServer.serving(.first(1, busy, then: .ok("1234"))) { server in
             let request = server.request { $0.method = .put }
             try await server.session.upload(.data(content), for: request, config: .silent) {

@@ -6,7 +6,8 @@ import Testing
 /// Who receives the body of an upload, and how long it is kept.
 @Suite(.timeLimit(.minutes(10))) struct UploadHostileTests {
     private static let redirect = FaultServer.Fault.first(
-        1, .raw("HTTP/1.1 307 Moved\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"), then: .ok("ok"))
+        1, .raw("HTTP/1.1 307 Moved\r\nConnection: close\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"),
+        then: .ok("ok"))
 
     /// Uploads `secret`, and returns what has arrived: the methods and the bodies.
     private func arrived(

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `after a redirect that makes it a GET there is no body`() async throws {
-        let redirect = "HTTP/1.1 303 Look\r\nLocation: /files/2\r\nContent-Length: 0\r\n\r\n"
+        let redirect = "HTTP/1.1 303 Look\r\nConnection: close\r\nLocation: /files/2\r\nContent-Length: 0\r\n\r\n"
         try await FaultServer.serving(.first(1, .raw(redirect), then: .ok("{}"))) { server in
             try await server.session.upload(.data(content), for: request(server), config: .silent)
             #expect(server.requests.map { $0.head.prefix(4) } == ["PUT ", "GET "])

@@ -17,6 +17,9 @@ final class SilenceTimer: ChannelDuplexHandler {
     /// Longer parts of a body are written in pieces, because each that was sent is a sign of life.
     private static let mostAtOnce = 1 << 16
 
+    /// The shortest time for which the event loop may read once more after the limit.
+    private static let grace = TimeAmount.milliseconds(100)
+
     private let limit: TimeAmount
     /// The number of parts of the request that were not sent yet.
     private var unsent = 0
@@ -133,10 +136,11 @@ final class SilenceTimer: ChannelDuplexHandler {
         let late = NIODeadline.now() - (last + limit)
         guard late >= .nanoseconds(0) else { return schedule(context) }
         // An event loop that was held up runs its timers before it reads what has arrived meanwhile. So this waits once
-        // more, for as long as the timer was late. (With a shorter wait, it could again be over before the read.)
+        // more, and for longer the later it was: tasks may still be waiting, and the loop reads only after all of them.
         guard doubted == last else {
             doubted = last
-            timer = context.eventLoop.assumeIsolated().scheduleTask(in: min(late, limit)) { self.check(context) }
+            let rest = min(max(late, Self.grace), limit)
+            timer = context.eventLoop.assumeIsolated().scheduleTask(in: rest) { self.check(context) }
             return
         }
         (isWaiting, isOver) = (false, true)

@@ -134,7 +134,7 @@ import Testing
             loop.execute {
                 isHeldUp.signal()
                 // Longer than the limit.
-                sleep(4)
+                sleep(12)
                 // Task after task, before the event loop reads.
                 loop.execute {
                     usleep(50_000)
@@ -146,7 +146,7 @@ import Testing
         }
         try await FaultServer.serving(fault) { server in
             try await HTTPClient.lending(on: group) {
-                $0.limitSilence(to: .seconds(3))
+                $0.limitSilence(to: .seconds(10))
             } _: { client in
                 let response = try await server.get(config: .onServer(client))
                 #expect(response.isSuccess)

@@ -57,7 +57,7 @@ import Tracing
         await #expect(processExitsWith: .success) {
             let tracer = InMemoryTracer()
             InstrumentationSystem.bootstrap(tracer)
-            let busy = FaultServer.Fault.raw("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+            let busy = FaultServer.Fault.raw("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
             try await FaultServer.serving(.first(1, busy, then: .empty)) { server in
                 for _ in 0..<2 {
                     var config = URLSession.Config.server
