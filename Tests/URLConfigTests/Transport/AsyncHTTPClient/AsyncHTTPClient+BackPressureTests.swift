@@ -152,15 +152,25 @@ import Testing
         }
     }
 
+    /// Lends a session whose connections may be silent for ten seconds: with all tests at once, a thread of a server may
+    /// wait for seconds.
+    private static func impatient(_ body: (URLSession) async throws -> Void) async throws {
+        try await URLSession.with {
+            $0.timeoutIntervalForRequest = 10
+        } _: {
+            try await body($0)
+        }
+    }
+
     @Test func `a slow reader is not silence of the server`() async throws {
         let endless = Endless()
         try await FaultServer.serving(endless.fault) { server in
-            try await URLSession.impatient { session in
+            try await Self.impatient { session in
                 let body = try await server.open(in: session).body.makeAsyncIterator()
                 for _ in 0..<2 {
                     for _ in 0..<20 { _ = try await body.next() }
                     // Longer than the session's limit.
-                    try await Task.sleep(for: .seconds(7))
+                    try await Task.sleep(for: .seconds(12))
                 }
                 let piece = try await body.next()
                 #expect(piece?.isEmpty == false)
@@ -169,9 +179,10 @@ import Testing
     }
 
     @Test func `a server that sends slowly is not silent`() async throws {
+        // Together with its head, this takes longer than the session's limit.
         let text = String(repeating: "x", count: 10)
-        try await FaultServer.serving(.drip(text, every: .milliseconds(50))) { server in
-            try await URLSession.impatient { session in
+        try await FaultServer.serving(.drip(text, every: .milliseconds(300))) { server in
+            try await Self.impatient { session in
                 let response = try await session.response(for: server.request(), config: .server)
                 #expect(try response.text() == text)
             }
