@@ -3,8 +3,8 @@
 /// **The lock.** On Linux, Foundation crashes if a redirect is refused after its task was cancelled. So a redirect is
 /// refused while the lock is held, and only if the exchange is not over. `finish` takes the same lock to end the
 /// exchange. Then it cancels the task on another queue, because cancelling blocks. Refusing a redirect does not block:
-/// it adds to a queue. Nor does what else is called while the lock is held: the making of an alarm and, on Apple
-/// platforms, the pause of a task.
+/// it adds to a queue. The other calls under the lock do not block either: making an alarm and, on Apple platforms,
+/// suspending or resuming a task.
 ///
 /// Foundation never follows a redirect: the redirect is the response, and the send loop follows it.
 final class Exchange: NSObject, URLSessionDataDelegate {

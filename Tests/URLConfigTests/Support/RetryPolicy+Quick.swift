@@ -11,12 +11,15 @@ extension RetryPolicy {
 }
 
 extension URLSession {
-    /// Lends a session whose connections may be silent for three seconds.
+    /// Lends a session whose connections may be silent for some seconds.
+    ///
+    /// With all tests at once, a thread of a server may wait for three seconds.
     static func impatient(
-        isolation: isolated (any Actor)? = #isolation, _ body: (URLSession) async throws -> Void
+        silence: TimeInterval = 3, isolation: isolated (any Actor)? = #isolation,
+        _ body: (URLSession) async throws -> Void
     ) async throws {
         try await with {
-            $0.timeoutIntervalForRequest = 3
+            $0.timeoutIntervalForRequest = silence
         } _: {
             try await body($0)
         }

@@ -12,7 +12,7 @@ import Testing
                 call: Call(config), credential: nil))
     }
 
-    // Many times, because an alarm fires while the exchange still keeps it.
+    // Many times, to find a race between an alarm that fires and the exchange that stores it.
     @Test func `silence is counted from the last bytes`() async throws {
         for _ in 0..<100 {
             let clock = TestClock()

@@ -17,7 +17,7 @@ final class SilenceTimer: ChannelDuplexHandler {
     /// Longer parts of a body are written in pieces, because each that was sent is a sign of life.
     private static let mostAtOnce = 1 << 16
 
-    /// The shortest time for which the event loop may read once more after the limit.
+    /// After the limit, the event loop has at least this time to read once more.
     private static let grace = TimeAmount.milliseconds(100)
 
     private let limit: TimeAmount
@@ -32,7 +32,7 @@ final class SilenceTimer: ChannelDuplexHandler {
     /// Whether the time is up.
     private var isOver = false
     private var last = NIODeadline.now()
-    /// The value of ``last`` for which the time was up once.
+    /// The value of ``last`` when the time was up for the first time.
     private var doubted: NIODeadline?
     private var timer: Scheduled<Void>?
 

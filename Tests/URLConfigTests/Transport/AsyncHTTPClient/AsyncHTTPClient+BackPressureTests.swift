@@ -152,20 +152,10 @@ import Testing
         }
     }
 
-    /// Lends a session whose connections may be silent for ten seconds: with all tests at once, a thread of a server may
-    /// wait for seconds.
-    private static func impatient(_ body: (URLSession) async throws -> Void) async throws {
-        try await URLSession.with {
-            $0.timeoutIntervalForRequest = 10
-        } _: {
-            try await body($0)
-        }
-    }
-
     @Test func `a slow reader is not silence of the server`() async throws {
         let endless = Endless()
         try await FaultServer.serving(endless.fault) { server in
-            try await Self.impatient { session in
+            try await URLSession.impatient(silence: 10) { session in
                 let body = try await server.open(in: session).body.makeAsyncIterator()
                 for _ in 0..<2 {
                     for _ in 0..<20 { _ = try await body.next() }
@@ -182,7 +172,7 @@ import Testing
         // Together with its head, this takes longer than the session's limit.
         let text = String(repeating: "x", count: 10)
         try await FaultServer.serving(.drip(text, every: .milliseconds(300))) { server in
-            try await Self.impatient { session in
+            try await URLSession.impatient(silence: 10) { session in
                 let response = try await session.response(for: server.request(), config: .server)
                 #expect(try response.text() == text)
             }
