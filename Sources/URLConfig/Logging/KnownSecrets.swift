@@ -10,6 +10,9 @@ final class KnownSecrets: Sendable, RedactedReflectable {
         state = Locked(State(requests: request.map { [$0] } ?? [], session: session))
     }
 
+    /// The number of requests that were searched for secrets: none, as long as nothing is shown.
+    var searched: Int { state.withLock(\.searched) }
+
     /// `dump` must not see secrets.
     var shownChildren: [(String, Any?)] { [] }
 

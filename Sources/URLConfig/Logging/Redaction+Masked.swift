@@ -6,6 +6,9 @@ extension Redaction {
     /// The beginning of a server's text, at most 1,000 scalars: one character may be as long as the whole text.
     func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
 
+    /// The beginning of a URL that a server has chosen, at most 1,000 scalars.
+    func quote(url text: String) -> String { url(String(text.unicodeScalars.prefix(1000))) }
+
     /// Text of this library; only the secrets that the call knows are masked.
     func maskedByValue(_ text: String) -> String {
         String(decoding: masked(Array(text.utf8), .text, hasNames: false), as: UTF8.self)

@@ -15,7 +15,7 @@ public struct Redaction: Sendable, Hashable {
     /// The text in place of a hidden value.
     static let mask = "***"
 
-    private var names: Set<Substring> = []
+    private(set) var names: Set<Substring> = []
     /// The length of the longest name in Unicode scalars, with accents decomposed.
     private var longest = 0
     private(set) var isActive = true

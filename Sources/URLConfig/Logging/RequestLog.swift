@@ -25,7 +25,7 @@ struct RequestLog {
             metadata["status"] = attempt.status.map { "\($0.code)" }
             metadata["error"] = attempt.error.map { "\(redaction.masked($0).onOneLine)" }
             metadata["duration"] = seconds(attempt.duration)
-            return "🔁 " + redaction.maskedByValue(attempt.reason ?? "")
+            return "🔁 " + (attempt.reason ?? "")
         }
     }
 

@@ -24,6 +24,9 @@ struct SecretFinder {
     /// The end of the last secret of this layer.
     private var covered = 0
 
+    /// A word of this length is no ordinary word.
+    private static let longestWord = 64
+
     /// - Parameters:
     ///   - type: The type of the text; `nil` for a form, since Foundation sends such a body as a form.
     ///   - hasNames: Whether names and shapes are searched, or only the known values.
@@ -242,24 +245,30 @@ struct SecretFinder {
     /// Searches `Bearer …` and `Basic …`, unless a parameter or an ordinary word follows.
     private mutating func credentials() {
         let start = position
-        let word = end(from: start, 7) { $0.isNameByte }
+        let scheme = end(from: start, 7) { $0.isNameByte }
         position += 1
         guard start == text.startIndex || !text[start - 1].isNameByte,
-            ["bearer", "basic"].contains(String(decoding: text[start..<word], as: UTF8.self).lowercased())
+            ["bearer", "basic"].contains(String(decoding: text[start..<scheme], as: UTF8.self).lowercased())
         else { return }
-        let first = end(from: word) { " \t+".utf8.contains($0) }
-        let last = end(from: first, to: " \t\r\n,;\"'\\<>&)")
-        let credentials = String(decoding: text[first..<last], as: UTF8.self)[...]
-        if first > word, !isAt("=\"", last - 1), credentials.isOpaque { found(first, last) }
+        let first = end(from: scheme) { " \t+".utf8.contains($0) }
+        // Only the beginning decides, so that words which are not credentials are not read again and again.
+        let delimiters = " \t\r\n,;\"'\\<>&)"
+        let beginning = end(from: first, Self.longestWord, to: delimiters)
+        let isLong = beginning - first == Self.longestWord
+        let word = String(decoding: text[first..<beginning], as: UTF8.self)[...]
+        guard first > scheme, isLong || word.isOpaque && !isAt("=\"", beginning - 1) else { return }
+        found(first, end(from: beginning, to: delimiters))
     }
 
     /// Searches a JWT: a JSON object in base64, a dot, and another part.
     private mutating func webToken() {
         let start = position
         position = end(from: start) { $0.isAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-        let end = end(from: position, while: \.isCredentialByte)
         let isStart = start == text.startIndex || !text[start - 1].isAlphanumeric
-        if isStart, position - start >= 8, isAt(".", position), end - position > 4 { found(start, end) }
+        // The rest is read only if it may be a token, and then it is one unless it is short: the time stays linear.
+        guard isStart, position - start >= 8, isAt(".", position) else { return }
+        let end = end(from: position, while: \.isCredentialByte)
+        if end - position > 4 { found(start, end) }
     }
 }
 

@@ -12,16 +12,28 @@ public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
     /// The time until the response was complete, or until now.
     public internal(set) var duration = Duration.zero
     /// Why another attempt followed or not, such as `waiting 3.0 s: Retry-After`; secrets are hidden.
-    public internal(set) var reason: String?
-    /// What the description hides.
+    public var reason: String? { note.map { $0.shown(redaction ?? URLSession.Config.default.redaction) } }
+    var note: Note?
+    /// What the reason and the description hide.
     var redaction: Redaction?
+
+    /// A reason, whose secrets are hidden only when it is shown: most reasons are never read.
+    struct Note: Sendable {
+        let text: String
+        /// The beginning of the URL to which a server has redirected, which the text precedes.
+        var url: String?
+
+        func shown(_ redaction: Redaction) -> String {
+            redaction.maskedByValue(text) + (url.map(redaction.quote(url:)) ?? "")
+        }
+    }
 
     /// The outcome, the duration and the reason; secrets are hidden.
     public var description: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
         let outcomes = [status.map { "\($0.code)" }, error.map(redaction.masked)].compactMap { $0 }
         let outcome = outcomes.isEmpty ? "unfinished" : outcomes.joined(separator: ", ")
-        return "\(outcome) after \(duration.shown)" + (reason.map { ", " + redaction.maskedByValue($0) } ?? "")
+        return "\(outcome) after \(duration.shown)" + (note.map { ", " + $0.shown(redaction) } ?? "")
     }
 }
 

@@ -112,7 +112,8 @@ extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable 
             let gap = text.isEmpty ? "" : ".!?".contains(text.suffix(1)) ? " " : ": "
             return text + gap + redaction.quote(words)
         }
-        let names = [type == "about:blank" ? nil : type, instance?.absoluteString].compactMap { $0.map(redaction.url) }
+        let names = [type == "about:blank" ? nil : type, instance?.absoluteString]
+            .compactMap { $0.map(redaction.quote(url:)) }
         let parts = [status.map { "\($0.code)" }, text.isEmpty ? "problem" : text]
         let line = parts.compactMap { $0 }.joined(separator: " ")
         // The server's text must not look like further lines of a log.

@@ -57,7 +57,7 @@ extension SendLoop {
             throw RequestError.refusedRedirect(error.reason, response)
         }
         known.add(request)
-        note(hop, "to \(call.config.redaction.url(request.url?.absoluteString ?? ""))")
+        note(hop, "to ", request.url)
         hop.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
         if !keepsBody { hop.body = nil }
         hop.request = request

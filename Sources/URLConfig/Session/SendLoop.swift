@@ -191,8 +191,10 @@ final class SendLoop: Sendable {
     }
 
     /// Adds to the log and to the last attempt why another attempt follows, or why not.
-    func note(_ hop: Hop, _ reason: String) {
-        log.again(hop.request, timeline.changeLast { $0.reason = reason })
+    ///
+    /// - Parameter url: A URL after the reason.
+    func note(_ hop: Hop, _ reason: String, _ url: URL? = nil) {
+        log.again(hop.request, timeline.changeLast { $0.note = .init(text: reason, url: url?.absoluteString) })
     }
 
     func validated(_ received: Received) async throws -> Received {

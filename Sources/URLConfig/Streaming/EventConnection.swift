@@ -81,7 +81,7 @@ struct EventConnection {
     func logs(_ loss: Loss, _ delay: Duration) {
         var attempt = Attempt(status: loss.status, error: loss.error, redaction: loop.call.config.redaction)
         attempt.duration = loop.call.elapsed()
-        attempt.reason = "connecting again after \(delay.shown)"
+        attempt.note = .init(text: "connecting again after \(delay.shown)")
         loop.log.again(request, attempt)
     }
 

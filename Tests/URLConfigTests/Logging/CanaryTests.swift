@@ -274,7 +274,8 @@ import Testing
             let hidden = error.hiding(known)
             log.failed(request, hidden, after: .zero)
             var attempt = Attempt(redaction: known)
-            (attempt.error, attempt.reason) = (hidden, "to \(known.url(response.url?.absoluteString ?? ""))")
+            attempt.error = hidden
+            attempt.note = .init(text: "to ", url: response.url?.absoluteString)
             log.again(request, attempt)
             places.append(("attempt", "\(attempt)"))
             guard !(error is Own) else {
