@@ -8,11 +8,21 @@ extension TokenAuthenticator {
             case signedIn(Token, since: Date)
         }
 
-        private var current = Current.unknown { didSet { generation += 1 } }
+        /// How long `refresh` is not called again for a token that it has returned unchanged, in seconds.
+        private static let pause = 0.0..<10
+
+        private var current = Current.unknown {
+            didSet {
+                generation += 1
+                unchanged = nil
+            }
+        }
+        /// When `refresh` returned the old token itself.
+        private var unchanged: Date?
         /// The tokens that were refused and could not be replaced; they are ignored if `load` returns them.
-        private var refused: Set<String> = []
+        private var refused = Recent<String>()
         /// The credentials already reported as refused; the empty set is a request without credentials.
-        private var reported: Set<Set<String>> = []
+        private var reported = Recent<Set<String>>()
         /// Incremented by each change, so that results of renewals that began before it are ignored.
         private(set) var generation = 0
 
@@ -27,6 +37,13 @@ extension TokenAuthenticator {
 
         func isUsable(at now: Date) -> Bool { token.map { $0.expiry ?? .distantFuture > now } ?? false }
 
+        /// Whether a refusal of the token is a reason to refresh it.
+        ///
+        /// Many requests are refused with one token, some of them later than the others.
+        func mayRefresh(at now: Date) -> Bool {
+            unchanged.map { !Self.pause.contains(now.timeIntervalSince($0)) } ?? true
+        }
+
         /// Stores the token that the app sets.
         ///
         /// - Parameter credentials: The field values of a request with this token.
@@ -34,7 +51,8 @@ extension TokenAuthenticator {
             current = token.map { .signedIn($0, since: now) } ?? .signedOut
             if let token { refused.remove(token.value) }
             // These credentials, and a request without any, may be reported again.
-            reported.subtract([[], credentials])
+            reported.remove([])
+            reported.remove(credentials)
         }
 
         /// Stores the result of `refresh` for an old token, or of `load` without one; `false` if it is ignored.
@@ -49,6 +67,7 @@ extension TokenAuthenticator {
             case (.success(let new?), _):
                 guard old != nil || !refused.contains(new.value) else { break }
                 current = .signedIn(new, since: now)
+                if new.value == old?.value { unchanged = now }
                 reported.remove([])
             case _ where isLate: return false
             case (.success, let old?):
@@ -62,7 +81,7 @@ extension TokenAuthenticator {
         /// Reports that credentials were refused and not replaced; `false` if they were reported before.
         mutating func report(_ credentials: Set<String>) -> Bool {
             // A refused token that was not replaced, and later requests without a token, are reported once together.
-            reported.insert(isUnknown ? [] : credentials).inserted
+            reported.insert(isUnknown ? [] : credentials)
         }
 
         var reasonForNoToken: String {
@@ -73,5 +92,27 @@ extension TokenAuthenticator {
             case .signedIn: "there was no token when the request was sent"
             }
         }
+    }
+}
+
+/// The last values that were inserted: those of a long run would fill the memory.
+private struct Recent<Value: Equatable & Sendable>: Sendable {
+    private static var most: Int { 100 }
+
+    private var values: [Value] = []
+
+    var isEmpty: Bool { values.isEmpty }
+
+    func contains(_ value: Value) -> Bool { values.contains(value) }
+
+    mutating func remove(_ value: Value) { values.removeAll { $0 == value } }
+
+    /// Inserts a value; `false` if it is known.
+    @discardableResult
+    mutating func insert(_ value: Value) -> Bool {
+        let isKnown = contains(value)
+        remove(value)
+        values = values.suffix(Self.most - 1) + [value]
+        return !isKnown
     }
 }

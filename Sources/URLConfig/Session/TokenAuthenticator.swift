@@ -53,7 +53,8 @@ public actor TokenAuthenticator: Authenticator {
     ///     without a token, and the next request calls `load` again. The request rethrows its errors.
     ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it. If
     ///     it returns `nil`, ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`.
-    ///     Throw an error for a transient failure: the request rethrows it, unless its token is still valid.
+    ///     Throw an error for a transient failure: the request rethrows it, unless its token is still valid. If it
+    ///     returns the same token, it is not called again for 10 s because of refusals.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
@@ -106,7 +107,7 @@ public actor TokenAuthenticator: Authenticator {
         let wasSent = try fields(for: token).allSatisfy {
             response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
         }
-        if wasSent { try await renew(token, isRefused: true) }
+        if wasSent, !renewal.isOver || state.mayRefresh(at: now()) { try await renew(token, isRefused: true) }
         return state.token != nil
     }
 

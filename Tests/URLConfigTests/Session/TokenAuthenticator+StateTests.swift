@@ -109,6 +109,24 @@ import Testing
         expect(false, state.report(["other"]))
     }
 
+    @Test func `of ten thousand refused tokens, the last hundred are known`() {
+        var state = State()
+        for number in 0..<10_000 {
+            let token = Token("token-\(number)")
+            _ = state.take(.success(token), for: nil, since: state.generation, isLate: false, at: now)
+            expect(true, state.report([token.value]))
+            _ = state.take(.success(nil), for: token, since: state.generation, isLate: false, at: now)
+        }
+        #expect(String(reflecting: state).utf8.count < 100_000)
+        state.set(old, ["old"], at: now)
+        for number in [9_900, 9_999] {
+            let token = Token("token-\(number)")
+            expect(false, state.report([token.value]))
+            _ = state.take(.success(token), for: nil, since: state.generation, isLate: false, at: now)
+            #expect(state.token == old)
+        }
+    }
+
     @Test func `a token that could not be replaced and its absence are reported as one`() {
         var state = loaded()
         _ = state.take(.success(nil), for: old, since: state.generation, isLate: false, at: now)
