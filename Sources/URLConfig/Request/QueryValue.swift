@@ -18,11 +18,22 @@ extension QueryValue {
         // The most common types first: a cast takes as long as the rest of this function.
         if Self.self == Int.self || Self.self == String.self { return .init(name: name, text: description) }
         if let raw = (self as? any RawRepresentable)?.rawValue as? any QueryValue { return raw.item(name) }
-        let list = self as? [any QueryValue]
-        var item = URLRequest.Query.Item(name: name, list: list?.flatMap { $0.item(name).values })
-        if list == nil { item.text = textInURL }
-        if let date = self as? Date { item.encode(date) }
-        if list?.isEmpty == false, let dates = self as? [Date] { item.encode(dates) }
+        guard let list = self as? [any QueryValue] else {
+            var item = URLRequest.Query.Item(name: name, text: textInURL)
+            if let date = self as? Date { item.encode(date) }
+            // As in JSON, where the encoder refuses it or has a text for it.
+            if let number = self as? any BinaryFloatingPoint, !number.isFinite { item.encode(Double(number)) }
+            if (self as? Decimal)?.isNaN == true { item.encode(Double.nan) }
+            return item
+        }
+        let items = list.map { $0.item(name) }
+        var item = URLRequest.Query.Item(name: name, list: items.flatMap(\.values))
+        guard items.contains(where: { $0.encoded != nil }) else { return item }
+        item.encoded = { encoder throws(Reason) in
+            var values: [String] = []
+            for item in items { values += try item.encoded?(encoder).flatMap(\.values) ?? item.values }
+            return [.init(name: name, list: values)]
+        }
         return item
     }
 }

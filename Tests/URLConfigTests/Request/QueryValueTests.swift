@@ -1,11 +1,13 @@
 import Foundation
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 @Suite struct QueryValueTests {
     private enum Sorting: String, QueryValue { case newest, oldest }
     private enum Level: Int, QueryValue { case high = 3 }
     private struct Day: RawRepresentable, QueryValue { var rawValue: Date }
+    private struct Ratio: RawRepresentable, QueryValue { var rawValue: Double }
     private struct Point: QueryValue, CustomStringConvertible { var description: String { "1:2" } }
 
     private static let values: [(any QueryValue, String)] = [
@@ -24,6 +26,31 @@ import URLConfig
         let (value, expected) = Self.values[index]
         let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["q"] = value }
         #expect(request.urlText == "https://h.example?q=" + expected)
+    }
+
+    private static let infinite: [any QueryValue] = [
+        Double.nan, Double.infinity, -Double.infinity, Float.nan, Float.infinity, Decimal.nan, [1, Double.nan],
+        [[Float.infinity], []], Ratio(rawValue: .nan), [Ratio(rawValue: .infinity)],
+    ]
+
+    @Test(arguments: infinite.indices)
+    func `a number that is not finite is refused by its name, as in JSON`(index: Int) {
+        let value = Self.infinite[index]
+        let config = URLRequest.Config(host: "https://h.example").with { $0.query["size"] = value }
+        for request in [
+            config, config.with { $0.query = ["size": value] }, config.with { $0.query.append("size", value) },
+        ].map({ URLRequest.with($0) }) {
+            #expect(request.refusal?.code == .invalidURL)
+            #expect(request.refusal?.reason.contains("size") == true, "\(request.refusal?.reason ?? request.urlText)")
+        }
+        let form = URLRequest.with(config) { ($0.method, $0.body, $0.query) = (.post, .form($0.query), [:]) }
+        #expect(form.refusal?.code == .invalidRequest)
+        #expect(form.refusal?.reason.contains("size") == true, "\(form.refusal?.reason ?? form.urlText)")
+        let strategy = JSONEncoder.NonConformingFloatEncodingStrategy.convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "none")
+        let allowed = URLRequest.with(config) { $0.encoder.nonConformingFloatEncodingStrategy = strategy }
+        #expect(["inf", "-inf", "none"].contains { allowed.urlText.hasSuffix("size=\($0)") }, "\(allowed.urlText)")
+        if (value as? [Double])?.count == 2 { #expect(allowed.urlText.hasSuffix("?size=1.0&size=none")) }
     }
 
     @Test func `an array is a list, nested ones made flat`() {
