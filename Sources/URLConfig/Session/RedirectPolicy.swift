@@ -1,8 +1,9 @@
 /// Whether redirects are followed.
 ///
 /// After 303, and after 301 or 302 for `POST`, the next request is a `GET` without a body. Otherwise the method and the
-/// body stay the same (RFC 9110 §15.4). Credentials are not sent to another origin (scheme, host and port). A redirect
-/// to a URL that is not `http` or `https` or that contains a user name, and the twenty-first redirect of a call, throw
+/// body stay the same (RFC 9110 §15.4). Credentials, the fields of traces such as `traceparent` and `baggage`, and
+/// `Last-Event-ID` are not sent to another origin (scheme, host and port). A redirect to a URL that is not `http` or
+/// `https` or that contains a user name, and the twenty-first redirect of a call, throw
 /// ``RequestError/Code/refusedRedirect``.
 ///
 /// ```swift
@@ -37,6 +38,18 @@ extension RedirectPolicy {
     func next(after response: DataResponse, to request: URLRequest, _ redaction: Redaction) throws -> URLRequest? {
         guard let decide, let next = try request.redirected(by: response, redaction) else { return nil }
         return try decide(response, next)?.keepingCredentials(for: next, redaction)
+    }
+}
+
+extension RedirectPolicy {
+    /// This policy, which sends a field to one origin, also if a redirect leads there from another.
+    func adding(_ value: String?, for name: String, at origin: Origin) -> Self {
+        guard let value, let decide else { return self }
+        return Self { response, next in
+            var next = next
+            if Origin(next.url) == origin { next.setValue(value, forHTTPHeaderField: name) }
+            return try decide(response, next)
+        }
     }
 }
 
@@ -114,9 +127,14 @@ extension Redaction {
     /// Whether a field must not be sent to another origin, even if logs show its value.
     func isCredential(_ name: String) -> Bool {
         let name = name.lowercased()
-        let isKey = name.split(separator: "-").contains { ["key", "apikey", "token", "ticket", "hmac"].contains($0) }
-        return isKey && name != "idempotency-key" || Self.standard.hides(name) || hides(name)
+        let isKey = name.split(separator: "-").contains { Self.ownWords.contains($0) }
+        return isKey && name != "idempotency-key" || name == "last-event-id" || Self.standard.hides(name) || hides(name)
     }
+
+    /// The words in names of credentials and of the fields of a trace, which tell what happened at one origin.
+    private static let ownWords: Set<Substring> = [
+        "key", "apikey", "token", "ticket", "hmac", "traceparent", "tracestate", "trace", "baggage", "b3", "datadog",
+    ]
 }
 
 extension HTTPResponse.Status {

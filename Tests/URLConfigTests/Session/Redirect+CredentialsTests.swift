@@ -5,7 +5,13 @@ import Testing
 
 /// Credentials are sent only to their origin.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RedirectCredentialsTests {
-    private static let credentials = ["Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant"]
+    private static let credentials =
+        ["Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant"] + traces
+    /// Fields that tell who the user is, or where the user was.
+    private static let traces = [
+        "traceparent", "tracestate", "Baggage", "b3", "X-B3-TraceId", "uber-trace-id", "x-amzn-trace-id",
+        "X-Cloud-Trace-Context", "sentry-trace", "x-datadog-tags", "Last-Event-ID",
+    ]
 
     /// A request with credentials that the caller has set.
     private func request(_ origins: Origins, to location: String) -> URLRequest {
@@ -115,7 +121,7 @@ import Testing
         try await Origins.serving { origins in
             let configuration = URLSessionConfiguration.ofTests
             configuration.httpAdditionalHeaders = [
-                "Authorization": "secret", "X-Api-Key": "secret", "X-Other": "other",
+                "Authorization": "secret", "X-Api-Key": "secret", "X-Other": "other", "traceparent": "secret",
             ]
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
@@ -129,6 +135,7 @@ import Testing
             #endif
             #expect(origins.seen.map { $0.field("Authorization") } == ["secret", blank, blank])
             #expect(origins.seen.map { $0.field("X-Api-Key") } == ["secret", blank, blank])
+            #expect(origins.seen.map { $0.field("traceparent") } == ["secret", blank, blank])
         }
     }
 }

@@ -10,7 +10,7 @@ extension Transport.Request {
     ///
     /// - Parameters:
     ///   - complete: The request as it is sent.
-    ///   - send: Receives the request with the fields of the trace.
+    ///   - send: Receives the request with the fields of the trace, unless a redirect has left the origin.
     func traced(
         _ complete: URLRequest, _ send: (URLRequest) async throws -> Transport.Response
     ) async throws -> Transport.Response {
@@ -25,7 +25,7 @@ extension Transport.Request {
         span.attributes["server.address"] = complete.url?.host()
         span.attributes["server.port"] = complete.url?.port
         var traced = complete
-        tracer.inject(span.context, into: &traced, using: FieldInjector())
+        if allowsSessionCredentials { tracer.inject(span.context, into: &traced, using: FieldInjector()) }
         do {
             let response = try await send(traced)
             span.attributes["http.response.status_code"] = response.status.code

@@ -53,6 +53,21 @@ import Tracing
         }
     }
 
+    @Test func `the fields of the trace stay with the origin of the request`() async throws {
+        await #expect(processExitsWith: .success) {
+            let tracer = InMemoryTracer()
+            InstrumentationSystem.bootstrap(tracer)
+            try await Origins.serving { origins in
+                let way = origins.a.hop(to: origins.b.hop(to: origins.a.host))
+                try await origins.a.response(for: origins.a.request(to: way), config: .server)
+                #expect(origins.seen.map(\.origin) == ["a", "a", "b", "a"])
+                let ids = origins.seen.map { $0.field(InMemoryTracer.spanIDKey) }
+                #expect(ids == tracer.finishedSpans.prefix(2).map(\.spanID) + [nil, nil])
+                #expect(tracer.finishedSpans.count == 4)
+            }
+        }
+    }
+
     @Test func `a failed attempt has its status or its error in the span`() async throws {
         await #expect(processExitsWith: .success) {
             let tracer = InMemoryTracer()
