@@ -15,6 +15,7 @@ public struct RetryPolicy: Sendable {
     /// The maximum `Retry-After` to wait for, by default 60 s.
     ///
     /// A response with a longer one, or one that exceeds the rest of the deadline, is returned without a retry.
+    /// `events(for:)` connects again after this time, also if the server's `retry` time is longer.
     public var longestRetryAfter = Duration.seconds(60)
     /// The statuses of responses that are considered transient.
     public var statuses: Set<HTTPResponse.Status> = [408, 429, 500, 502, 503, 504]
@@ -87,14 +88,17 @@ extension URLRequest {
 extension DataResponse {
     /// The time to wait before the next request, from `Retry-After`: seconds or a date (RFC 9110 §10.2.3).
     ///
-    /// Zero if the date has passed; `nil` if the field is missing or invalid.
+    /// A date is compared with the `Date` of the response, or with now if there is none. Zero if it has passed; `nil`
+    /// if the field is missing or invalid.
     public var retryAfter: Duration? { retryAfter(at: Date()) }
 
     func retryAfter(at now: Date) -> Duration? {
         guard let text = headerFields[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty
         else { return nil }
+        // The clock of the server may be wrong.
+        let sent = headerFields[date: .date] ?? now
         let isNumber = text.utf8.allSatisfy(\.isDigit)
-        guard let seconds = isNumber ? Double(text) : Date(httpDate: text)?.timeIntervalSince(now) else { return nil }
+        guard let seconds = isNumber ? Double(text) : Date(httpDate: text)?.timeIntervalSince(sent) else { return nil }
         return Duration(timeoutInterval: seconds) ?? .zero
     }
 }

@@ -27,6 +27,8 @@ struct EventConnection {
     private var open: @Sendable () -> Duration = { .zero }
     private var hasEvents = false
     private(set) var parser: EventParser
+    /// The origin of the events.
+    var origin: Origin { Origin(head?.response.url ?? request.url) }
 
     /// - Parameter loop: Sends only this request.
     init(_ request: URLRequest, lastEventID: String, of loop: SendLoop) {

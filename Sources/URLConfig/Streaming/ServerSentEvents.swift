@@ -35,10 +35,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// Begins with a connection of its own, at the first event that is read.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: self, lastEventID: firstID) }
 
-    /// - Parameter lastEventID: The last ID of the connection before; empty for none.
-    private func connection(after lastEventID: String) -> EventConnection {
-        var request = request
-        request.setValue(Self.fieldValue(lastEventID), forHTTPHeaderField: Self.lastEventID)
+    /// - Parameters:
+    ///   - lastEventID: The last ID of the connection before; empty for none.
+    ///   - origin: The origin of this ID, the only one that receives it.
+    private func connection(after lastEventID: String, from origin: Origin) -> EventConnection {
+        let id = Self.fieldValue(lastEventID)
+        var (request, config) = (request, config)
+        request.setValue(origin == Origin(request.url) ? id : nil, forHTTPHeaderField: Self.lastEventID)
+        config.redirects = config.redirects.adding(id, for: Self.lastEventID, at: origin)
         let loop = SendLoop(
             session: session, config: config, fileID: fileID, line: line, isStream: true, reconnects: true)
         return EventConnection(request, lastEventID: lastEventID, of: loop)
@@ -57,7 +61,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The transfer ends when it is released.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let source: ServerSentEvents
-        fileprivate var lastEventID: String
+        private var lastEventID: String
+        /// The origin that has sent the last ID.
+        private var origin: Origin
         private var connection: EventConnection?
         private var reconnection = Reconnection()
         private var isOver = false
@@ -65,6 +71,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         fileprivate init(source: ServerSentEvents, lastEventID: String) {
             self.source = source
             self.lastEventID = lastEventID
+            origin = Origin(source.request.url)
         }
 
         /// The next event; `nil` after the server has ended the events with the status 204.
@@ -74,7 +81,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             do {
                 while !isOver {
                     try Task.checkCancellation()
-                    if connection == nil { connection = source.connection(after: lastEventID) }
+                    if connection == nil { connection = source.connection(after: lastEventID, from: origin) }
                     switch try await connection?.next() {
                     case .event(let event): return event
                     case .lost(let loss): try await wait(after: loss)
@@ -93,8 +100,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private mutating func wait(after loss: EventConnection.Loss) async throws {
             guard let old = connection else { return }
             connection = nil
-            lastEventID = old.parser.lastEventID
-            if let retry = old.parser.retry { reconnection.time = retry }
+            if old.parser.lastEventID != lastEventID { (lastEventID, origin) = (old.parser.lastEventID, old.origin) }
+            let longest = source.config.retry.longestRetryAfter
+            if let retry = old.parser.retry { reconnection.time = Swift.min(retry, longest) }
+            var loss = loss
+            loss.retryAfter = loss.retryAfter.map { Swift.min($0, longest) }
             let delay = reconnection.delay(after: loss, jitter: .random(in: 0...1))
             old.logs(loss, delay)
             try await source.config.clock.sleep(for: delay)

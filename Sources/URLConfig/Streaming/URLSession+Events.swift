@@ -12,7 +12,8 @@ extension URLSession {
     ///
     /// Each connection is a call like `stream(for:)`, which is authorized again. It sends `Accept: text/event-stream`
     /// and `Cache-Control: no-store`, unless the request has its own, and the last ID as `Last-Event-ID`. An ID that
-    /// cannot be the value of a field, or is longer than 4 kB, is not sent; the events still have it.
+    /// cannot be the value of a field, or is longer than 4 kB, is not sent; the events still have it. Only the origin
+    /// that sent the ID receives it, also after redirects; for `lastEventID`, this is the one of the request.
     ///
     /// It connects again, also if the first connection fails, after:
     /// - the end of the body; the beginning of an event is discarded,
@@ -30,7 +31,8 @@ extension URLSession {
     /// - ``Config/deadline`` is the time until the head of each response has arrived.
     /// - The request's `timeout` is the longest time without a byte; a connection that is silent for longer is lost.
     /// - ``Config/responseLimit`` is ignored; an event has at most 16 MB.
-    /// - ``Config/retry`` says what is transient. Its attempts, delays and budget are not used.
+    /// - ``Config/retry`` says what is transient. ``RetryPolicy/longestRetryAfter`` is the longest
+    ///   `retry` or `Retry-After` that it uses. Its attempts, delays and budget are not used.
     /// - ``Config/fallback`` is not called.
     ///
     /// - Parameters:

@@ -49,6 +49,20 @@ import Testing
         #expect(!reason.contains("Retry-After"))
     }
 
+    @Test(arguments: [
+        // The server's clock is an hour fast, slow, right; its Date is invalid.
+        ("Sun, 06 Nov 1994 09:49:37 GMT", "Sun, 06 Nov 1994 09:49:47 GMT", 10),
+        ("Sun, 06 Nov 1994 07:49:37 GMT", "Sun, 06 Nov 1994 07:49:47 GMT", 10),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:47 GMT", 10),
+        ("Sun, 06 Nov 1994 09:49:37 GMT", "Sun, 06 Nov 1994 09:49:30 GMT", 0),
+        ("Sun, 06 Nov 1994 09:49:37 GMT", "7", 7), ("now", "Sun, 06 Nov 1994 08:49:47 GMT", 10),
+    ])
+    func `a date is read by the clock of the server`(date: String, text: String, seconds: Int) throws {
+        var answer = try answer(text)
+        answer.headerFields[.date] = date
+        #expect(answer.retryAfter(at: Self.now) == .seconds(seconds))
+    }
+
     @Test func `a response tells it, relative to now`() throws {
         #expect(try answer("3").retryAfter == .seconds(3))
         #expect(try answer("Sun, 06 Nov 1994 08:50:37 GMT").retryAfter == .zero)

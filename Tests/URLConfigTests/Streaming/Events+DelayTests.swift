@@ -57,9 +57,25 @@ import Testing
 
     @Test func `Retry-After is waited for, to the second, if it is longer`() async throws {
         func down(_ seconds: Int) -> FaultServer.Fault { .status("503 Down", "Retry-After: \(seconds)\r\n") }
-        let delays = try await delays(down(120), down(0), down(3600), .status("500 Down", "Retry-After: x\r\n"))
-        #expect([delays[0], delays[2]] == [.seconds(120), .seconds(3600)])
+        let delays = try await delays(down(50), down(0), down(60), .status("500 Down", "Retry-After: x\r\n"))
+        #expect([delays[0], delays[2]] == [.seconds(50), .seconds(60)])
         expect([delays[1], delays[3]], [6, 24])
+    }
+
+    @Test func `a date is read by the clock of the server`() async throws {
+        let fields = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:50:27 GMT\r\n"
+        #expect(try await delays(.status("503 Down", fields)) == [.seconds(50)])
+    }
+
+    @Test(arguments: ["61", "86400", "1000000000000000000", String(repeating: "9", count: 400)])
+    func `the server cannot ask for more than the policy allows`(seconds: String) async throws {
+        let down = FaultServer.Fault.status("503 Down", "Retry-After: \(seconds)\r\n")
+        #expect(try await delays(down) == [.seconds(60)])
+        let event = FaultServer.Fault.events("retry: \(seconds)000\ndata: a\n\n")
+        expect(try await delays(event, .empty, event), [60, 60, 60])
+        let delays = try await delays(down, event, .empty) { $0.retry.longestRetryAfter = .seconds(4) }
+        expect(delays, [4, 4, 4])
+        expect(try await self.delays(down, event) { $0.retry.longestRetryAfter = .seconds(-1) }, [3, 0.1])
     }
 
     @Test func `the policy's attempts, delays and budget are not used`() async throws {

@@ -62,6 +62,32 @@ import Testing
         }
     }
 
+    @Test func `an ID is sent only to the origin that it came from`() async throws {
+        let home = FaultServer.Fault.events("id: home\ndata: a\n\n")
+        let away = FaultServer.Fault.events("id: away\ndata: b\n\n")
+        let fault = FaultServer.Fault.inTurn(away, .events("data: b\n\n"), .events("id\ndata: b\n\n"))
+        try await FaultServer.serving(fault) { other in
+            let there = FaultServer.Fault.status("307 There", "Location: \(other.host)/there\r\n")
+            try await FaultServer.serving(.inTurn(there, there, home, there, home)) { server in
+                let events = await server.events(lastEventID: "first")
+                #expect(events.error == nil)
+                #expect(events.data == ["b", "b", "a", "b", "a"])
+                #expect(events.ids == ["away", "away", "home", "", "home"])
+                #expect(server.fields("Last-Event-ID") == ["first", nil, nil, "home", nil, "home"])
+                #expect(other.fields("Last-Event-ID") == [nil, "away", nil])
+            }
+        }
+        // The other origin sends no ID of its own.
+        try await FaultServer.serving(.events("data: b\n\n")) { other in
+            let there = FaultServer.Fault.status("307 There", "Location: \(other.host)/there\r\n")
+            try await FaultServer.serving(.inTurn(home, there)) { server in
+                #expect(await server.events().data == ["a", "b"])
+                #expect(server.fields("Last-Event-ID") == [nil, "home", "home"])
+                #expect(other.fields("Last-Event-ID") == [nil])
+            }
+        }
+    }
+
     @Test func `the limit of a body and a fallback are not used`() async throws {
         try await FaultServer.serving(.inTurn(.empty, .events("data: 0123456789\n\n"))) { server in
             let events = await server.events { config in
