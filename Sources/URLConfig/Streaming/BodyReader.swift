@@ -24,7 +24,7 @@ final class BodyReader: Sendable {
         self.loop = loop
         head = Received(received.response)
         isWhole = !received.isStream
-        loop.call.progress?.expect(received.response.headerFields.decodedLength)
+        loop.call.progress?.expect(received.response.bodyLength)
         let body = received.body ?? ResponseBody(received.response.data)
         state = Locked(State(pieces: body.makeAsyncIterator()))
         guard !isWhole, !loop.reconnects, let deadline = loop.call.config.deadline else { return }
@@ -112,5 +112,13 @@ final class BodyReader: Sendable {
 
     private func error(_ reason: String) -> RequestError {
         RequestError(.invalidResponse, reason: reason, response: response)
+    }
+}
+
+extension DataResponse {
+    /// The length of the body in bytes; `nil` if it is unknown or there is none (RFC 9110 §6.4.1).
+    fileprivate var bodyLength: Int64? {
+        let hasBody = request.httpMethod != "HEAD" && ![.noContent, .notModified].contains(status)
+        return hasBody ? headerFields.decodedLength : nil
     }
 }

@@ -24,15 +24,19 @@ public struct TransferProgress: Sendable, Hashable {
     /// - Parameter progress: The `Progress` that the user interface shows. It may be used from any thread.
     public func update(_ progress: Progress) {
         let isReceiving = bytesReceived > 0 || totalBytesToReceive != nil
+        let completed = isReceiving ? bytesReceived : bytesSent
+        // Observers see each change, and what is completed must not exceed the total in between.
+        if completed < progress.completedUnitCount { progress.completedUnitCount = completed }
         progress.totalUnitCount = (isReceiving ? totalBytesToReceive : totalBytesToSend) ?? -1
-        progress.completedUnitCount = isReceiving ? bytesReceived : bytesSent
+        progress.completedUnitCount = completed
     }
 }
 
 /// Reports the progress of a call to the caller's closure, one report after the other.
 ///
-/// A report never shows less than the one before it: a repeated attempt is not seen until it is further. While the
-/// closure runs, reports are merged, so a slow one does not delay the transfer.
+/// A report never shows less than the one before it: a repeated attempt is not seen until it is further, unless its
+/// body is shorter than what was transferred before. While the closure runs, reports are merged, so a slow one does not
+/// delay the transfer.
 final class ProgressMeter: Sendable {
     private struct State {
         var progress = TransferProgress()
@@ -61,19 +65,31 @@ final class ProgressMeter: Sendable {
         change { state in
             state.progress.bytesSent = max(state.progress.bytesSent, total)
             if let expected, expected >= 0 { state.progress.totalBytesToSend = expected }
+            Self.fit(&state.progress.bytesSent, &state.progress.totalBytesToSend, total)
         }
     }
 
     /// - Parameter total: The bytes of the whole body.
     func expect(_ total: Int64?) {
-        change { $0.progress.totalBytesToReceive = total }
+        change { state in
+            state.progress.totalBytesToReceive = total
+            Self.fit(&state.progress.bytesReceived, &state.progress.totalBytesToReceive, state.received)
+        }
     }
 
     func received(_ count: Int) {
         change { state in
             state.received += Int64(count)
             state.progress.bytesReceived = max(state.progress.bytesReceived, state.received)
+            Self.fit(&state.progress.bytesReceived, &state.progress.totalBytesToReceive, state.received)
         }
+    }
+
+    /// Counts only this attempt if earlier ones have transferred more than its total; a wrong total is unknown.
+    private static func fit(_ count: inout Int64, _ total: inout Int64?, _ ofThisAttempt: Int64) {
+        guard let known = total, count > known else { return }
+        count = ofThisAttempt
+        if count > known { total = nil }
     }
 
     private func change(_ change: (inout State) -> Void) {

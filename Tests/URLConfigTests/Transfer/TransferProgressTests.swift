@@ -93,6 +93,84 @@ import Testing
         #expect(reports.withLock { $0.last?.bytesReceived } == 100)
     }
 
+    @Test func `it never exceeds its total, whatever a later attempt is`() async throws {
+        let reports = Locked<[TransferProgress]>([])
+        let meter = ProgressMeter { report in reports.withLock { $0.append(report) } }
+        func last() async throws -> [Int64?] {
+            try await meter.finish()
+            let last = try #require(reports.withLock { $0.last })
+            return [last.bytesSent, last.totalBytesToSend, last.bytesReceived, last.totalBytesToReceive]
+        }
+        meter.sent(800, of: 1000)
+        meter.sent(100, of: 400)
+        #expect(try await last() == [100, 400, 0, nil])
+        meter.sent(500, of: 400)
+        #expect(try await last() == [500, nil, 0, nil])
+        meter.expect(1000)
+        meter.received(800)
+        meter.begin()
+        meter.expect(500)
+        #expect(try await last() == [500, nil, 0, 500])
+        meter.received(300)
+        #expect(try await last() == [500, nil, 300, 500])
+        meter.received(201)
+        #expect(try await last() == [500, nil, 501, nil])
+        #expect(reports.withLock { $0 }.allSatisfy { $0.isWithinTotals })
+    }
+
+    @Test func `a new version that is shorter begins again`() async throws {
+        let reports = Locked<[TransferProgress]>([])
+        let folder = try DownloadFolder()
+        let version = FileServer.Version(2, size: 200_000)
+        let server = FileServer { number, _ in
+            number == 0
+                ? .init(version: .init(1, size: 1_000_000), cut: .init(count: 800_000)) : .init(version: version)
+        }
+        try await server.serving { server in
+            try await server.download(to: folder, attempts: 2) {
+                $0.progress = { report in reports.withLock { $0.append(report) } }
+            }
+            #expect(folder.has(version.content))
+        }
+        let all = reports.withLock { $0 }
+        #expect(all.allSatisfy { $0.isWithinTotals })
+        #expect(all.last?.bytesReceived == 200_000)
+        #expect(all.last?.totalBytesToReceive == 200_000)
+    }
+
+    @Test(arguments: ["HEAD", "204 None", "304 Same"])
+    func `a stream without a body has no total`(kind: String) async throws {
+        let reports = Locked<[TransferProgress]>([])
+        let status = kind == "HEAD" ? "200 OK" : kind
+        let head = "HTTP/1.1 \(status)\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n"
+        try await FaultServer.serving(.raw(head)) { server in
+            let request = server.request { if kind == "HEAD" { $0.method = .head } }
+            let response = try await server.session.stream(for: request, config: .silent) {
+                $0.progress = { report in reports.withLock { $0.append(report) } }
+            }
+            for try await _ in response.chunks {}
+        }
+        #expect(reports.withLock { $0 }.allSatisfy { $0.totalBytesToReceive == nil })
+    }
+
+    @Test func `Foundation's progress never exceeds its total, even between two changes`() {
+        final class Watched: Progress, @unchecked Sendable {
+            var largest = 0.0
+            override var totalUnitCount: Int64 { didSet { largest = max(largest, fractionCompleted) } }
+            override var completedUnitCount: Int64 { didSet { largest = max(largest, fractionCompleted) } }
+        }
+        let progress = Watched(parent: nil)
+        var transfer = TransferProgress()
+        (transfer.bytesSent, transfer.totalBytesToSend) = (200, 200)
+        transfer.update(progress)
+        (transfer.bytesReceived, transfer.totalBytesToReceive) = (5, 10)
+        transfer.update(progress)
+        (transfer.bytesReceived, transfer.totalBytesToReceive) = (80, 100)
+        transfer.update(progress)
+        #expect(progress.fractionCompleted == 0.8)
+        #expect(progress.largest == 1)
+    }
+
     @Test func `Foundation's progress shows the direction that is under way`() {
         let progress = Progress(totalUnitCount: -1)
         var transfer = TransferProgress()
@@ -106,5 +184,11 @@ import Testing
         transfer.totalBytesToReceive = nil
         transfer.update(progress)
         #expect(progress.isIndeterminate)
+    }
+}
+
+extension TransferProgress {
+    fileprivate var isWithinTotals: Bool {
+        bytesSent <= totalBytesToSend ?? .max && bytesReceived <= totalBytesToReceive ?? .max
     }
 }
