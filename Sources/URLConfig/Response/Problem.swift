@@ -76,7 +76,7 @@ extension Problem: Decodable {
         let code = (try? members.decode(Int.self, forKey: "status")).flatMap { 100..<600 ~= $0 ? $0 : nil }
         self.init(
             type: response.flatMap { _ in url(type)?.absoluteString } ?? type, title: text("title"),
-            status: code.map(HTTPResponse.Status.init(integerLiteral:)) ?? response?.status, detail: text("detail"),
+            status: code.map { HTTPResponse.Status(code: $0) } ?? response?.status, detail: text("detail"),
             instance: text("instance").flatMap(url))
         self.response = response
     }

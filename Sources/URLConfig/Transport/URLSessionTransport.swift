@@ -18,7 +18,7 @@ enum URLSessionTransport {
         if !request.isWhole { await exchange.waitForChallenge(head) }
         exchange.shadow.received(head, to: request.urlRequest)
         var response = Transport.Response(
-            status: .init(integerLiteral: head.statusCode), headerFields: HTTPFields(head), url: head.url,
+            status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url,
             body: ResponseBody(unfolding: { try await unread.exchange.piece() }))
         response.exchange = exchange
         return response
@@ -90,7 +90,7 @@ extension URLRequest {
 
     /// The value of `Content-Length`; `nil` if it is missing or invalid.
     var declaredLength: Int64? {
-        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64(digits: $0) }
     }
 }
 

@@ -120,7 +120,7 @@ struct AsyncHTTPClientSender {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
         return Transport.Response(
-            status: .init(integerLiteral: Int(status.code)), headerFields: HTTPFields(received: headers),
+            status: .init(code: Int(status.code)), headerFields: HTTPFields(received: headers),
             body: ResponseBody(pieces))
     }
 }
