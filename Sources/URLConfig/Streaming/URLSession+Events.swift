@@ -31,8 +31,8 @@ extension URLSession {
     /// - ``Config/deadline`` is the time until the head of each response has arrived.
     /// - The request's `timeout` is the longest time without a byte; a connection that is silent for longer is lost.
     /// - ``Config/responseLimit`` is ignored; an event has at most 16 MB.
-    /// - ``Config/retry`` says what is transient. ``RetryPolicy/longestRetryAfter`` is the longest
-    ///   `retry` or `Retry-After` that it uses. Its attempts, delays and budget are not used.
+    /// - ``Config/retry`` says what is transient, and its ``RetryPolicy/longestRetryAfter`` limits both times that a
+    ///   server asks for. Its attempts, delays and budget are not used.
     /// - ``Config/fallback`` is not called.
     ///
     /// - Parameters:

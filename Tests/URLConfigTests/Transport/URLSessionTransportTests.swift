@@ -27,4 +27,15 @@ import Testing
         let many = Dictionary(uniqueKeysWithValues: (0..<40_000).map { ("X-\($0)", "v") })
         #expect(try fields(many).count == 1 << 15)
     }
+
+    @Test(
+        arguments: [
+            ("5", 5), ("0", 0), ("+5", nil), ("-5", nil), (" 5", nil), ("5,5", nil), ("", nil),
+            ("9223372036854775808", nil),
+        ] as [(String, Int64?)])
+    func `the length that a stream declares is a number without a sign`(text: String, length: Int64?) throws {
+        var request = URLRequest(url: try #require(URL(string: "https://h.example")))
+        request.setValue(text, forHTTPHeaderField: "Content-Length")
+        #expect(request.declaredLength == length)
+    }
 }
