@@ -52,12 +52,13 @@ struct Upstreams: Sendable {
 }
 
 extension URLSession {
-    /// A session with more connections for each host than the six of ``URLSession/shared``, and without cookies, which
-    /// all users of the service would share.
+    /// A session with more connections for each host than the six of ``URLSession/shared``.
+    ///
+    /// The server transport does not use its cookie storage, `HTTPCookieStorage.shared`, which all users of the service
+    /// would share.
     static let service = {
         let configuration = URLSessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = 50
-        configuration.httpCookieStorage = nil
         return URLSession(configuration: configuration)
     }()
 }

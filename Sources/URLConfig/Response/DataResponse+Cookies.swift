@@ -6,61 +6,64 @@ extension DataResponse {
     /// response.cookies.first { $0.name == "sid" }?.value     // 31d4
     /// ```
     ///
-    /// A cookie is ignored if it is malformed, belongs to another host than that of ``url``, is `Secure` but was not
-    /// received over `https`, or violates the rules of its prefix `__Secure-` or `__Host-` (RFC 6265bis §4.1.3, §5.7).
+    /// A cookie is ignored if it is malformed or longer than 4,096 bytes, belongs to another host than that of ``url``,
+    /// is `Secure` but was not received over `https`, or violates the rules of its prefix `__Secure-` or `__Host-`
+    /// (RFC 6265bis §4.1.3, §5.6, §5.7). Each field is one cookie, which may have no name.
     public var cookies: [HTTPCookie] {
-        guard let url, let field = headerFields[.setCookie] else { return [] }
-        return HTTPCookie.cookies(in: field, from: url, now: Date())
+        guard let url else { return [] }
+        return HTTPCookie.cookies(in: headerFields[values: .setCookie], from: url, now: Date())
     }
 }
 
 extension HTTPCookie {
-    /// The cookies in `Set-Cookie` fields that Foundation has joined with commas.
+    /// The cookies in `Set-Cookie` fields.
     ///
     /// Foundation's own function crashes on Linux if a name contains an emoji, and ignores `Max-Age` there.
-    static func cookies(in field: String, from url: URL, now: Date) -> [HTTPCookie] {
-        field.separateCookies.compactMap { HTTPCookie($0, from: url, now: now) }
+    static func cookies(in values: [String], from url: URL, now: Date) -> [HTTPCookie] {
+        values.compactMap { HTTPCookie($0, from: url, now: now) }
     }
 
-    /// Parses a cookie (RFC 6265 §5.2); `nil` if it is malformed, or if this host may not set it.
-    private convenience init?(_ text: Substring, from url: URL, now: Date) {
+    /// Parses a cookie (RFC 6265bis §5.6); `nil` if it is malformed, or if this host may not set it.
+    private convenience init?(_ text: String, from url: URL, now: Date) {
         var scanner = FieldScanner(text)
-        let name = scanner.text(to: "=;")
-        guard let host = url.host()?.lowercased(), scanner.skip("="), !name.isEmpty else { return nil }
-        let value = scanner.text(to: ";")
-        guard !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        let first = scanner.text(to: "=;")
+        let (name, value) = scanner.skip("=") ? (first, scanner.text(to: ";")) : ("", first)
+        guard let host = url.host()?.lowercased(), 1...4096 ~= name.utf8.count + value.utf8.count,
+            !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else { return nil }
         // Foundation's default path; the default of the RFC is the directory of the request.
         var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
         var age: Date?
         var path = ""
-        var isHostOnly = true
+        var domain: String?
         while scanner.skip(";") {
             let attribute = scanner.text(to: "=;")
             let value = scanner.skip("=") ? scanner.text(to: ";") : ""
-            switch attribute.utf8.count <= 8 ? attribute.lowercased() : "" {
+            switch attribute.utf8.count <= 8 && value.utf8.count <= 1024 ? attribute.lowercased() : "" {
             case "expires": properties[.expires] = Date(cookieDate: value) ?? properties[.expires]
             case "max-age" where value.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }:
                 guard let seconds = Double(value) else { break }
                 age = seconds > 0 ? min(now + seconds, .distantFuture) : .distantPast
             case "path": path = value
             case "secure":
-                guard url.scheme?.lowercased() == "https" else { return nil }
+                guard url.isHTTPS else { return nil }
                 properties[.secure] = "TRUE"
             case "httponly": properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE"
             case "domain" where !value.isEmpty:
-                let domain = String(Substring(value.lowercased().utf8.drop { $0 == UInt8(ascii: ".") }))
-                guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
-                properties[.domain] = domain == host && host.isAddress ? host : "." + domain
-                isHostOnly = false
+                domain = value.utf8.first == UInt8(ascii: ".") ? String(Substring(value.utf8.dropFirst())) : value
             default: break
             }
+        }
+        if let domain = domain?.lowercased() {
+            guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
+            properties[.domain] = domain == host && host.isAddress ? host : "." + domain
         }
         properties[.expires] = age ?? properties[.expires]
         if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
         // RFC 6265bis §4.1.3. Some servers ignore the case of a prefix.
-        let prefix = name.lowercased().utf8
-        let isMarked = properties[.secure] != nil
-        let isForWholeHost = isMarked && isHostOnly && path.utf8.elementsEqual("/".utf8)
+        let prefix = (name.isEmpty ? value : name).lowercased().utf8
+        let isMarked = properties[.secure] != nil && !name.isEmpty
+        let isForWholeHost = isMarked && domain == nil && path.utf8.elementsEqual("/".utf8)
         if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
         if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
         self.init(properties: properties)
@@ -68,21 +71,37 @@ extension HTTPCookie {
 }
 
 extension String {
-    /// A comma separates two cookies if a name and an equals sign follow it: dates and values contain commas too.
-    fileprivate var separateCookies: [Substring] {
-        var cookies: [Substring] = []
+    /// The `Set-Cookie` fields that Foundation has joined with a comma and a space.
+    ///
+    /// These separate two fields if a name and an equals sign follow, but not in a value in quotes. No more than
+    /// `HTTPFields` can contain are separated.
+    var separateCookies: [String] {
+        var cookies: [String] = []
         var start = startIndex
-        for comma in utf8.indices where utf8[comma] == UInt8(ascii: ",") {
-            let next = utf8.index(after: comma)
-            var scanner = FieldScanner(self[next...])
+        var endOfQuotes = endOfQuotes(from: start)
+        for comma in utf8.indices where utf8[comma] == UInt8(ascii: ",") && comma >= endOfQuotes {
+            var scanner = FieldScanner(self[utf8.index(after: comma)...])
+            guard scanner.skip(" "), scanner.token() != nil else { continue }
             scanner.skipSpace()
-            guard scanner.token() != nil else { continue }
-            scanner.skipSpace()
-            guard scanner.isAt("=") else { continue }
-            cookies.append(self[start..<comma])
-            start = next
+            guard scanner.isAt("="), cookies.count < 1 << 14 else { continue }
+            cookies.append(String(self[start..<comma]))
+            start = utf8.index(comma, offsetBy: 2)
+            endOfQuotes = self.endOfQuotes(from: start)
         }
-        return cookies + [self[start...]]
+        return cookies + [String(self[start...])]
+    }
+
+    /// The end of the value in quotes of a cookie; `start` if its value has none.
+    private func endOfQuotes(from start: Index) -> Index {
+        guard let equals = utf8[start...].firstIndex(where: "=;,".utf8.contains),
+            utf8[equals...].starts(with: "=\"".utf8)
+        else { return start }
+        let value = utf8[equals...].dropFirst(2)
+        guard let end = value.firstIndex(where: "\";".utf8.contains), utf8[end] == UInt8(ascii: "\"")
+        else { return start }
+        var rest = FieldScanner(self[utf8.index(after: end)...])
+        rest.skipSpace()
+        return rest.isAtEnd || rest.isAt(";,") ? end : start
     }
 
     /// Whether a host is an IP address: no top-level domain ends with a digit.

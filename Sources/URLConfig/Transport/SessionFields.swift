@@ -6,12 +6,15 @@ import Logging
 /// field that the caller has set, ignores `httpShouldHandleCookies`, and stores cookies for other hosts.
 struct SessionFields: Sendable {
     private var fields: [(name: String, value: String)] = []
-    private let cookies: HTTPCookieStorage?
+    private let cookies: CookieStore?
     private let sendsCookies: Bool
     private let acceptsCookies: Bool
 
-    init(_ configuration: URLSessionConfiguration) {
-        cookies = configuration.httpCookieStorage
+    /// - Parameter usesSharedCookies: Whether the storage that all sessions of the process share is used, which on
+    ///   Linux is a file.
+    init(_ configuration: URLSessionConfiguration, usesSharedCookies: Bool = true) {
+        let storage = configuration.httpCookieStorage
+        cookies = !usesSharedCookies && storage == .shared ? nil : storage.map { CookieStore($0) }
         sendsCookies = configuration.httpShouldSetCookies
         acceptsCookies = configuration.httpCookieAcceptPolicy != .never
         for case let (name as String, value as String) in configuration.httpAdditionalHeaders ?? [:] {
@@ -42,23 +45,21 @@ struct SessionFields: Sendable {
             request.setValue(value, forHTTPHeaderField: name)
         }
         guard sendsCookies, request.httpShouldHandleCookies, let url = request.url,
-            let stored = cookies?.cookies(for: url),
-            request.value(forHTTPHeaderField: "Cookie") == nil
+            request.value(forHTTPHeaderField: "Cookie") == nil,
+            let meant = cookies?.cookies(for: url).filter(\.isValid), !meant.isEmpty
         else { return }
-        // The storage compares only the host.
-        let meant = stored.filter { $0.isMeant(for: url, now: Date()) && $0.isValid }
-        guard !meant.isEmpty else { return }
-        let sorted = meant.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
-        request.setValue(HTTPCookie.requestHeaderFields(with: sorted)["Cookie"], forHTTPHeaderField: "Cookie")
+        // RFC 6265bis §5.8.3: a cookie may have no name.
+        let pairs = meant.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+        request.setValue(pairs.joined(separator: "; "), forHTTPHeaderField: "Cookie")
     }
 
     /// Stores the cookies of a response, as the configuration says.
     ///
-    /// - Parameter field: The value of `Set-Cookie`.
-    func storeCookies(_ field: String, from url: URL?, to request: URLRequest) {
-        guard acceptsCookies, request.httpShouldHandleCookies, let url else { return }
-        cookies?.setCookies(
-            HTTPCookie.cookies(in: field, from: url, now: Date()), for: url, mainDocumentURL: request.mainDocumentURL)
+    /// - Parameter values: The values of the `Set-Cookie` fields.
+    func storeCookies(_ values: [String], from url: URL?, to request: URLRequest) {
+        guard acceptsCookies, !values.isEmpty, request.httpShouldHandleCookies, let url else { return }
+        cookies?.store(
+            HTTPCookie.cookies(in: values, from: url, now: Date()), from: url, mainDocumentURL: request.mainDocumentURL)
     }
 }
 
@@ -69,13 +70,5 @@ extension HTTPCookie {
         URLSession.Config.defaultLogger?.error(
             "httpCookieStorage: a cookie for \(domain) has a control character; it is not sent")
         return false
-    }
-
-    /// RFC 6265 §5.4: path, transport and expiry.
-    fileprivate func isMeant(for url: URL, now: Date) -> Bool {
-        let path = url.path().isEmpty ? "/" : url.path()
-        return (!isSecure || url.scheme?.lowercased() == "https")
-            && (expiresDate ?? .distantFuture) > now
-            && (path == self.path || path.hasPrefix(self.path.hasSuffix("/") ? self.path : self.path + "/"))
     }
 }

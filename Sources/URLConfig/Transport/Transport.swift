@@ -189,11 +189,12 @@ extension Transport {
         /// the session.
         ///
         /// Its own fields have priority. Credentials are left out where ``allowsSessionCredentials`` is `false`.
+        /// Cookies of `HTTPCookieStorage.shared` are left out: on a server, they would be those of other users.
         public var completeURLRequest: URLRequest { complete(session.configuration) }
 
         func complete(_ configuration: URLSessionConfiguration) -> URLRequest {
             var complete = urlRequest
-            SessionFields(configuration)
+            SessionFields(configuration, usesSharedCookies: false)
                 .add(to: &complete, without: allowsSessionCredentials ? nil : call.config.redaction)
             call.config.redaction.known.add(complete)
             return complete
@@ -201,9 +202,13 @@ extension Transport {
 
         /// Stores the cookies of a response as the session's configuration says, for a transport that does not use the
         /// session.
+        ///
+        /// In `HTTPCookieStorage.shared`, nothing is stored. Each `Set-Cookie` field is one cookie (RFC 6265 §3).
         public func storeCookies(of response: Response) {
-            guard let field = response.headerFields[.setCookie] else { return }
-            SessionFields(session.configuration).storeCookies(field, from: urlRequest.url, to: urlRequest)
+            let values = response.headerFields[values: .setCookie]
+            guard !values.isEmpty else { return }
+            SessionFields(session.configuration, usesSharedCookies: false)
+                .storeCookies(values, from: urlRequest.url, to: urlRequest)
         }
 
         /// Moves a replaced body into `urlRequest` as a stream.

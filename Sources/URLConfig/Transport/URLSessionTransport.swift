@@ -101,6 +101,7 @@ extension HTTPFields {
                 guard let name = name as? String, let value = value as? String else { return nil }
                 return (name: name, value: value)
             })
+        if let joined = self[.setCookie] { self[values: .setCookie] = joined.separateCookies }
     }
 }
 

@@ -31,22 +31,31 @@ import URLConfig
         #expect(!cookie.isHTTPOnly)
     }
 
-    @Test func `several fields, and several that were made one`() {
+    @Test func `one field is one cookie, and a comma is part of its value`() {
         #expect(cookies("a=1; Path=/", "b=2").map(\.name) == ["a", "b"])
-        let folded = "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Path=/, b=x,y; Secure , c = 3,d=\"4,5\",, =,e=6;,f=7"
-        #expect(
-            cookies(folded).map { "\($0.name)=\($0.value)" } == ["a=1", "b=x,y", "c=3", "d=\"4,5\",, =", "e=6", "f=7"])
+        for value in ["x, b=2", "x,b=2", "\"x, b=2\"", ",", "x, b=2, b=3"] {
+            #expect(cookies("a=\(value); Path=/").map { "\($0.name)=\($0.value)" } == ["a=\(value)"])
+        }
+    }
+
+    @Test func `a field that is too long is no cookie`() {
+        let most = String(repeating: "x", count: 4095)
+        #expect(cookies("a=\(most)", "=\(most)x", "\(most)x=", most).count == 4)
+        #expect(cookies("ab=\(most)", "=\(most)xy", "\(most)xy=", "\(most)xy").isEmpty)
+        let path = "/" + String(repeating: "p", count: 1023)
+        #expect(cookies("a=1; Path=\(path)", "a=1; Path=/p; Path=\(path)p").map(\.path) == [path, "/p"])
     }
 
     @Test(arguments: [
         ("a=b=c", "a=b=c"), (" a = 1 ; x", "a=1"), ("a=", "a="), ("a=\"q\"", "a=\"q\""), ("A=1;;;Path=/;", "A=1"),
         ("a=1; Path", "a=1"), ("a=1; Path=x", "a=1"), ("é=ü", "é=ü"), ("🙂=1", "🙂=1"), ("a=🙂; 🙂; 🙂=🙂", "a=🙂"),
+        ("a", "=a"), ("=1", "=1"), (" =1; Path=/", "=1"), ("a; b=1", "=a"), ("==1", "==1"), (",", "=,"),
     ])
     func `unusual ones`(field: String, cookie: String) {
         #expect(summary(field) == ["\(cookie) www.example.com /"])
     }
 
-    @Test(arguments: ["", " ", ",", ";", "a", "=1", " =1; Path=/", "a; b=1"])
+    @Test(arguments: ["", " ", ";", "=", " = ; Path=/", ";a=1", "__Host-a", "=__secure-a"])
     func `what is no cookie`(field: String) {
         #expect(summary(field) == [])
     }
@@ -80,6 +89,7 @@ import URLConfig
 
     @Test(arguments: [
         ("https://www.example.com", "example.com", ".example.com"),
+        ("https://www.example.com", "evil.com; Domain=example.com", ".example.com"),
         ("https://www.shop.co.uk", "shop.co.uk", ".shop.co.uk"), ("https://www.t.co", "t.co", ".t.co"),
         ("https://WWW.example.com", ".EXAMPLE.com", ".example.com"),
         ("https://www.example.com", "www.example.com", ".www.example.com"),
@@ -91,7 +101,8 @@ import URLConfig
     }
 
     @Test(arguments: [
-        ("https://www.example.com", "evil.com"), ("https://www.example.com", "com"),
+        ("https://www.example.com", "evil.com"), ("https://www.example.com", "..example.com"),
+        ("https://www.example.com", "example.com; Domain=evil.com"), ("https://www.example.com", "com"),
         ("https://www.example.com", ".com"),
         ("https://www.example.com", "ww.example.com"), ("https://www.example.com", "a.www.example.com"),
         ("https://www.shop.co.uk", "co.uk"), ("https://shop.com.au", ".com.au"),
@@ -115,7 +126,7 @@ import URLConfig
     ])
     func `a name that promises something is kept to it`(field: String, isTaken: Bool) {
         #expect(cookies(field).count == (isTaken ? 1 : 0))
-        #expect(cookies("b=1, \(field)").map(\.name).first == "b")
+        #expect(cookies("b=1", field).map(\.name).first == "b")
     }
 
     /// RFC 6265bis §5.7.
@@ -144,6 +155,5 @@ import URLConfig
         for part in parts {
             #expect(cookies(String(repeating: part, count: 20_000)).count <= 1)
         }
-        #expect(cookies(String(repeating: "a=1,", count: 2000)).count == 2000)
     }
 }

@@ -13,7 +13,7 @@ import Testing
     ) throws -> String? {
         let fields = SessionFields(.ephemeral)
         let url = try #require(URL(string: first))
-        fields.storeCookies(field, from: url, to: URLRequest(url: url))
+        fields.storeCookies(field.separateCookies, from: url, to: URLRequest(url: url))
         var request = URLRequest(url: try #require(URL(string: second)))
         fields.add(to: &request, without: nil)
         return request.value(forHTTPHeaderField: "Cookie")
@@ -62,6 +62,37 @@ import Testing
         var request = URLRequest(url: try #require(URL(string: "https://h.example/")))
         SessionFields(configuration).add(to: &request, without: nil)
         #expect(request.value(forHTTPHeaderField: "Cookie") == nil)
+    }
+
+    /// Each after the fields, what is sent from `http://h.s.example/r/a`.
+    @Test(arguments: [
+        (["z=1", "a=2", "m=3"], "z=1; a=2; m=3"), (["z=1", "a=2", "z=3"], "z=3; a=2"),
+        (["a=1", "b=2; Path=/r", "c=3; Path=/", "d=4; Path=/r/"], "d=4; b=2; a=1; c=3"),
+        (["k=0", "k=1; Path=/r", "k=2; Path=/", "k=3; Path=/x", "k=4; Domain=.s.example"], "k=1; k=2; k=4"),
+        (["a=1, b=2"], "a=1, b=2"), (["a=\"1, b=2\""], "a=\"1, b=2\""), (["a=1; x, b=2"], "a=1"),
+        (["a=1;max-age=60, b=2;path=/"], "a=1"), (["a=1; Expires=Fri 07 Aug 2099 08:04:19 GMT, b=2"], "a=1"),
+        (["a=\"1 \"   ;"], "a=\"1 \""), (["a=\"1;2\" ; ;"], "a=\"1"), (["a=1\"2 ;"], "a=1\"2"),
+        (["\"a=1\"=2"], "\"a=1\"=2"), (["\"a=1\"=2", "\"a=3"], "\"a=3"), (["a=1; \"Secure\""], "a=1"),
+        (["  a=== 1  ;b;;;   c"], "a=== 1"), (["a b=1"], "a b=1"), (["$Version=1; a=1"], "$Version=1"),
+        (["a"], "a"), (["a", "b"], "b"), (["=a"], "a"), (["a", "="], "a"), (["a", ""], "a"),
+        (["a=1", "=", "b"], "a=1; b"),
+        (["a", "b", " =c", "d=1"], "c; d=1"), (["=a=1"], "a=1"), (["\"a;b\"=1"], "\"a"), (["a;b=1"], "a"),
+        (["a=1; Domain=..h.s.example"], nil), (["a=1; Domain=h..s.example"], nil),
+        (["a=1; Domain= .h.s.example"], "a=1"),
+        (["a=1; Domain=h.s.example."], nil), (["a=1; Domain=\"h.s.example\""], nil),
+        (["a=1; Domain=h.s.example:80"], nil),
+        (["a=1; Domain=x.org; Domain=h.s.example"], "a=1"), (["a=1; Domain=h.s.example; Domain=x.org"], nil),
+        (["a=1; Domain=s.example; Domain="], "a=1"), (["a=1; Path=/x; Path="], "a=1"), (["a=1; Path=; Path=/x"], nil),
+        (["a=1; Path=/R"], nil), (["a=1; Path=/r/a?"], nil), (["a=1; Path=\"/x\""], "a=1"), (["a=1; Path=/r/%61"], nil),
+        (["a=1; Max-Age=60", "b=1", "a=2; Max-Age=0", "c=1; Max-Age=0"], "b=1"),
+    ])
+    func `the cases of RFC 6265 and RFC 6265bis`(received: [String], sent: String?) throws {
+        let fields = SessionFields(.ephemeral)
+        let url = try #require(URL(string: "http://h.s.example/r/a"))
+        fields.storeCookies(received, from: url, to: URLRequest(url: url))
+        var request = URLRequest(url: url)
+        fields.add(to: &request, without: nil)
+        #expect(request.value(forHTTPHeaderField: "Cookie") == sent)
     }
 
     @Test(arguments: ["a\u{1}=1", "a=1\u{7F}"])

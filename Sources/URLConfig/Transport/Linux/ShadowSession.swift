@@ -147,7 +147,7 @@ final class ShadowSession: Sendable {
 
     func received(_ response: HTTPURLResponse, to request: URLRequest) {
         guard let field = response.value(forHTTPHeaderField: "Set-Cookie") else { return }
-        fields.storeCookies(field, from: response.url, to: request)
+        fields.storeCookies(field.separateCookies, from: response.url, to: request)
     }
 }
 

@@ -1,0 +1,90 @@
+import Testing
+
+@testable import URLConfig
+
+/// When cookies are stored, and where.
+@Suite struct CookieStoreTests {
+    private let url = URL(string: "https://h.example/a")
+    private let storage = URLSessionConfiguration.ofTests.httpCookieStorage
+
+    /// The values of the cookies that a request carries.
+    private func sent(to url: URL, _ storage: HTTPCookieStorage) -> [String] {
+        CookieStore(storage).cookies(for: url).map(\.value)
+    }
+
+    /// A shared storage on Linux writes its whole file for each cookie.
+    @Test func `a caller does not wait until many cookies are stored, and requests see them at once`() async throws {
+        let (url, storage) = (try #require(url), try #require(storage))
+        func store(_ value: String, age: Int = 60) {
+            let fields = (0..<50).map { "a\($0)=\(value); Max-Age=\(age)" }
+            let cookies = HTTPCookie.cookies(in: fields, from: url, now: Date())
+            CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil, within: .zero)
+        }
+        CookieStore.queue.suspend()
+        store("1")
+        #expect(storage.cookies?.count == 1)
+        #expect(sent(to: url, storage) == Array(repeating: "1", count: 50))
+        store("2")
+        #expect(storage.cookies?.count == 1)
+        #expect(sent(to: url, storage) == Array(repeating: "2", count: 50))
+        store("", age: 0)
+        #expect(sent(to: url, storage) == [])
+        store("3")
+        CookieStore.queue.resume()
+        try await waitUntil { storage.cookies?.filter { $0.value == "3" }.count == 50 }
+        #expect(sent(to: url, storage) == Array(repeating: "3", count: 50))
+    }
+
+    @Test func `an unchanged cookie is not stored again`() throws {
+        let (url, storage) = (try #require(url), try #require(storage))
+        for _ in 0..<2 {
+            let before = storage.cookies?.first
+            let cookies = HTTPCookie.cookies(in: ["a=1; Secure"], from: url, now: Date())
+            CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil)
+            #expect(before == nil || storage.cookies?.first === before)
+        }
+    }
+
+    /// Foundation on Linux writes `Secure` as a boolean and reads only a string.
+    @Test func `a cookie for https only remains one when the file of the storage is read`() throws {
+        let (url, storage) = (try #require(url), try #require(storage))
+        let cookies = HTTPCookie.cookies(in: ["a=1; Secure; Max-Age=60"], from: url, now: Date())
+        CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil)
+        let kept = try #require(storage.cookies?.first)
+        var properties = try #require(kept.properties)
+        properties[.secure] = kept.isSecure
+        storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        #expect(sent(to: url, storage) == ["1"])
+        #expect(sent(to: try #require(URL(string: "http://h.example/a")), storage) == [])
+    }
+
+    /// On a server, `URLSession.shared` would send the cookies of one user for the next.
+    @Test func `a transport without a session does not use the shared storage`() async throws {
+        let transport = Transport { request in
+            var response = Transport.Response()
+            let sent = request.completeURLRequest.value(forHTTPHeaderField: "Cookie")
+            response.headerFields[.setCookie] = "sid=\(sent ?? "none")"
+            request.storeCookies(of: response)
+            return response
+        }
+        let request = URLRequest.with(.init(host: "https://\(UUID().uuidString.lowercased()).example")) { _ in }
+        for (configuration, sent) in [(URLSessionConfiguration.default, "none"), (.ofTests, "sid=none")] {
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            try await session.response(for: request, config: .silent) { $0.transport = transport }
+            let response = try await session.response(for: request, config: .silent) { $0.transport = transport }
+            #expect(response.headerFields[.setCookie] == "sid=\(sent)")
+        }
+        let url = try #require(request.url)
+        #expect(HTTPCookieStorage.shared.cookies(for: url)?.isEmpty != false)
+    }
+
+    @Test(.enabled(if: TransportOfTests.isAsyncHTTPClient))
+    func `the server transport does not use the shared storage`() async throws {
+        try await FaultServer.serving(.cookie("sid=\(UUID().uuidString); Max-Age=60")) { server in
+            for _ in 0..<2 { try await URLSession.shared.response(for: server.request(), config: .silent) }
+            #expect(server.requests.map { $0.field("Cookie") } == [nil, nil])
+            #expect(HTTPCookieStorage.shared.cookies?.contains { $0.name == "sid" } != true)
+        }
+    }
+}
