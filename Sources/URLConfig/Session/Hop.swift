@@ -10,6 +10,8 @@ struct Hop {
     var isForeign = false
     /// The credential for the last challenge, and the origin that sent the challenge.
     var credential: (URLCredential, Origin)?
+    /// The last request to the first URL as it was sent, with its credential for a challenge.
+    var sent: (request: URLRequest, credential: URLCredential?)?
     var challenges = 0
     var redirects = 0
     /// Whether the request was sent again because a reused connection was lost.

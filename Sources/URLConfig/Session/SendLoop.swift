@@ -132,6 +132,7 @@ final class SendLoop: Sendable {
         var hop = first
         while true {
             let request = try await authorized(hop)
+            if hop.redirects == 0 { hop.sent = (request, hop.credential?.0) }
             let (outcome, lost) = await sent(request, hop)
             if try await repeated(&hop, request, after: lost) { continue }
             if try await challenged(&hop, outcome) { continue }

@@ -6,6 +6,7 @@ struct Download: Sendable {
     private struct Opened: Sendable {
         var received: Received
         let decision: Resumption.Decision
+        let requester: Requester
         let attempts: Int
     }
 
@@ -50,7 +51,7 @@ struct Download: Sendable {
             hop.attempts = attempts
             let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
             resumption.prepare(&hop.request)
-            let opened = try await loop.inTime(request) { [hop] in try await send(hop, resumption) }
+            let opened = try await loop.inTime(request) { [hop] in try await send(hop, resumption, part) }
             hop.attempts = opened.attempts
             let head = opened.received.response
             switch opened.decision {
@@ -61,19 +62,22 @@ struct Download: Sendable {
                 continue
             case .complete(let total):
                 loop.note(hop, "for the last byte")
-                try await part.run { try $0.resume(total..<total, total: total) }
+                try await part.run { try $0.resume(total..<total, total: total, for: opened.requester) }
                 attempts = hop.attempts
                 continue
             case .refuse(let reason):
                 throw RequestError(.unacceptableStatus, reason: reason, response: head)
+            case .encoded(let coding):
+                let reason = "'\(target.lastPathComponent.onOneLine)' is encoded ('\(coding)'), which was not requested"
+                throw URLError(.cannotDecodeContentData, reason + "; use stream(for:), which decodes it")
             case .restart(let validator, let total):
                 try checkLimit(total, head)
-                try await part.run { try $0.restart(validator, total: total) }
+                try await part.run { try $0.restart(validator, total: total, for: opened.requester) }
                 startsOver = false
                 expect(total, after: 0)
             case .append(let range, let total):
                 try checkLimit(total, head)
-                try await part.run { try $0.resume(range, total: total) }
+                try await part.run { try $0.resume(range, total: total, for: opened.requester) }
                 expect(total, after: range.lowerBound)
             }
             // The bytes of an earlier run count only if they are continued.
@@ -83,6 +87,11 @@ struct Download: Sendable {
                 if try await !part.run({ $0.needsMore }) { return try await finish(head, in: part) }
                 loop.note(hop, "for the next bytes")
             } catch {
+                if try await part.takeChange() {
+                    loop.note(hop, "again from the start: another program has changed the part")
+                    (mark, startsOver, attempts) = (nil, true, hop.attempts)
+                    continue
+                }
                 // A line that breaks off again and again must not end a long download, but a server that sends a few
                 // bytes at a time must not be asked forever. Bytes that arrive once more are no progress.
                 let count = try await part.run { $0.count }
@@ -94,13 +103,26 @@ struct Download: Sendable {
     }
 
     /// Sends a request, and decides what is done with the response before the validators may change it.
-    private func send(_ hop: Hop, _ resumption: Resumption) async throws -> Opened {
+    private func send(_ hop: Hop, _ resumption: Resumption, _ part: PartWriter) async throws -> Opened {
+        // Before the response, which may change the cookies.
+        var sent = Transport.Request(
+            urlRequest: hop.request, session: loop.session, allowsSessionCredentials: true, call: loop.call,
+            credential: nil
+        ).completeURLRequest
         let (received, last) = try await loop.lastResponse(of: hop)
         let head = received.response
+        sent.url = last.sent?.request.url
+        for (name, value) in last.sent?.request.allHTTPHeaderFields ?? [:] {
+            sent.setValue(value, forHTTPHeaderField: name)
+        }
+        let requester = Requester(sent, last.sent?.credential, loop.call.config.redaction)
+        var decision = resumption.decision(head.status, head.headerFields, of: head.url)
+        if resumption.start > 0, decision.usesPart, try await !part.run({ $0.belongs(to: requester) }) {
+            decision = .again("the part was requested with other credentials")
+        }
         var opened = Opened(
-            received: received, decision: resumption.decision(head.status, head.headerFields, of: head.url),
-            attempts: last.attempts)
-        switch opened.decision {
+            received: received, decision: decision, requester: requester, attempts: last.attempts)
+        switch decision {
         // The next response is the one that counts.
         case .again, .complete: break
         case .refuse where head.isSuccess:

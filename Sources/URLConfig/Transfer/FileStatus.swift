@@ -10,6 +10,8 @@ struct FileStatus: Sendable {
     let owner: uid_t
     let device: UInt64
     let inode: UInt64
+    /// When the content or a property has changed, in nanoseconds; no program can choose it.
+    let changed: Int64
 
     init(_ status: stat) {
         let kind = status.st_mode & S_IFMT
@@ -21,6 +23,12 @@ struct FileStatus: Sendable {
         owner = status.st_uid
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(status.st_ino)
+        #if canImport(Darwin)
+        let time = status.st_ctimespec
+        #else
+        let time = status.st_ctim
+        #endif
+        changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
     /// The status of the file with a name; a symbolic link is not followed by default.

@@ -1,6 +1,4 @@
-/// 64 bits that recognize a text in a later run, without the text itself, which may contain secrets.
-///
-/// The function is FNV-1a. `Hasher` has other results in each run.
+/// What recognizes a text in a later run, without the text itself, which may contain secrets.
 struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
     let rawValue: String
 
@@ -8,18 +6,18 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    private init(_ text: String) {
-        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        rawValue = String(hash, radix: 16)
+    /// - Parameter key: Random bytes, so that nobody without them can find out the text by trying.
+    init(_ text: String, key: Data = Data()) {
+        rawValue = Data(SHA256.code(for: text.utf8, key: key)).base64EncodedString()
     }
 
     /// What a request asks for: its URL, and the fields that choose one of several representations (RFC 9110 §12.5).
     ///
     /// `nil` if ranges are not defined for its method (RFC 9110 §14.2).
-    init?(_ request: URLRequest) {
+    init?(_ request: URLRequest, key: Data) {
         guard request.httpMethod ?? "GET" == "GET", let url = request.url else { return nil }
         let fields = ["Accept", "Accept-Language"].map { request.value(forHTTPHeaderField: $0) ?? "" }
-        self.init(([url.text(withQuery: true)] + fields).joined(separator: "\n"))
+        self.init(([url.text(withQuery: true)] + fields).joined(separator: "\n"), key: key)
     }
 
     /// The resource that sent a response, after redirects.
@@ -28,6 +26,30 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
     init(resource url: URL?) {
         self.init(url?.text(withQuery: false) ?? "")
     }
+}
+
+/// Who asks for a file: the credentials of a request as it is sent.
+///
+/// A server may have another file for another user, and call it by the same version.
+struct Requester: Sendable {
+    /// Somebody without credentials.
+    static let anonymous = Self(URLRequest(url: URL(fileURLWithPath: "/")))
+
+    /// It contains secrets.
+    private let text: String
+
+    /// - Parameters:
+    ///   - request: The request, with the fields of the session and of the authenticator.
+    ///   - credential: The credential for a challenge, if there was one.
+    init(_ request: URLRequest, _ credential: URLCredential? = nil, _ redaction: Redaction = .standard) {
+        let url = request.url
+        let parts = [url?.user(), url?.password(), url?.query(), credential?.user, credential?.password]
+        let fields = (request.allHTTPHeaderFields ?? [:]).filter { redaction.isCredential($0.key) }
+        let lines = fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
+        text = (parts.map { $0 ?? "" } + lines).joined(separator: "\n")
+    }
+
+    func fingerprint(key: Data) -> Fingerprint { Fingerprint(text, key: key) }
 }
 
 extension URL {

@@ -46,13 +46,35 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// At most so many bytes from the start of a small file.
-    func prefix(_ length: Int) throws(POSIXError) -> Data {
-        var bytes = [UInt8](repeating: 0, count: length)
-        let count = try POSIXError.call {
-            bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        }
+    /// A few bytes of the file, fewer if it ends before.
+    func bytes(_ range: Range<Int64>) throws -> Data {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        let count = try bytes.withUnsafeMutableBytes { try read(into: $0, at: range.lowerBound) }
         return Data(bytes.prefix(count))
+    }
+
+    /// Reads bytes from an offset, and returns their number: 0 at the end.
+    func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(POSIXError) -> Int {
+        try POSIXError.call { pread(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) }
+    }
+
+    /// When the file was created, in nanoseconds; `nil` if the file system does not know it.
+    func birth() -> Int64? {
+        #if canImport(Darwin)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        return Int64(status.st_birthtimespec.tv_sec) &* 1_000_000_000 &+ Int64(status.st_birthtimespec.tv_nsec)
+        #else
+        // Swift does not import statx(2). The kernel has 256 bytes for its result, with the time at 80, and at the
+        // beginning the fields that are valid: STATX_BTIME is 0x800. AT_EMPTY_PATH is 0x1000.
+        typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
+        guard let symbol = dlsym(nil, "statx") else { return nil }
+        var words = [UInt64](repeating: 0, count: 32)
+        let result = unsafeBitCast(symbol, to: Call.self)(descriptor, "", 0x1000, 0x800, &words)
+        guard result == 0, UInt32(truncatingIfNeeded: words[0].littleEndian) & 0x800 != 0 else { return nil }
+        return Int64(bitPattern: words[10]) &* 1_000_000_000
+            &+ Int64(UInt32(truncatingIfNeeded: words[11].littleEndian))
+        #endif
     }
 
     /// Removes the bytes after the first ones.
@@ -65,6 +87,10 @@ final class OpenFile: Sendable {
 
     /// Waits until the bytes are on the disk; errors of delayed writes are thrown here.
     func synchronize() throws(POSIXError) {
+        #if canImport(Darwin)
+        // Here, fsync does not wait for the disk itself. Some file systems can do no more.
+        if fcntl(descriptor, F_FULLFSYNC) >= 0 { return }
+        #endif
         do {
             _ = try POSIXError.call { fsync(descriptor) }
         } catch let error where [EINVAL, ENOTSUP].contains(error.code.rawValue) {

@@ -13,9 +13,10 @@ extension PartFile {
                 throw URLError(.cannotMoveFile, "the part of '\(target.name)' was removed or replaced meanwhile")
             }
             try move()
+            target.synchronizeFolder()
             try didStep(.moved)
-            try? POSIXError.unlink(target.sidecar)
-            state = State()
+            removeSidecar()
+            state.file = nil
         }
     }
 
@@ -26,7 +27,7 @@ extension PartFile {
         }
         guard try file.status().size == state.count else {
             discard(&state)
-            throw URLError(.cannotWriteToFile, "another program has changed the part of '\(target.name)'")
+            throw changed
         }
     }
 

@@ -45,6 +45,15 @@ final class PartWriter: Sendable {
         }
     }
 
+    /// Whether another program has changed the part; then the part is empty, and can be written to again.
+    func takeChange() async throws -> Bool {
+        try await Self.run(on: queue) {
+            guard self.part.takeChange() else { return false }
+            self.state.withLock { ($0.pieces, $0.count, $0.failure) = ([], 0, nil) }
+            return true
+        }
+    }
+
     private static func run<Value: Sendable>(
         on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -18,6 +18,15 @@ struct Resumption: Sendable {
         case complete(Int64)
         /// The response contains no file, for this reason.
         case refuse(String)
+        /// The body has this encoding, although none was requested: a part of it may look like a whole file.
+        case encoded(String)
+
+        var usesPart: Bool {
+            switch self {
+            case .append, .complete: true
+            default: false
+            }
+        }
     }
 
     /// The minimum length of a range before the last one, so that a server cannot cause a request for each byte.
@@ -64,10 +73,12 @@ struct Resumption: Sendable {
     /// - Parameter url: The URL of the response, after redirects.
     func decision(_ status: HTTPResponse.Status, _ fields: HTTPFields, of url: URL?) -> Decision {
         switch status.code {
-        case 200 where fields.isEncoded: .restart(nil, total: nil)
+        case 200 where fields.isEncoded, 203 where fields.isEncoded: .encoded(fields[.contentEncoding] ?? "")
+        case 200 where fields[.contentRange] != nil, 203 where fields[.contentRange] != nil:
+            start > 0 ? .again("the response is not a 206, but has a range") : .refuse("a range is not the whole file")
         case 200: whole(fields, of: url)
         // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
-        case 203: .restart(nil, total: fields.decodedLength)
+        case 203: .restart(nil, total: fields.bodyLength)
         case 206 where start > 0: continuation(fields, of: url)
         case 206: .refuse("the response is a part of the file, but the whole was requested")
         case 416 where start > 0: isComplete(fields) ? .complete(start) : .again("the server does not have the range")

@@ -6,15 +6,14 @@ extension URLSession {
     /// print(response.byteCount)
     /// ```
     ///
-    /// The bytes are written to a file beside the target, with `.part` at the end of its name. When the file is whole,
-    /// it is moved into place in one step. The steps of each request are those of `response(for:)`, with these
-    /// differences:
+    /// The bytes are written to a hidden file beside the target. When the file is whole, it is moved into place in one
+    /// step. The steps of each request are those of `response(for:)`, with these differences:
     /// - If the transfer fails and ``Config/retry`` allows another attempt, only the rest is requested (RFC 9110 §14).
     ///   The count of attempts starts again when 64 kB more have arrived.
-    /// - If the call fails or its task is cancelled, the part is kept, and the next call with the same request and
-    ///   target continues it. For this, the server has to name the version of the file: with a strong `ETag`, or a
-    ///   `Last-Modified` that is older than a minute. If the version has changed, the file is downloaded from the
-    ///   start. A file is never made of two versions.
+    /// - If the call fails or its task is cancelled, the part is kept, and the next call with the same request,
+    ///   credentials and target continues it. For this, the server has to name the version of the file: with a strong
+    ///   `ETag`, or a `Last-Modified` that is older than a minute. If the version has changed, the file is downloaded
+    ///   from the start. A file is never made of two versions.
     /// - The status must be 200 or 203, or 206 for the rest of a file. The validators check the head, also of a 206.
     /// - ``Config/deadline`` limits the whole download, but the disk may need a moment longer. The request's `timeout`
     ///   is the longest time without a byte.
@@ -32,7 +31,7 @@ extension URLSession {
     ///   - configure: Makes changes for this call.
     /// - Throws: The errors of `response(for:)`; ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the
     ///   target cannot be used or exists, and with code ``RequestError/Code/unacceptableStatus`` if the response is not
-    ///   a file; `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or
+    ///   a file; `URLError` with code `.cannotDecodeContentData` if it is encoded, which was not requested; `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or
     ///   `.cannotMoveFile`, whose underlying error is the `POSIXError`, for example of a full disk.
     @discardableResult
     public func download(

@@ -17,8 +17,8 @@ final class DownloadFolder: Sendable {
 
     /// Where the download goes.
     var file: URL { url.appending(component: "a.zip") }
-    var part: URL { url.appending(component: "a.zip.part") }
-    var sidecar: URL { url.appending(component: "a.zip.part.json") }
+    var part: URL { url.appending(component: ".a.zip.urlconfig-part") }
+    var sidecar: URL { url.appending(component: ".a.zip.urlconfig-state") }
 
     /// The names of all files.
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path()).sorted() } }
@@ -52,5 +52,6 @@ final class DownloadFolder: Sendable {
         let part = try open()
         try part.restart(Self.version(tag), total: total)
         try part.append(Data(text.utf8))
+        part.close()
     }
 }

@@ -63,12 +63,15 @@ import Testing
         #expect(reason(URL(filePath: "/dev/null"), overwrites: true) == "the target 'null' is not a regular file")
     }
 
-    @Test func `its name leaves room for the names beside it`() throws {
-        let name = String(repeating: "a", count: 245)
-        let url = folder.url.appending(component: name)
-        let part = try PartFile(for: DownloadTarget(url, overwrites: false), of: DownloadFolder.request())
-        try part.restart(DownloadFolder.version("v1"), total: 0)
-        try part.finish()
+    @Test func `its name may be as long as names can be`() throws {
+        let name = String(repeating: "a", count: 255)
+        for count in [220, 221, 255] {
+            let url = folder.url.appending(component: String(name.prefix(count)))
+            let part = try PartFile(for: DownloadTarget(url, overwrites: false), of: DownloadFolder.request())
+            try part.restart(DownloadFolder.version("v1"), total: 0)
+            try part.finish()
+        }
+        #expect(try folder.names.count == 3)
         let longer = folder.url.appending(component: name + "b")
         #expect(reason(longer)?.hasSuffix("cannot be created: File name too long") == true)
     }

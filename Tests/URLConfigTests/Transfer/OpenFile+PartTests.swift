@@ -75,10 +75,10 @@ import Testing
         let other = folder.url.appending(component: "other")
         try Data("precious".utf8).write(to: other)
         try FileManager.default.createSymbolicLink(at: folder.part, withDestinationURL: other)
-        let error = #expect(throws: URLError.self) { try folder.open() }
-        #expect(error?.code == .cannotOpenFile)
-        #expect(error?.localizedDescription.hasPrefix("'a.zip.part' is a symbolic link; remove it") == true)
+        try folder.leavePart()
         #expect(folder.text(other) == "precious")
+        #expect(try folder.names.contains(".a.zip.urlconfig-part1"))
+        #expect(try folder.open().count == 5)
     }
 
     @Test func `a symbolic link in the place of the sidecar is not followed`() throws {
@@ -93,24 +93,43 @@ import Testing
         #expect(folder.text(other) == before)
     }
 
-    @Test func `a directory in the place of the part is an error`() throws {
-        try FileManager.default.createDirectory(at: folder.part, withIntermediateDirectories: false)
-        let error = #expect(throws: URLError.self) { try folder.open() }
-        #expect(error?.code == .cannotOpenFile)
+    @Test(arguments: ["part", "state", "new"], [false, true])
+    func `a directory or a named pipe does not block, and is left alone`(kind: String, isPipe: Bool) throws {
+        let url = folder.url.appending(component: ".a.zip.urlconfig-\(kind)")
+        if isPipe {
+            #expect(mkfifo(url.path(), 0o600) == 0)
+        } else {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        }
+        try folder.leavePart()
+        #expect(try folder.open().count == 5)
+        #expect(
+            try folder.names
+                == [
+                    ".a.zip.urlconfig-\(kind)", ".a.zip.urlconfig-part1", ".a.zip.urlconfig-state1",
+                ].sorted())
     }
 
-    @Test func `a directory in the place of the sidecar is an error before anything is written`() throws {
-        try FileManager.default.createDirectory(at: folder.sidecar, withIntermediateDirectories: false)
+    @Test func `a description of others that appears meanwhile is an error, and is left alone`() throws {
         let part = try folder.open()
+        try Data("precious".utf8).write(to: folder.sidecar)
         let error = #expect(throws: URLError.self) { try part.restart(DownloadFolder.version("v1"), total: 10) }
-        #expect(error?.code == .cannotWriteToFile)
-        #expect(folder.text(folder.part) == "")
+        #expect(error?.code == .cannotCreateFile)
+        part.close()
+        #expect(try folder.names == [".a.zip.urlconfig-state"])
+        #expect(folder.text(folder.sidecar) == "precious")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a named pipe in the place of the part does not block`() throws {
-        #expect(mkfifo(folder.part.path(), 0o600) == 0)
+    @Test func `if others have all names, an error says so`() throws {
+        for index in 0..<8 {
+            let name = ".a.zip.urlconfig-part\(index > 0 ? "\(index)" : "")"
+            try Data("precious".utf8).write(to: folder.url.appending(component: name))
+        }
+        let before = try folder.names
         let error = #expect(throws: URLError.self) { try folder.open() }
-        #expect(error?.code == .cannotOpenFile)
+        #expect(error?.code == .cannotCreateFile)
+        #expect(error?.localizedDescription.hasPrefix("'.a.zip.urlconfig-part7' cannot be opened; remove it") == true)
+        #expect(try folder.names == before)
     }
 }
 

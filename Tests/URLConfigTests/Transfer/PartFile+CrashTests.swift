@@ -71,9 +71,11 @@ import Testing
         try folder.leavePart()
         let part = try folder.open { step in
             switch step {
-            case .sidecarRemoved: #expect(folder.text(folder.sidecar) == nil)
-            case .truncated: #expect(folder.text(folder.part) == "" && folder.text(folder.sidecar) == nil)
-            case .sidecarWritten: #expect(folder.text(folder.part) == "" && folder.text(folder.sidecar) != nil)
+            case .versionRemoved: #expect(folder.text(folder.sidecar)?.contains("v1") == false)
+            case .truncated:
+                #expect(folder.text(folder.part) == "" && folder.text(folder.sidecar)?.contains("v1") == false)
+            case .sidecarWritten:
+                #expect(folder.text(folder.part) == "" && folder.text(folder.sidecar)?.contains("v2") == true)
             default: break
             }
         }
@@ -82,7 +84,7 @@ import Testing
 
     @Test func `a new sidecar that was not completed is replaced`() throws {
         let folder = try DownloadFolder()
-        try Data("{".utf8).write(to: folder.url.appending(component: "a.zip.part.new"))
+        try Data("URLConfig d".utf8).write(to: folder.url.appending(component: ".a.zip.urlconfig-new"))
         try Self.run(folder, "v1", until: nil)
         #expect(try folder.names == ["a.zip"])
     }

@@ -46,7 +46,7 @@ import Testing
         let error = #expect(throws: URLError.self) { try part.finish() }
         #expect(error?.code == .networkConnectionLost)
         #expect(error?.localizedDescription == "only 5 of 10 bytes of 'a.zip' have arrived")
-        #expect(try folder.names == ["a.zip.part", "a.zip.part.json"])
+        #expect(try folder.names == [".a.zip.urlconfig-part", ".a.zip.urlconfig-state"])
     }
 
     @Test func `a body that is longer than it says is discarded`() throws {

@@ -16,7 +16,7 @@ import Testing
         try part.append(Data("01234".utf8))
         try part.append(Data())
         try part.append(Data("xx56789xx".utf8).dropFirst(2).dropLast(2))
-        #expect(try folder.names == ["a.zip.part", "a.zip.part.json"])
+        #expect(try folder.names == [".a.zip.urlconfig-part", ".a.zip.urlconfig-state"])
         try part.finish()
         #expect(try folder.names == ["a.zip"])
         #expect(folder.text(folder.file) == "0123456789")
@@ -49,7 +49,9 @@ import Testing
 
     @Test func `a length that is learned later is remembered`() throws {
         try folder.leavePart(total: nil)
-        try folder.open().resume(5..<10, total: 10)
+        let part = try folder.open()
+        try part.resume(5..<10, total: 10)
+        part.close()
         let fields: HTTPFields = [.contentRange: "bytes 5-9/*", .eTag: "\"v1\""]
         let decision = try folder.open().resumption.decision(.partialContent, fields, of: DownloadFolder.url)
         #expect(decision == .append(5..<10, total: 10))
@@ -67,7 +69,8 @@ import Testing
         try part.restart(total: 10)
         try part.append(Data("01234".utf8))
         #expect(part.resumption.start == 0)
-        #expect(try folder.names == ["a.zip.part"])
+        part.close()
+        #expect(try folder.names == [])
     }
 
     @Test(
@@ -85,14 +88,60 @@ import Testing
         #expect(part.resumption.start == 0)
         // A method without ranges leaves nothing for a later run.
         try part.restart(DownloadFolder.version("v2"), total: 10)
-        #expect(try folder.names.contains("a.zip.part.json") == (request.httpMethod == "GET"))
+        try part.append(Data("x".utf8))
+        part.close()
+        #expect(try folder.names.isEmpty == (request.httpMethod == "POST"))
     }
 
-    @Test func `credentials and a fragment do not make another request`() throws {
+    @Test func `a fragment does not make another request, but credentials make another requester`() throws {
         try folder.leavePart()
-        let request = DownloadFolder.request(
-            "https://u:p@files.example.com/a.zip?id=1#top", fields: ["Authorization": "Bearer new"])
-        #expect(try folder.open(request).count == 5)
+        let part = try folder.open(DownloadFolder.request("https://files.example.com/a.zip?id=1#top"))
+        #expect(part.count == 5)
+        #expect(part.belongs(to: .anonymous))
+        for url in ["https://u@h/", "https://:p@h/", "https://h/?token=1"] {
+            #expect(!part.belongs(to: Requester(DownloadFolder.request(url))))
+        }
+        for name in ["Authorization", "cookie", "X-Api-Key"] {
+            #expect(!part.belongs(to: Requester(DownloadFolder.request(fields: [name: "x"]))))
+        }
+        // From here on, the credentials may be renewed.
+        let renewed = Requester(DownloadFolder.request(fields: ["Authorization": "new"]))
+        try part.resume(5..<10, total: 10)
+        #expect(part.belongs(to: renewed))
+        try part.resume(5..<10, total: 10, for: renewed)
+        try part.append(Data("5".utf8))
+        part.close()
+        let later = try folder.open()
+        #expect(later.belongs(to: renewed))
+        #expect(!later.belongs(to: Requester(DownloadFolder.request())))
+    }
+
+    @Test func `a run that was killed leaves its last bytes to be verified`() throws {
+        for text in ["56789", "xxxxx"] {
+            let part = try folder.open()
+            try part.restart(DownloadFolder.version("v1"), total: 200_010)
+            try part.append(Data(count: 200_000))
+            try part.append(Data("01234".utf8))
+            part.state.set(\.file, nil)
+            let next = try folder.open()
+            #expect(next.count == 200_005 - 65_536)
+            try next.resume(next.count..<200_010, total: 200_010)
+            try next.append(Data(count: 65_531))
+            try next.append(Data("01".utf8))
+            if text == "56789" {
+                try next.append(Data("23456789".utf8))
+                #expect(!next.takeChange())
+                try next.finish()
+                #expect(folder.size(folder.file) == 200_010)
+                try FileManager.default.removeItem(at: folder.file)
+            } else {
+                #expect(throws: URLError.self) { try next.append(Data("2x4".utf8)) }
+                #expect(next.takeChange())
+                #expect(next.resumption.start == 0)
+                next.close()
+                #expect(try folder.names == [])
+            }
+        }
     }
 
     @Test(
@@ -108,7 +157,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("\"version\":1", "\"version\":2"), ("\"total\":10", "\"total\":-1"), ("\"total\":10", "\"total\":4"),
+            ("download 2", "download 3"), ("\"total\":10", "\"total\":-1"), ("\"total\":10", "\"total\":4"),
             ("\"total\":10", "\"total\":1e99"), ("v1", "v1\\r\\nX: y"), ("entityTag", "weak"),
             ("\"inode\":", "\"inode\":1"),
         ])
@@ -130,6 +179,7 @@ import Testing
         try part.append(Data("x".utf8))
         try part.finish()
         #expect(folder.text(folder.file) == "x")
+        #expect(folder.text(folder.part) == "abcde")
     }
 
     @Test func `the sidecar contains no secrets`() throws {

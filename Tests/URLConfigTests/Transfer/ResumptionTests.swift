@@ -68,6 +68,7 @@ import Testing
         case .again: "again"
         case .complete(let total): "complete \(total)"
         case .refuse: "refuse"
+        case .encoded(let coding): "encoded \(coding)"
         }
     }
 
@@ -164,7 +165,9 @@ import Testing
     @Test(
         arguments: [
             (200, [.eTag: "\"v2\"", .contentLength: "5"], "restart \"v2\" 5"), (200, [:], "restart - -"),
-            (200, [.eTag: "\"v2\"", .contentLength: "5", .contentEncoding: "br"], "restart - -"),
+            (200, [.eTag: "\"v2\"", .contentLength: "5", .contentEncoding: "br"], "encoded br"),
+            (203, [.contentEncoding: "gzip"], "encoded gzip"),
+            (200, [.contentEncoding: "identity", .contentLength: "5"], "restart - 5"),
             (200, [.contentLength: "-5"], "restart - -"), (200, [.contentLength: "+5"], "restart - -"),
             (200, [.contentLength: "99999999999999999999"], "restart - -"),
             (200, [.contentLength: "5", .transferEncoding: "chunked"], "restart - -"),
@@ -175,6 +178,12 @@ import Testing
     func `a whole file replaces the part`(status: Int, fields: HTTPFields, decision: String) {
         #expect(Self.decision(status, fields) == decision)
         #expect(Self.decision(status, fields, Resumption()) == decision)
+    }
+
+    @Test(arguments: [200, 203]) func `a whole file has no range`(status: Int) {
+        let fields: HTTPFields = [.contentRange: "bytes 400000-999999/1000000", .contentLength: "600000"]
+        #expect(Self.decision(status, fields) == "again")
+        #expect(Self.decision(status, fields, Self.resumption(0)) == "refuse")
     }
 
     @Test(arguments: [201, 202, 204, 205, 226, 299, 304, 404, 412, 500])
