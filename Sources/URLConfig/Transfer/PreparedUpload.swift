@@ -15,6 +15,14 @@ struct PreparedUpload: Sendable {
     /// Without it, the file is removed as soon as this value and its body are released.
     func remove() { file?.remove() }
 
+    /// - Parameter file: The file with the body, which is removed with it.
+    fileprivate init(_ request: URLRequest, _ file: TemporaryFile, _ length: Int64) {
+        self.request = request
+        self.length = length
+        self.file = file
+        body = .stream(length: length) { try file.stream() }
+    }
+
     fileprivate init(_ request: URLRequest, _ data: Data) {
         self.request = request
         body = .data(data)
@@ -22,19 +30,15 @@ struct PreparedUpload: Sendable {
         file = nil
     }
 
-    /// - Parameter temporary: The file at the URL, if it is to be removed with the body.
-    fileprivate init(_ request: URLRequest, _ url: URL, _ length: Int64, _ temporary: TemporaryFile? = nil) {
+    /// - Parameter url: The file with the body, whose length must not change.
+    fileprivate init(_ request: URLRequest, _ url: URL, _ length: Int64) {
         self.request = request
         self.length = length
-        file = temporary
+        file = nil
         body = .stream(length: length) {
-            try withExtendedLifetime(temporary) {
-                let (stream, size) = try Transport.Body.file(url).opened()
-                try RequestError.within("body") {
-                    try RegularFile.check(url.lastPathComponent, size ?? 0, wasOnce: length)
-                }
-                return stream
-            }
+            let (stream, size) = try Transport.Body.file(url).opened()
+            try RequestError.within("body") { try RegularFile.check(url.lastPathComponent, size ?? 0, wasOnce: length) }
+            return stream
         }
     }
 }
@@ -83,7 +87,7 @@ extension UploadSource {
                     }
                     length += Int64(piece.count)
                 }
-                return PreparedUpload(request, file.url, length, file)
+                return PreparedUpload(request, file, length)
             }
         }
         let result = OneShot<PreparedUpload>()

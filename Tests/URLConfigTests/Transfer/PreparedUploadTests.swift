@@ -10,22 +10,11 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func content(_ body: Transport.Body) throws -> Data {
-        let (stream, length) = try body.opened()
-        stream.open()
-        defer { stream.close() }
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 { data += buffer[..<count] }
-        #expect(length == Int64(data.count))
-        return data
-    }
-
     @Test func `data is sent as it is`() async throws {
         let prepared = try await UploadSource.data(Data("abc".utf8)).prepared(for: request)
         #expect(prepared.request.field("Content-Type") == "application/octet-stream")
         #expect(prepared.length == 3)
-        #expect(try content(prepared.body) == Data("abc".utf8))
+        #expect(try prepared.body.content() == Data("abc".utf8))
     }
 
     @Test func `a file is sent with the type of its extension, and is not removed`() async throws {
@@ -33,12 +22,12 @@ import Testing
         let prepared = try await UploadSource.file(file).prepared(for: request)
         #expect(prepared.request.field("Content-Type") == "image/png")
         #expect(prepared.length == 3)
-        for _ in 0..<2 { #expect(try content(prepared.body) == Data("abc".utf8)) }
+        for _ in 0..<2 { #expect(try prepared.body.content() == Data("abc".utf8)) }
         prepared.remove()
         #expect(try directory.names == ["beach.png"])
         let other = try await UploadSource.file(try directory.file("x.unknown")).prepared(for: request)
         #expect(other.request.field("Content-Type") == "application/octet-stream")
-        #expect(try content(other.body).isEmpty)
+        #expect(try other.body.content().isEmpty)
     }
 
     @Test func `a content type of the request is kept, but refused for a form`() async throws {
@@ -106,7 +95,7 @@ import Testing
     ) async throws {
         let file = try directory.file("x", Data("abc".utf8))
         let prepared = try await UploadSource.file(file).prepared(for: request)
-        #expect(try content(prepared.body) == Data("abc".utf8))
+        #expect(try prepared.body.content() == Data("abc".utf8))
         try file.setSize(size)
         let error = #expect(throws: RequestError.self) { try prepared.body.opened() }
         #expect(error?.code == .invalidRequest)
@@ -142,5 +131,30 @@ import Testing
             #expect(
                 server.requests.first?.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
         }
+    }
+}
+
+extension Transport.Body {
+    /// The bytes that are sent.
+    func content() throws -> Data {
+        let (stream, length) = try opened()
+        let data = try stream.content()
+        #expect(length == Int64(data.count))
+        return data
+    }
+}
+
+extension InputStream {
+    /// The bytes from here to the end.
+    func content() throws -> Data {
+        open()
+        defer { close() }
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = read(&buffer, maxLength: buffer.count), count != 0 {
+            try #require(count > 0)
+            data += buffer[..<count]
+        }
+        return data
     }
 }
