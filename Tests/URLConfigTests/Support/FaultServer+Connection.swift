@@ -41,7 +41,7 @@ extension FaultServer {
         /// If a connection is closed before a request was read, the peer receives a reset.
         @discardableResult
         func read() throws -> Request {
-            var request = Request(head: String(decoding: try bytes(through: "\r\n\r\n"), as: UTF8.self))
+            var request = try head()
             if request.field("Expect") != nil { try send("HTTP/1.1 100 Continue\r\n\r\n") }
             if request.field("Transfer-Encoding") != nil {
                 while case let size = try chunkSize(), size > 0 {
@@ -54,6 +54,11 @@ extension FaultServer {
             }
             record(request)
             return request
+        }
+
+        /// Reads the head of a request, which is not recorded.
+        func head() throws -> Request {
+            Request(head: String(decoding: try bytes(through: "\r\n\r\n"), as: UTF8.self))
         }
 
         func send(_ text: String) throws {

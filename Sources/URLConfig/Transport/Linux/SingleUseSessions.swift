@@ -1,10 +1,11 @@
 #if canImport(FoundationNetworking)
 
 extension URLRequest {
-    /// Whether libcurl could send the request twice although its method is not idempotent.
+    /// Whether libcurl could send the request twice although that may do harm.
     ///
-    /// libcurl does so if a reused connection is closed before a response. It asks first only if there is a body.
-    var needsNewConnection: Bool { !hasIdempotentMethod && (bodyLength ?? 0) == 0 }
+    /// libcurl does so if a reused connection is closed before a response. If there is a body, it asks for it again,
+    /// but only after it has sent the head again, and a server may act on the head.
+    var needsNewConnection: Bool { !isRepeatable }
 }
 
 /// Sends each request on a new connection.
@@ -52,8 +53,13 @@ final class SingleUseSessions: Sendable {
     }
 
     func begin(_ exchange: Exchange, for request: URLRequest) {
+        var request = request
+        // Then the server closes the connection. Otherwise each of many requests would keep a local port for a minute.
+        if request.value(forHTTPHeaderField: "Connection") == nil {
+            request.setValue("close", forHTTPHeaderField: "Connection")
+        }
         let host = "\(request.url?.host() ?? ""):\(request.url?.port ?? 0)"
-        hosts.withLock { $0[host, default: Host()].append(Waiting(exchange: exchange, request: request)) }
+        hosts.withLock { [request] in $0[host, default: Host()].append(Waiting(exchange: exchange, request: request)) }
         beginNext(host)
     }
 

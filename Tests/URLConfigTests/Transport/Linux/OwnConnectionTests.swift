@@ -1,0 +1,120 @@
+import Testing
+
+@testable import URLConfig
+
+/// Requests that a server must not receive twice, and a server that acts on the head of a request.
+@Suite(.timeLimit(.minutes(10))) struct OwnConnectionTests {
+    enum Call: String, CaseIterable {
+        case response, responseOfStream, stream, uploadOfData, uploadOfFile
+
+        func send(_ request: URLRequest, _ bytes: Data, to server: FaultServer) async throws {
+            var request = request
+            let session = server.session
+            switch self {
+            case .response, .stream: request.httpBody = bytes
+            case .responseOfStream: request.httpBodyStream = InputStream(data: bytes)
+            default: break
+            }
+            switch self {
+            case .response, .responseOfStream: _ = try await session.response(for: request, config: .silent)
+            case .stream: _ = try await session.stream(for: request, config: .silent).collect(upTo: 100)
+            case .uploadOfData: try await session.upload(.data(bytes), for: request, config: .silent)
+            case .uploadOfFile:
+                let folder = try TemporaryDirectory()
+                try await session.upload(.file(folder.file("body", bytes)), for: request, config: .silent)
+            }
+        }
+    }
+
+    @Test(arguments: Call.allCases)
+    func `a server that reads only the head of a POST, and closes, receives one head`(call: Call) async throws {
+        let heads = Locked<[String]>([])
+        let fault = FaultServer.Fault { connection in
+            while true {
+                let request = try connection.head()
+                guard request.head.hasPrefix("GET") else { return heads.withLock { $0.append(request.head) } }
+                try connection.send(FaultServer.Fault.answer("{}"))
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            for index in 0..<10 {
+                try await server.get()
+                let request = server.request {
+                    $0.method = .post
+                    $0.query["id"] = index
+                }
+                let error = await #expect(throws: URLError.self) {
+                    try await call.send(request, Data("0123456789".utf8), to: server)
+                }
+                #expect(error?.code == .networkConnectionLost)
+            }
+        }
+        #expect(heads.withLock { $0.count } == 10)
+    }
+
+    @Test(.urlSessionOnly) func `a connection of its own is announced as such, and closed after the response`()
+        async throws
+    {
+        let closed = Locked(0)
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.answer("{}"))
+            // The client closes first, because this server does not.
+            defer { closed.withLock { $0 += 1 } }
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(fault) { server in
+            for index in 1...20 {
+                let request = server.request {
+                    $0.method = .post
+                    $0.body = .text("a")
+                    if index > 10 { $0.headers[.connection] = "keep-alive" }
+                }
+                try await server.response(for: request)
+                try await waitUntil { closed.withLock { $0 } == index }
+            }
+            #expect(server.connections == 20)
+            #expect(Set(server.requests.prefix(10).map { $0.field("Connection") }) == ["close"])
+            #expect(Set(server.requests.suffix(10).map { $0.field("Connection") }) == ["keep-alive"])
+        }
+    }
+
+    @Test func `requests with an idempotency key share connections, because they may be sent again`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            for _ in 0..<10 {
+                let request = server.request {
+                    $0.method = .post
+                    $0.idempotencyKey = .automatic
+                    $0.body = .text("a")
+                }
+                try await server.response(for: request)
+            }
+            #expect(server.connections == 1)
+        }
+    }
+
+    /// In a separate process, because the tests of this one have descriptors, too.
+    @Test(.urlSessionOnly) func `a thousand requests at once leave no descriptors behind`() async {
+        await #expect(processExitsWith: .success) {
+            func descriptors() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            }
+            try await FaultServer.serving(.ok("{}")) { server in
+                let request = server.request {
+                    $0.method = .post
+                    $0.body = .text("a")
+                }
+                try await server.response(for: request)
+                let before = try descriptors()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<1000 { group.addTask { try await server.response(for: request) } }
+                    try await group.waitForAll()
+                }
+                #expect(server.requests.count == 1001)
+                #expect(server.connections == 1001)
+                // Each request has had five. The process itself may have a few more than before.
+                try await waitUntil { try descriptors() < before + 50 }
+            }
+        }
+    }
+}
