@@ -115,6 +115,10 @@ final class ShadowSession: Sendable {
             let text = "\(credential.user ?? ""):\(credential.password ?? "")"
             request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
         }
+        // libcurl would ask for `br` and `zstd`, too, and does not notice all bodies of these that are damaged.
+        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            request.setValue("gzip, deflate", forHTTPHeaderField: "Accept-Encoding")
+        }
         sending.call.config.redaction.known.add(request)
         request.prepareBody(for: exchange)
         // Foundation's limit is exact only for whole seconds, and its time begins with the task.

@@ -1,6 +1,13 @@
 #if canImport(FoundationNetworking)
 
 extension Error {
+    /// Parts of libcurl's texts about a body that is not encoded as its fields say.
+    ///
+    /// The delegate never fails to write. So libcurl fails to do so only if it has decoded all, and more bytes arrive.
+    private static var decoding: [String] {
+        ["content unencoding", "content encoding type", "bad HTTP Content", "Failed writing received data"]
+    }
+
     /// The same failure with the code that Apple platforms have for it.
     ///
     /// Foundation on Linux has one code for most errors of libcurl, and wrong codes for some. Only libcurl's text
@@ -20,7 +27,7 @@ extension Error {
         case .unknown where words.hasPrefix("Send failure"): code = .networkConnectionLost
         case .unknown where words.contains("certificate"): code = .serverCertificateUntrusted
         case .unknown where words.contains("SSL"): code = .secureConnectionFailed
-        case .unknown where words.contains("content unencoding"): code = .cannotDecodeContentData
+        case .unknown where Self.decoding.contains(where: words.contains): code = .cannotDecodeContentData
         case .unknown: code = hasHead ? .networkConnectionLost : .cannotParseResponse
         default: return self
         }

@@ -1,0 +1,115 @@
+#if canImport(FoundationNetworking)
+import Testing
+
+@testable import URLConfig
+
+/// What libcurl does with encoded bodies.
+@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct ContentEncodingTests {
+    private static let text = "0123456789"
+    /// "hello", encoded by the reference implementation (RFC 7932).
+    private static let brotli: [UInt8] = [0x0B, 0x02, 0x80] + Array("hello".utf8) + [0x03]
+
+    private static let status = HTTPField.Name("X-Status")
+    private static let location = HTTPField.Name("X-Location")
+
+    private func response(_ encoding: String, _ body: some Sequence<UInt8>) async throws -> DataResponse {
+        let bytes = Array(body)
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.head(length: bytes.count, "Content-Encoding: \(encoding)\r\n"))
+            try connection.send(bytes)
+        }
+        var response: DataResponse?
+        try await FaultServer.serving(fault) { response = try await $0.get() }
+        return try #require(response)
+    }
+
+    @Test func `it asks for gzip and deflate, unless the caller or the session asks for something else`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let configuration = URLSessionConfiguration.ofTests
+            configuration.httpAdditionalHeaders = ["accept-encoding": "br"]
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            try await server.get()
+            try await server.response(for: server.request { $0.headers[.acceptEncoding] = "identity" })
+            try await session.response(for: server.request(), config: .silent)
+            _ = try await server.session.data(for: server.request())
+            let sent = server.requests.map { $0.field("Accept-Encoding") }
+            #expect(sent.prefix(3) == ["gzip, deflate", "identity", "br"])
+            #expect(sent.last??.contains("br") == true, "Foundation has changed")
+        }
+    }
+
+    @Test func `bodies are decoded, asked for or not`() async throws {
+        let gzip = try Shell.run("printf \(Self.text) | gzip")
+        // One block that is not compressed (RFC 1951 §3.2.4), and the same in the format of RFC 1950.
+        let deflate = [1, 10, 0, 0xF5, 0xFF] + Array(Self.text.utf8)
+        let zlib = [0x78, 0x01] + deflate + [0x0A, 0xFF, 0x02, 0x0E]
+        for (encoding, body) in [
+            ("gzip", Array(gzip)), ("x-gzip", Array(gzip)), ("deflate", zlib), ("deflate", deflate),
+        ] {
+            #expect(try await response(encoding, body).text() == Self.text)
+        }
+        #expect(try await response("br", Self.brotli).text() == "hello")
+    }
+
+    @Test(arguments: ["gzip", "br", "zstd", "unknown"])
+    func `a body that is not encoded as its fields say is an error that is not retried`(encoding: String) async throws {
+        let error = await #expect(throws: URLError.self) {
+            try await response(encoding, [UInt8](repeating: 0xFF, count: 300))
+        }
+        #expect(error?.code == .cannotDecodeContentData)
+    }
+
+    @Test func `bytes after a gzip body, such as another one, are an error that is not retried`() async throws {
+        let body = try Shell.run("printf \(Self.text) | gzip")
+        let error = await #expect(throws: URLError.self) { try await response("gzip", body + body) }
+        #expect(error?.code == .cannotDecodeContentData)
+    }
+
+    /// If this fails, libcurl has changed.
+    ///
+    /// Then change the documentation.
+    @Test func `a body that is cut before it was sent is a success`() async throws {
+        let body = try Shell.run("printf \(Self.text) | gzip")
+        #expect(try await response("gzip", body.dropLast(8)).text() == Self.text)
+        #expect(try await response("gzip", body.prefix(5)).data.isEmpty)
+        #expect(try await response("br", Self.brotli.dropLast(3)).text() == "hel")
+        #expect(try await response("br", Self.brotli.prefix(2)).data.isEmpty)
+    }
+
+    /// RFC 9110 §6.4.1.
+    @Test(arguments: ["Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n", "Connection: close\r\n"])
+    func `a response without content may be labelled gzip`(framing: String) async throws {
+        let fault = FaultServer.Fault { connection in
+            repeat {
+                let request = try connection.read()
+                let status = request.field("X-Status") ?? ""
+                let location = request.field("X-Location").map { "Location: \($0)\r\n" } ?? ""
+                let isLeftOut = request.head.hasPrefix("HEAD") || ["204", "304"].contains(status)
+                let end = framing.hasPrefix("Transfer") && !isLeftOut ? "0\r\n\r\n" : ""
+                try connection.send(
+                    "HTTP/1.1 \(status) X\r\nContent-Encoding: gzip\r\n\(framing)\(location)\r\n\(end)")
+            } while !framing.hasPrefix("Connection")
+        }
+        try await FaultServer.serving(fault) { server in
+            let (status, location) = try (#require(Self.status), #require(Self.location))
+            for code in [200, 204, 301, 302, 303, 304, 307, 401, 404] {
+                for (method, target) in [("GET", "/a"), ("HEAD", "/a"), ("POST", "/a"), ("GET", nil), ("POST", nil)] {
+                    let request = server.request {
+                        $0.method = .init(rawValue: method) ?? .get
+                        $0.headers[status] = "\(code)"
+                        $0.headers[location] = target
+                    }
+                    let response = try await server.response(for: request) { $0.redirects = .none }
+                    #expect(response.data.isEmpty && response.status.code == code)
+                    let stream = try await server.session.stream(for: request, config: .silent) {
+                        $0.redirects = .none
+                    }
+                    #expect(try await stream.collect(upTo: 1).data.isEmpty)
+                }
+            }
+        }
+    }
+}
+#endif
