@@ -20,11 +20,21 @@ import URLConfig
         #expect(child?.exitStatus.isSignal == true)
     }
 
-    @Test func `a length that a double rounds up to more than there are integers`() async {
-        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
-            try await FaultServer.serving(.length("9223372036854775807")) { try await $0.data() }
+    /// 2⁶³ - 1, 2⁶³ - 2 and 2⁶³ - 512.
+    @Test(arguments: ["9223372036854775807", "9223372036854775806", "9223372036854775296"])
+    func `a length that a double rounds up to more than there are integers`(length: String) async {
+        let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) { [length] in
+            try await FaultServer.serving(.length(length)) { try await $0.data() }
         }
         #expect(child?.exitStatus.isSignal == true)
+    }
+
+    @Test func `the next smaller length does not`() async {
+        await #expect(processExitsWith: .success) {
+            try await FaultServer.serving(.length("9223372036854775295")) { server in
+                await #expect(throws: URLError.self) { try await server.data() }
+            }
+        }
     }
 
     @Test func `a redirect to an address in brackets without a scheme`() async {
