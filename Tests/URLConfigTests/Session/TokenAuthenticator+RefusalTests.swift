@@ -262,46 +262,4 @@ import Testing
             _ = try await refused
         }
     }
-
-    @Test func `a refresh that returns the refused token is one refresh for all of its refusals`() async throws {
-        let refreshes = Locked(0)
-        let now = Locked(Date(timeIntervalSince1970: 1000))
-        let time = { @Sendable in now.withLock { $0 } }
-        let authenticator = await TokenAuthenticator(hosts: ["127.0.0.1"], now: time) {
-            Token("same")
-        } refresh: { refused in
-            refreshes.withLock { $0 += 1 }
-            return refused
-        }
-        let journal = Journal()
-        func refused(_ count: Int, by server: Loopback) async {
-            await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<count {
-                    group.addTask {
-                        let error = await #expect(throws: RequestError.self) {
-                            try await server.get {
-                                $0.authenticator = authenticator
-                                $0.onUnauthorized = { _ in await journal.note("refused") }
-                            }
-                        }
-                        #expect(error?.code == .unauthorized)
-                        #expect(error?.attempts.count == 2)
-                    }
-                }
-            }
-        }
-        try await Loopback.serving { _ in
-            .status(.unauthorized)
-        } _: { server in
-            await refused(200, by: server)
-            #expect(refreshes.withLock { $0 } == 1)
-            now.withLock { $0 += 9 }
-            await refused(1, by: server)
-            #expect(refreshes.withLock { $0 } == 1)
-            now.withLock { $0 += 2 }
-            await refused(2, by: server)
-            #expect(refreshes.withLock { $0 } == 2)
-        }
-        #expect(await journal.entries.count == 1)
-    }
 }
