@@ -117,8 +117,13 @@ struct Download: Sendable {
         }
         let requester = Requester(sent, last.sent?.credential, loop.call.config.redaction)
         var decision = resumption.decision(head.status, head.headerFields, of: head.url)
-        if resumption.start > 0, decision.usesPart, try await !part.run({ $0.belongs(to: requester) }) {
-            decision = .again("the part was requested with other credentials")
+        if resumption.start > 0, try await !part.run({ $0.belongs(to: requester) }) {
+            // What is known about the part, such as its length, is not known about the file of another user.
+            switch decision {
+            case .append, .complete: decision = .again("the part was requested with other credentials")
+            case .restart: decision = Resumption().decision(head.status, head.headerFields, of: head.url)
+            case .again, .refuse, .encoded: break
+            }
         }
         var opened = Opened(
             received: received, decision: decision, requester: requester, attempts: last.attempts)

@@ -20,13 +20,6 @@ struct Resumption: Sendable {
         case refuse(String)
         /// The body has this encoding, although none was requested: a part of it may look like a whole file.
         case encoded(String)
-
-        var usesPart: Bool {
-            switch self {
-            case .append, .complete: true
-            default: false
-            }
-        }
     }
 
     /// The minimum length of a range before the last one, so that a server cannot cause a request for each byte.

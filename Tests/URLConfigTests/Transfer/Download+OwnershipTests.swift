@@ -92,6 +92,27 @@ import Testing
         }
     }
 
+    @Test func `the length of one user's file is not that of another's`() async throws {
+        let fault = FaultServer.Fault { connection in
+            while true {
+                let request = try connection.read()
+                guard request.field("Authorization") != nil else {
+                    guard try FileServer.send(.init(version: Self.version, cut: Self.cut), to: request, connection)
+                    else { return }
+                    continue
+                }
+                try connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nConnection: close\r\n\r\n")
+                try connection.send(Self.other.content.prefix(100_000))
+                return connection.close()
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            try await server.download(to: folder) { $0.authenticator = Named("robert") }
+            #expect(folder.has(Self.other.content.prefix(100_000)))
+        }
+    }
+
     @Test func `the part of a user is continued for the same user`() async throws {
         try await FileServer(Self.version, cuts: [Self.cut]).serving { server in
             for isLast in [false, true] {

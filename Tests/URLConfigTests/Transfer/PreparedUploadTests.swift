@@ -138,7 +138,7 @@ extension Transport.Body {
     /// The bytes that are sent.
     func content() throws -> Data {
         let (stream, length) = try opened()
-        let data = try stream.content()
+        let data = try stream.readToEnd()
         #expect(length == Int64(data.count))
         return data
     }
@@ -146,7 +146,7 @@ extension Transport.Body {
 
 extension InputStream {
     /// The bytes from here to the end.
-    func content() throws -> Data {
+    func readToEnd() throws -> Data {
         open()
         defer { close() }
         var data = Data()
