@@ -163,7 +163,10 @@ import Testing
     }
 
     @Test func `what a transport makes a POST is not sent again on a lost connection`() async throws {
-        try await FaultServer.serving(.losingSecond()) { server in
+        let fault = FaultServer.Fault { connection in
+            while try !connection.read().head.hasPrefix("POST ") { try connection.send(FaultServer.Fault.answer("{}")) }
+        }
+        try await FaultServer.serving(fault) { server in
             try await server.session.response(for: .with(server.config)) { $0.logger = nil }
             let error = await #expect(throws: URLError.self) {
                 try await response(server) { request in
