@@ -133,8 +133,9 @@ struct SecretFinder {
     private mutating func hides(_ name: ArraySlice<UInt8>) -> Bool {
         if let known = hidden[name] { return known }
         // A name may be percent-encoded Latin-1.
-        let text = String(validating: name, as: UTF8.self) ?? String(name.map { Character(Unicode.Scalar($0)) })
-        let isHidden = redaction.hides(text)
+        let text = String(decoding: name, as: UTF8.self)
+        let isUTF8 = text.utf8.elementsEqual(name)
+        let isHidden = redaction.hides(isUTF8 ? text : String(name.map { Character(Unicode.Scalar($0)) }))
         if hidden.count < 1000 { hidden[name] = isHidden }
         return isHidden
     }

@@ -126,6 +126,7 @@ import Testing
         }
     }
 
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func `nothing of it runs on the caller's actor`() async throws {
         try await Loopback.servingPages(2) { server, _ in
             let pages = server.pages { _ in
@@ -144,6 +145,7 @@ import Testing
 }
 
 /// An actor with a queue of its own, so that code can find out whether it runs there.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 private actor Caller {
     private final class Executor: SerialExecutor {
         let queue = DispatchQueue(label: "caller")
