@@ -46,20 +46,19 @@ final class StreamPieces: AsyncSequence, Sendable {
     init(_ stream: InputStream, length: Int64?, _ progress: ProgressMeter?) {
         self.length = length
         self.progress = progress
-        let failure = Locked<RequestError?>(nil)
         // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
-        nonisolated(unsafe) let stream = BodyStream(stream, length: length) { failure.set(\.self, $0) }
+        nonisolated(unsafe) let stream = CheckedStream(stream, length: length)
         read = {
-            if stream.streamStatus == .notOpen { stream.open() }
-            var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
-            let count = piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
-                bytes.bindMemory(to: UInt8.self).baseAddress.map {
-                    Swift.max(0, stream.read($0, maxLength: bytes.count))
-                } ?? 0
+            Result {
+                var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
+                let count = try piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
+                    try bytes.bindMemory(to: UInt8.self).baseAddress.map {
+                        try stream.read($0, maxLength: bytes.count)
+                    } ?? 0
+                }
+                if count == 0 { stream.close() }
+                return count > 0 ? piece : nil
             }
-            if let failure = failure.withLock({ $0 }) { return .failure(failure) }
-            if count == 0 { stream.close() }
-            return .success(count > 0 ? piece : nil)
         }
     }
 
