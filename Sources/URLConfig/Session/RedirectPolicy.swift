@@ -27,7 +27,8 @@ extension RedirectPolicy {
     /// Calls a function for each redirect.
     ///
     /// - Parameter decide: Receives the redirect and the next request, which has no credentials if the origin changes.
-    ///   It returns the request to send, or `nil` to return the redirect. The call rethrows its errors.
+    ///   It returns the request to send, or `nil` to return the redirect. The call rethrows its errors. While an upload
+    ///   keeps its body, `httpBodyStream` is an empty stream: `nil` removes the body, and `httpBody` replaces it.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
         self.init(decide: decide)
     }

@@ -34,8 +34,7 @@ extension SendLoop {
     func redirected(_ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
         var redirected = hop.request
         // So that the policy and the delegates see that there is a body, and can remove it.
-        let marker = hop.body.map { _ in InputStream(data: Data()) }
-        if let marker { redirected.httpBodyStream = marker }
+        if hop.body != nil { redirected.httpBodyStream = InputStream(data: Data()) }
         guard case .success(let received) = outcome,
             let proposed = try call.config.redirects.next(
                 after: received.response, to: redirected, call.config.redaction),
@@ -46,7 +45,7 @@ extension SendLoop {
             throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
         }
         var safe = next.keepingCredentials(for: proposed, call.config.redaction)
-        let keepsBody = marker != nil && safe.httpBodyStream === marker
+        let keepsBody = hop.body != nil && safe.httpBodyStream != nil && safe.httpBody == nil
         if keepsBody { safe.httpBodyStream = nil }
         guard let request = try await received.exchange.repeatable(safe)
         else { throw URLError(.requestBodyStreamExhausted) }
