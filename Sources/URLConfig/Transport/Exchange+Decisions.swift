@@ -16,6 +16,28 @@ extension Exchange {
     }
 }
 
+extension Exchange {
+    /// Opens the body again; only the caller's delegate can give a new stream for the caller's own.
+    ///
+    /// Apple platforms call this after a challenge or a lost connection. On Linux the send loop decides.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let body = request.replacement else { return newBodyStream(completionHandler) }
+        do {
+            let (stream, length) = try body.opened()
+            guard length == request.urlRequest.declaredLength else {
+                throw RequestError(.invalidRequest, reason: "body: its length has changed since it was sent")
+            }
+            completionHandler(stream)
+        } catch {
+            finish(throwing: error)
+            completionHandler(nil)
+        }
+    }
+}
+
 extension Exchange? {
     /// The next request after a redirect, as the caller's delegate decides; `nil` if it must not be followed.
     func redirection(to next: URLRequest) async throws -> URLRequest? {
@@ -35,6 +57,16 @@ extension Exchange? {
                 decide(stream.map { _ in again })
             }
         }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Removes the fields with credentials that it would add to requests; returns whether there were any.
+    func removeCredentials(_ redaction: Redaction) -> Bool {
+        let fields = httpAdditionalHeaders ?? [:]
+        let others = fields.filter { field in (field.key as? String).map { !redaction.isCredential($0) } ?? true }
+        httpAdditionalHeaders = others
+        return others.count < fields.count
     }
 }
 

@@ -3,8 +3,7 @@
 /// **The lock.** On Linux, Foundation crashes if a redirect is refused after its task was cancelled. So a redirect is
 /// refused while the lock is held, and only if the exchange is not over. `finish` takes the same lock to end the
 /// exchange. Then it cancels the task on another queue, because cancelling blocks. Refusing a redirect does not block:
-/// it adds to a queue. The other calls under the lock do not block either: making an alarm and, on Apple platforms,
-/// suspending or resuming a task.
+/// it adds to a queue. Making an alarm under the lock does not block either.
 ///
 /// Foundation never follows a redirect: the redirect is the response, and the send loop follows it.
 final class Exchange: NSObject, URLSessionDataDelegate {
@@ -14,8 +13,10 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var body: BodyBuffer
         var challenge: URLAuthenticationChallenge?
         var isFromCache = false
-        /// Whether the task is suspended because its bytes are read slowly.
+        /// Whether the task was suspended, because its bytes are read slowly.
         var isPaused = false
+        /// Whether the task is being suspended or resumed at this moment.
+        var isChangingPause = false
         /// The result; `nil` until the exchange is over.
         var result: Result<Void, any Error>?
         /// The readers that wait for the head or for bytes.
@@ -30,11 +31,13 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     let shadow: ShadowSession
     private let state: Locked<State>
     private let end = OneShot<Void>()
+    private let canPause: Bool
 
-    init(_ request: Transport.Request) {
+    init(_ request: Transport.Request, canPause: Bool = ShadowSession.canPause) {
         self.request = request
+        self.canPause = canPause && !request.isWhole
         shadow = ShadowSession.of(request.session)
-        let memory = request.isWhole || ShadowSession.canPause ? Int.max : ShadowSession.bufferSize
+        let memory = request.isWhole || canPause ? Int.max : ShadowSession.bufferSize
         state = Locked(State(body: BodyBuffer(limit: request.call.config.responseLimit, memory: memory)))
     }
 
@@ -72,13 +75,25 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     ///
     /// - Throws: `CancellationError` as soon as the caller's task is cancelled, and the error that ended the exchange.
     func piece() async throws -> Data? {
-        try await arrival { state in
-            let piece = try state.body.take()
-            if state.isPaused {
-                state.isPaused = false
-                state.task?.resume()
-            }
-            return piece
+        let piece = try await arrival { try $0.body.take() }
+        pauseIfFull()
+        return piece
+    }
+
+    /// Suspends the task if the buffer is full, and resumes it when there is room again.
+    ///
+    /// This is done outside of the lock, because instrumentation may run then. One thread at a time does it, and looks
+    /// again afterwards, so that the last change fits the buffer.
+    private func pauseIfFull() {
+        guard canPause else { return }
+        while let (task, pauses) = state.withLock({ state -> (URLSessionTask, Bool)? in
+            let isFull = state.result == nil && state.body.data.count >= ShadowSession.bufferSize
+            guard let task = state.task, state.isPaused != isFull, !state.isChangingPause else { return nil }
+            (state.isPaused, state.isChangingPause) = (isFull, true)
+            return (task, isFull)
+        }) {
+            if pauses { task.suspend() } else { task.resume() }
+            state.set(\.isChangingPause, false)
         }
     }
 
@@ -200,15 +215,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             progress.received(data.count)
         }
         do {
-            try receive { state in
-                try state.body.receive(data)
-                // Suspended here, so that it is not after the reader has resumed the task.
-                guard ShadowSession.canPause, !request.isWhole, !state.isPaused,
-                    state.body.data.count >= ShadowSession.bufferSize
-                else { return }
-                state.isPaused = true
-                state.task?.suspend()
-            }
+            try receive { try $0.body.receive(data) }
+            pauseIfFull()
         } catch {
             finish(throwing: error)
         }
@@ -238,11 +246,16 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         _ = isAsked { $0.urlSession?(session, task: $1, didFinishCollecting: metrics) }
     }
 
-    // The caller's delegate receives everything else, such as challenges, as if it were the delegate of the task.
+    // The session without credentials has ended, not the caller's.
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
+
+    // The caller's delegates receive everything else, such as challenges.
     override func responds(to selector: Selector!) -> Bool {
-        super.responds(to: selector) || request.callerDelegate?.responds(to: selector) == true
+        super.responds(to: selector) || forwardingTarget(for: selector) != nil
     }
 
-    override func forwardingTarget(for selector: Selector!) -> Any? { request.callerDelegate }
+    override func forwardingTarget(for selector: Selector!) -> Any? {
+        callerDelegates.first { $0.responds(to: selector) }
+    }
     #endif
 }

@@ -211,7 +211,7 @@ extension Transport {
                 .storeCookies(values, from: urlRequest.url, to: urlRequest)
         }
 
-        /// Moves a replaced body into `urlRequest` as a stream.
+        /// Opens a replaced body as the stream of `urlRequest`; ``body`` can be opened again.
         mutating func openBody() throws {
             if let (stream, length) = try replacement?.opened() {
                 urlRequest.httpBodyStream = stream
@@ -219,7 +219,6 @@ extension Transport {
             } else {
                 try urlRequest.httpBodyStream?.checkIsUnread()
             }
-            replacement = nil
         }
     }
 

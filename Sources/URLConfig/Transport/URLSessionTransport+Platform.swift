@@ -108,6 +108,8 @@ struct ShadowSession: Sendable {
     /// The bytes of a body that may arrive before a slow reader reads them; then the task is suspended.
     static let bufferSize = 1 << 20
     static let canPause = true
+    /// Whether a body is compared with its `Content-Length` while it is sent.
+    static let measuresBodies = false
 
     let resourceLimit: Duration? = nil
 
@@ -117,37 +119,44 @@ struct ShadowSession: Sendable {
     func begin(_ exchange: Exchange) {
         let request = exchange.request
         var urlRequest = request.urlRequest
-        let session = request.session
+        // A copy, as the documentation of the property says.
+        let configuration = request.session.configuration
         // Setting a task's delegate raises an exception in a background session.
-        guard session.configuration.identifier == nil else {
+        guard configuration.identifier == nil else {
             let reason = "a background session is not supported; use another session"
-            return exchange.finish(
-                throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
+            return exchange.finish(throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
         }
         // Foundation would turn an infinite time into a date in the past.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
         if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
-        if !request.allowsSessionCredentials {
-            urlRequest.blankCredentials(of: session.configuration, request.call.config.redaction)
-        }
         request.call.config.redaction.known.add(urlRequest)
-        exchange.begin {
-            // An invalidated session raises an exception here. Swift cannot catch it, and no property shows it before.
-            let task = session.dataTask(with: urlRequest)
-            task.delegate = exchange
-            return task
+        // At another origin, a session without the credentials sends this request and no other.
+        guard !request.allowsSessionCredentials, configuration.removeCredentials(request.call.config.redaction) else {
+            exchange.begin {
+                // An invalidated session raises an exception here. Swift cannot catch it, and no property shows it.
+                let task = request.session.dataTask(with: urlRequest)
+                task.delegate = exchange
+                return task
+            }
+            return
         }
+        let once = URLSession(
+            configuration: configuration, delegate: exchange, delegateQueue: request.session.delegateQueue)
+        exchange.begin { once.dataTask(with: urlRequest) }
+        // The session lives until its task has ended, and keeps its delegate as long.
+        once.finishTasksAndInvalidate()
     }
 
     func received(_ response: HTTPURLResponse, to request: URLRequest) {}
 }
 
-extension Transport.Request {
-    // Foundation calls the session's delegate for methods that the task's delegate does not implement.
-    var callerDelegate: (any URLSessionTaskDelegate)? { call.config.taskDelegate }
-}
-
 extension Exchange {
+    /// The caller's delegates, the one for the task first.
+    var callerDelegates: [any URLSessionDelegate] {
+        let delegates: [(any URLSessionDelegate)?] = [request.call.config.taskDelegate, request.session.delegate]
+        return delegates.compactMap { $0 }
+    }
+
     func waitForChallenge(_ head: HTTPURLResponse) async {}
 
     // Foundation asks for credentials itself.
@@ -156,28 +165,25 @@ extension Exchange {
     /// Calls an optional method of the first delegate that implements it; the call returns `nil` if it is missing.
     func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
         guard let task else { return false }
-        return [request.call.config.taskDelegate, request.session.delegate as? any URLSessionTaskDelegate]
-            .contains { delegate in delegate.flatMap { ask($0, task) } != nil }
+        return callerDelegates.contains { ($0 as? any URLSessionTaskDelegate).flatMap { ask($0, task) } != nil }
     }
 
     func redirected(
         by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let isAsked = isAsked { delegate, task in
-            delegate.urlSession?(
-                request.session, task: task, willPerformHTTPRedirection: head, newRequest: next,
+        let decides = isAsked {
+            $0.urlSession?(
+                request.session, task: $1, willPerformHTTPRedirection: head, newRequest: next,
                 completionHandler: decide)
         }
-        if !isAsked { decide(next) }
+        if !decides { decide(next) }
     }
 
     func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
-        let isAsked = isAsked { $0.urlSession?(request.session, task: $1, needNewBodyStream: give) }
-        if !isAsked { give(nil) }
+        let gives = isAsked { $0.urlSession?(request.session, task: $1, needNewBodyStream: give) }
+        if !gives { give(nil) }
     }
-}
 
-extension Exchange {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
@@ -187,18 +193,6 @@ extension Exchange {
             $0.urlSession?(
                 session, task: $1, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
                 totalBytesExpectedToSend: totalBytesExpectedToSend)
-        }
-    }
-}
-
-extension URLRequest {
-    /// Adds blank fields for the credentials that the session's configuration would add.
-    ///
-    /// The documentation of `httpAdditionalHeaders` says that fields of the request have priority. This is not tested.
-    fileprivate mutating func blankCredentials(of configuration: URLSessionConfiguration, _ redaction: Redaction) {
-        for case let name as String in (configuration.httpAdditionalHeaders ?? [:]).keys
-        where redaction.isCredential(name) && value(forHTTPHeaderField: name) == nil {
-            setValue("", forHTTPHeaderField: name)
         }
     }
 }

@@ -79,7 +79,7 @@ private final class Stub: URLProtocol {
 }
 
 extension InputStream {
-    fileprivate var content: Data {
+    var content: Data {
         open()
         defer { close() }
         var (data, buffer) = (Data(), [UInt8](repeating: 0, count: 1024))

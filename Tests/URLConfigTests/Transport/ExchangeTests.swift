@@ -4,19 +4,24 @@ import Testing
 
 /// One request and its response, without a network.
 @Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
-    private func exchange(_ clock: any Clock<Duration> = ContinuousClock()) -> Exchange {
+    private func exchange(
+        _ clock: any Clock<Duration> = ContinuousClock(), canPause: Bool = ShadowSession.canPause,
+        body: Transport.Body? = nil
+    ) throws -> Exchange {
         let config = URLSession.Config().with { $0.clock = clock }
-        return Exchange(
-            .init(
-                urlRequest: .with(.init(host: "http://h.invalid")), session: .shared, allowsSessionCredentials: true,
-                call: Call(config), credential: nil))
+        var request = Transport.Request(
+            urlRequest: .with(.init(host: "http://h.invalid")), session: .shared, allowsSessionCredentials: true,
+            call: Call(config), credential: nil)
+        if let body { request.body = body }
+        try request.openBody()
+        return Exchange(request, canPause: canPause)
     }
 
     // Many times, to find a race between an alarm that fires and the exchange that stores it.
     @Test func `silence is counted from the last bytes`() async throws {
         for _ in 0..<100 {
             let clock = TestClock()
-            let exchange = exchange(clock)
+            let exchange = try exchange(clock)
             exchange.finish(afterSilenceOf: .seconds(3))
             await clock.waitForSleepers()
             clock.advance(by: .seconds(1))
@@ -35,7 +40,7 @@ import Testing
     }
 
     @Test func `one that is over begins no task`() async throws {
-        let exchange = exchange()
+        let exchange = try exchange()
         exchange.finish(throwing: URLError(.timedOut))
         exchange.begin {
             Issue.record("a task was made")
@@ -45,7 +50,7 @@ import Testing
     }
 
     @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
-        let exchange = exchange()
+        let exchange = try exchange()
         let task = URLSession(configuration: .ephemeral).dataTask(with: .with(.init(host: "http://h.invalid")))
         exchange.begin {
             exchange.finish(throwing: URLError(.timedOut))
@@ -57,7 +62,7 @@ import Testing
 
     @Test func `all who wait for bytes learn of the end`() async throws {
         for _ in 0..<2_000 {
-            let exchange = exchange()
+            let exchange = try exchange()
             let readers = (0..<3).map { _ in
                 Task { try await exchange.piece() }
             }
@@ -69,11 +74,91 @@ import Testing
     @Test func `a time limit goes with the exchange that it is for`() async throws {
         let clock = TestClock()
         do {
-            let exchange = exchange(clock)
+            let exchange = try exchange(clock)
             exchange.finish(after: .seconds(3))
             await clock.waitForSleepers()
             exchange.move()
         }
         try await waitUntil { clock.sleepers == 0 }
     }
+
+    @Test func `a file can be opened again, but not with another length`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.file("film.mp4", Data("film".utf8))
+        let exchange = try exchange(body: .file(file))
+        #expect(exchange.request.urlRequest.value(forHTTPHeaderField: "Content-Length") == "4")
+        let task = URLSession.shared.dataTask(with: exchange.request.urlRequest)
+        for _ in 0..<2 {
+            let stream = Locked(Data?.none)
+            exchange.urlSession(.shared, task: task) { opened in stream.set(\.self, opened?.content) }
+            #expect(stream.withLock { $0 } == Data("film".utf8))
+        }
+        try Data("a longer film".utf8).write(to: file)
+        exchange.urlSession(.shared, task: task) { #expect($0 == nil) }
+        let error = await #expect(throws: RequestError.self) { try await exchange.piece() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.reason == "body: its length has changed since it was sent")
+    }
+
+    @Test func `a configuration without credentials keeps its other fields`() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Authorization": "s3cret", "X-Api-Key": "k3y", "User-Agent": "app"]
+        #expect(configuration.removeCredentials(.standard))
+        #expect(configuration.httpAdditionalHeaders as? [String: String] == ["User-Agent": "app"])
+        #expect(!configuration.removeCredentials(.standard))
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test func `a task is paused for a slow reader, and nothing is locked meanwhile`() async throws {
+        let exchange = try exchange(canPause: true)
+        let task = HookedTask { [weak exchange] in _ = exchange?.head }
+        exchange.begin { task }
+        for _ in 0..<3 {
+            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: ShadowSession.bufferSize - 1))
+            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
+            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
+            #expect(try await exchange.piece()?.count == ShadowSession.bufferSize + 1)
+        }
+        #expect(task.events == ["resume", "suspend", "resume", "suspend", "resume", "suspend", "resume"])
+    }
+
+    @Test func `a task is not paused when everything was read, however many things happen at once`() async throws {
+        let exchange = try exchange(canPause: true)
+        let task = HookedTask {}
+        exchange.begin { task }
+        let (piece, count) = (Data(count: ShadowSession.bufferSize), 1_000)
+        async let sent: Void = OwnThread.run {
+            for _ in 0..<count { exchange.urlSession(.shared, dataTask: task, didReceive: piece) }
+        }
+        var received = 0
+        while received < count * piece.count { received += try await exchange.piece()?.count ?? 0 }
+        await sent
+        let events = task.events
+        #expect(events.last == "resume")
+        #expect(zip(events, events.dropFirst()).allSatisfy { $0 != $1 })
+    }
+    #endif
 }
+
+#if canImport(FoundationNetworking)
+/// A task that only tells when it is suspended or resumed.
+private final class HookedTask: URLSessionDataTask, @unchecked Sendable {
+    private let log = Locked<[String]>([])
+    private let onChange: @Sendable () -> Void
+    var events: [String] { log.withLock { $0 } }
+
+    init(onChange: @escaping @Sendable () -> Void) {
+        self.onChange = onChange
+        super.init()
+    }
+
+    private func change(_ event: String) {
+        onChange()
+        log.withLock { $0.append(event) }
+    }
+
+    override func suspend() { change("suspend") }
+    override func resume() { change("resume") }
+    override func cancel() {}
+}
+#endif
