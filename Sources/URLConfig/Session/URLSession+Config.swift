@@ -69,8 +69,9 @@ extension URLSession {
             set { customLogger = .some(newValue) }
         }
         fileprivate var customLogger: Logger??
-        // Created when it is first needed, not with the defaults: a LogHandler's initializer may create a Config().
-        private static let standardLogger = Logger.networking
+        // Its handler is that of `LoggingSystem`. It is created when it is first needed, not with the defaults, because
+        // the initializer of a LogHandler may create a Config().
+        private static let standardLogger = Logger(label: "networking")
         /// How much of a body is logged: `true` (the default, 4,096 bytes), `false` or a number of bytes.
         public var logBody: LogBody = true
         /// The secrets that are hidden in logs and errors.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// The log as it is shown in a terminal and in the unified log.
+/// The log as it is shown in a terminal.
 @Suite(.timeLimit(.minutes(10))) struct LogHandlerTests {
     private final class Lines: TextOutputStream, Sendable {
         let text = Locked("")
@@ -66,16 +66,6 @@ import Testing
         #expect(lines.count == 2 && lines.last == "")
         #expect(lines[0].hasPrefix(start) && lines[0].hasSuffix(end), "\(lines)")
         #expect(lines[0].contains("got ***") && lines[0].components(separatedBy: "404").count <= 3, "\(lines)")
-    }
-
-    @Test func `the unified log has the metadata before the message`() {
-        let event = LogEvent(
-            level: .debug, message: "🛫 request", metadata: ["url": "u", "method": "GET"], source: "App", file: "f",
-            function: "g", line: 1)
-        #expect(event.text(["app": "a", "url": "other"]) == "app=a method=GET url=u 🛫 request")
-        #expect(
-            LogEvent(level: .info, message: "m", metadata: nil, source: "", file: "", function: "", line: 1).text([:])
-                == "m")
     }
 
     #if os(Linux) || os(macOS)
