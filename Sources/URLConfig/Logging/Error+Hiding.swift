@@ -40,8 +40,8 @@ extension Redaction {
         case let values as [Any]: values.map { masked(key, $0) }
         case let values as [String: Any]: masked(values)
         case let request as URLRequest: request.summary(self)
-        // On Linux, an error of Swift is no NSError.
-        case let error as any Error where !(value is NSError) && masked("\(error)") == "\(error)": error
+        // The type is compared, because on Apple platforms every error can be cast to NSError.
+        case let error as any Error where !(type(of: error) is NSError.Type) && masked("\(error)") == "\(error)": error
         case let error as NSError: NSError(domain: error.domain, code: error.code, userInfo: masked(error.userInfo))
         default: masked("\(value)")
         }
