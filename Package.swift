@@ -12,6 +12,7 @@ let serverTransport: [Target.Dependency] = [
     .product(name: "NIOHPACK", package: "swift-nio-http2", condition: onServers),
     .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
     .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
+    .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: onServers),
     .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
     .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
     .product(name: "Tracing", package: "swift-distributed-tracing", condition: onServers),
@@ -46,9 +47,11 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio", condition: onServers),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: onServers),
+                .target(name: "CURLConfigZlib", condition: onServers),
             ] + serverTransport
         ),
+        // The zlib of the system: the server transport decodes gzip and deflate.
+        .systemLibrary(name: "CURLConfigZlib"),
         .testTarget(
             name: "URLConfigTests",
             dependencies: [

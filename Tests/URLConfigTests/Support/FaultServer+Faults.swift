@@ -88,7 +88,7 @@ extension FaultServer.Fault {
     static let gzipBomb = Self { connection in
         try connection.read()
         let bomb = try bomb.get()
-        try connection.send(head(length: bomb.count, "Content-Encoding: gzip\r\n"))
+        try connection.send(head(length: bomb.count, "Content-Encoding: gzip\r\nConnection: close\r\n"))
         try connection.send(bomb)
     }
 

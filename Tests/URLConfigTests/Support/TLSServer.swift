@@ -16,6 +16,8 @@ struct TLSServer: TestServer {
     enum Answer: Sendable {
         /// A response with these bytes, in a stream of HTTP/2 with any text as its status.
         case ok(String, status: String = "200")
+        /// The same, after which a connection of HTTP/1.1 is closed.
+        case last(String)
         /// Ends the stream, or the connection of HTTP/1.1, before the response.
         case resetBeforeHead
         /// Ends the stream, or the connection of HTTP/1.1, after 10 of 100 bytes.
@@ -50,8 +52,11 @@ struct TLSServer: TestServer {
     var connections: Int { state.withLock { $0.accepted } }
 
     /// Serves requests while `body` runs; the number says how many requests came before.
+    ///
+    /// - Parameter dropped: Each connection of this number is closed before its handshake: with 6, every sixth.
     static func serving(
         _ certificate: TestCertificate = .localhost, protocols: [String] = ["h2", "http/1.1"],
+        dropped: Int = .max,
         _ answer: @escaping @Sendable (Request, _ number: Int) -> Answer = { _, _ in .ok("{}") },
         _ body: (TLSServer) async throws -> Void
     ) async throws {
@@ -65,6 +70,7 @@ struct TLSServer: TestServer {
                     state.open.append(channel)
                     return state.accepted
                 }
+                if (index + 1).isMultiple(of: dropped) { return channel.eventLoop.makeFailedFuture(ChannelError.eof) }
                 let responder = Responder(connection: index, state: state, answer: answer)
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
@@ -145,6 +151,10 @@ private final class HTTP1Handler: ChannelInboundHandler {
         case .ok(let text, _):
             send(text, length: text.utf8.count, context)
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        case .last(let text):
+            send(text, length: text.utf8.count, context, "close")
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            context.close(promise: nil)
         case .resetInBody:
             send("0123456789", length: 100, context)
             context.flush()
@@ -154,8 +164,10 @@ private final class HTTP1Handler: ChannelInboundHandler {
         }
     }
 
-    private func send(_ text: String, length: Int, _ context: ChannelHandlerContext) {
-        let fields: NIOHTTP1.HTTPHeaders = ["Content-Length": "\(length)"]
+    private func send(
+        _ text: String, length: Int, _ context: ChannelHandlerContext, _ connection: String = "keep-alive"
+    ) {
+        let fields: NIOHTTP1.HTTPHeaders = ["Content-Length": "\(length)", "Connection": connection]
         context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: .ok, headers: fields))), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
     }
@@ -182,6 +194,9 @@ private final class HTTP2Handler: ChannelInboundHandler {
 
     private func respond(_ context: ChannelHandlerContext) {
         switch responder.answer(to: path, version: 2) {
+        case .last(let text):
+            send(text, status: "200", isWhole: true, context)
+            context.flush()
         case .ok(let text, let status):
             send(text, status: status, isWhole: true, context)
             context.flush()

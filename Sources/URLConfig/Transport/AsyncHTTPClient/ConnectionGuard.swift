@@ -7,8 +7,10 @@ import NIOHTTP2
 
 /// Stands between AsyncHTTPClient and a connection, or a stream of HTTP/2.
 ///
+/// - It tells the request that it is sent, and whether its response is cut.
 /// - It tells the request on a reused connection when the connection is lost before a response.
 /// - It tells a write that failed from a request that was never sent, whose error is `ioOnClosedChannel`.
+/// - It closes a connection on which bytes arrive after a response, because nobody asked for them (RFC 9112 §9.2).
 /// - It refuses a status below 100, with whose body AsyncHTTPClient crashes.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -16,9 +18,20 @@ final class ConnectionGuard: ChannelDuplexHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
+    private let isStream: Bool
     private var requests = 0
+    private var delivery: Delivery?
     private var isWaiting = false
-    private var isRefused = false
+    /// Whether the response has begun and is not complete.
+    private var isReceiving = false
+    /// The end of the response, until everything that was read with it is known.
+    private var end: NIOAny?
+    /// Whether nothing more is received.
+    private var isOver = false
+
+    private init(isStream: Bool) {
+        self.isStream = isStream
+    }
 
     /// Adds a guard to a new connection after the handler that decodes HTTP.
     static func add<Decoder: ChannelHandler & SendableMetatype>(
@@ -28,15 +41,21 @@ final class ConnectionGuard: ChannelDuplexHandler {
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 let context = try pipeline.context(handlerType: Decoder.self)
-                try pipeline.addHandler(ConnectionGuard(), position: .after(context.handler))
+                let isStream = Decoder.self == HTTP2FramePayloadToHTTP1ClientCodec.self
+                try pipeline.addHandler(ConnectionGuard(isStream: isStream), position: .after(context.handler))
             }
         }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head = unwrapOutboundIn(data) {
+        var data = data
+        if case .head(var head) = unwrapOutboundIn(data) {
             requests += 1
             isWaiting = true
+            delivery = head.headers.first(name: Delivery.field).flatMap { Delivery.numbered($0) }
+            delivery?.begin()
+            head.headers.remove(name: Delivery.field)
+            data = wrapOutboundOut(.head(head))
         }
         guard let promise else { return context.write(data, promise: nil) }
         // A write may fail before an error is caught, and then AsyncHTTPClient fails the request with its error.
@@ -46,22 +65,57 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
         isWaiting = false
-        if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 {
-            isRefused = true
+        switch unwrapInboundIn(data) {
+        case .head(let head) where head.status.code < 100:
+            isOver = true
             context.fireErrorCaught(HTTPParserError.invalidStatus)
-            context.close(promise: nil)
+            return context.close(promise: nil)
+        case .head(let head): isReceiving = head.status.code >= 200 || head.status == .switchingProtocols
+        case .body: break
+        case .end:
+            isReceiving = false
+            if !isStream {
+                end = data
+                return
+            }
         }
-        if !isRefused { context.fireChannelRead(data) }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if let end = end.take() { context.fireChannelRead(end) }
+        context.fireChannelReadComplete()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !isOver else { return }
+        guard !finish(context, because: error) else { return context.close(promise: nil) }
         context.fireErrorCaught(asLost(error))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if isWaiting, requests > 1 { context.fireErrorCaught(Transport.LostConnection()) }
+        if !isOver, !finish(context, because: HTTPClientError.remoteConnectionClosed), isWaiting, requests > 1 {
+            context.fireErrorCaught(Transport.LostConnection())
+        }
         context.fireChannelInactive()
+    }
+
+    /// Ends a response, complete or not, on a connection that is not used again.
+    ///
+    /// - Returns: `false` if there is no such response.
+    private func finish(_ context: ChannelHandlerContext, because error: any Error) -> Bool {
+        if isReceiving, let delivery {
+            delivery.fail(error)
+            end = wrapInboundOut(.end(nil))
+        }
+        guard let end = end.take() else { return false }
+        (isOver, isReceiving) = (true, false)
+        // In this order, AsyncHTTPClient passes on all bytes that it has, and does not use the connection again.
+        context.fireChannelReadComplete()
+        context.fireChannelRead(end)
+        return true
     }
 
     private func asLost(_ error: any Error) -> any Error {

@@ -8,6 +8,10 @@ import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 
+#if canImport(Network)
+import Network
+#endif
+
 extension Error {
     /// This error of AsyncHTTPClient as a `URLError` with the code that Apple platforms have for it.
     ///
@@ -17,14 +21,29 @@ extension Error {
             return RequestError.refused(.invalidRequest, "the HTTPClient has been shut down; use a running one", self)
         }
         guard let code = urlErrorCode else { return self }
-        let description = (self as? NIOConnectionError)?.reason ?? "\(self)"
+        let description = missingDescriptors ?? (self as? NIOConnectionError)?.reason ?? "\(self)"
         var information: [String: Any] = [NSUnderlyingErrorKey: self, NSLocalizedDescriptionKey: description]
         information[NSURLErrorFailingURLErrorKey] = url
         return URLError(code, userInfo: information)
     }
 
+    /// Why the host could not be looked up, if it was for want of file descriptors, which the error does not say.
+    private var missingDescriptors: String? {
+        guard self is SocketAddressError || (self as? NIOConnectionError)?.connectionErrors.isEmpty == true else {
+            return nil
+        }
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let code = errno
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        return [EMFILE, ENFILE].contains(code) ? String(cString: strerror(code)) : nil
+    }
+
     private var urlErrorCode: URLError.Code? {
         switch self as any Error {
+        case _ where missingDescriptors != nil: .cannotConnectToHost
         case let error as HTTPClientError: error.matchingCode
         case let error as NIOConnectionError: error.connectionErrors.isEmpty ? .cannotFindHost : .cannotConnectToHost
         case let error as IOError: error.matchingCode
@@ -43,6 +62,13 @@ extension Error {
                 ? .serverCertificateUntrusted : .secureConnectionFailed
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             .cannotDecodeContentData
+        case is ContentDecoder.Failure: .cannotDecodeContentData
+        #if canImport(Network)
+        case let error as HTTPClient.NWPOSIXError:
+            IOError(errnoCode: error.errorCode.rawValue, reason: "").matchingCode
+        case let error as HTTPClient.NWTLSError: .ofTLS(Int(error.status))
+        case NWError.dns(_): .cannotFindHost
+        #endif
         case _ where isOfProxy: .cannotConnectToHost
         default: nil
         }
@@ -72,6 +98,21 @@ extension IOError {
         case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN: .networkConnectionLost
         case ETIMEDOUT: .timedOut
         default: .cannotConnectToHost
+        }
+    }
+}
+
+extension URLError.Code {
+    /// - Parameter status: A status of `Security/SecureTransport.h`, which Network.framework uses for TLS.
+    static func ofTLS(_ status: Int) -> Self {
+        switch status {
+        // errSSLBadCert, errSSLXCertChainInvalid, errSSLUnknownRootCert, errSSLNoRootCert, errSSLHostNameMismatch
+        case -9808, -9807, -9812, -9813, -9843: .serverCertificateUntrusted
+        // errSSLCertExpired
+        case -9814: .serverCertificateHasBadDate
+        // errSSLCertNotYetValid
+        case -9815: .serverCertificateNotYetValid
+        default: .secureConnectionFailed
         }
     }
 }

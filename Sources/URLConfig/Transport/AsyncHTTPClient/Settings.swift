@@ -4,7 +4,6 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
-import NIOHTTPCompression
 
 /// What a client takes from a session's configuration.
 struct Settings: Hashable {
@@ -22,10 +21,13 @@ struct Settings: Hashable {
         }
     }
 
+    /// The maximum time to wait for a connection.
+    var connectLimit: Duration { silence ?? .seconds(24 * 60 * 60) }
+
     var clientConfiguration: HTTPClient.Configuration {
         let silence = silence?.timeAmount
         var configuration = HTTPClient.Configuration.urlConfig
-        configuration.timeout.connect = silence ?? .hours(24)
+        configuration.timeout.connect = connectLimit.timeAmount
         configuration.timeout.write = silence
         // It would also count the time in which the caller does not read.
         configuration.timeout.read = nil
@@ -46,15 +48,15 @@ extension HTTPClient.Configuration {
     /// URLSession.Config.default.transport = .asyncHTTPClient(client)
     /// ```
     ///
-    /// It does not follow redirects, because ``Foundation/URLSession/Config/redirects`` does. It decompresses bodies
-    /// without a limit, because ``Foundation/URLSession/Config/responseLimit`` is one. It tries to connect once. Its
-    /// time limits are 60 seconds. It has no tracer, because the transport creates the spans itself, without secrets.
-    /// Its debug initializers protect the process from malformed responses: keep them.
+    /// It does not follow redirects, because ``Foundation/URLSession/Config/redirects`` does. It does not decompress
+    /// bodies, because the transport does, in steps: if you turn it on, AsyncHTTPClient decompresses instead, without
+    /// a limit of memory. It does not try to connect again, because the transport does. Its time limits are 60 seconds.
+    /// It has no tracer, because the transport creates the spans itself, without secrets. Its debug initializers
+    /// protect the process from malformed responses, and tell whether a request was sent: keep them.
     public static var urlConfig: Self {
         var configuration = Self(
             redirectConfiguration: .disallow,
-            timeout: .init(connect: .seconds(60), read: .seconds(60), write: .seconds(60)),
-            decompression: .enabled(limit: .none))
+            timeout: .init(connect: .seconds(60), read: .seconds(60), write: .seconds(60)), decompression: .disabled)
         // Otherwise a host that cannot be reached is tried until the time limit.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.tracing.tracer = nil

@@ -39,6 +39,8 @@ struct AsyncHTTPClientSender {
     private let client: SharedClient?
     /// The configuration of the caller's client; `nil` if it cannot be found out.
     private let configuration: HTTPClient.Configuration?
+    /// Whether bodies are decoded here, and not by the caller's client.
+    private let decodes: Bool
 
     /// The number of closed connections after which a request fails.
     private static let mostClosed = 8
@@ -46,6 +48,7 @@ struct AsyncHTTPClientSender {
     init(_ client: HTTPClient?) {
         self.client = client.map { SharedClient($0) }
         configuration = client?.configuration
+        if case .enabled = configuration?.decompression { decodes = false } else { decodes = true }
     }
 
     func response(to request: Transport.Request) async throws -> Transport.Response {
@@ -62,10 +65,9 @@ struct AsyncHTTPClientSender {
         }
         let response = try await request.traced(urlRequest) { urlRequest in
             do {
-                let silence = request.call.silenceLimit(of: urlRequest)
-                let client = try self.client ?? .with(Settings(configuration, urlRequest.url, silence: silence))
+                let (client, limit) = try client(for: request, urlRequest, configuration)
                 defer { withExtendedLifetime(client) {} }
-                return try await send(urlRequest, of: request, by: client)
+                return try await send(urlRequest, of: request, by: client, within: limit)
             } catch {
                 try Task.checkCancellation()
                 throw error.asURLError(urlRequest.url)
@@ -75,42 +77,82 @@ struct AsyncHTTPClientSender {
         return response
     }
 
-    /// - Parameter urlRequest: The request with the fields of the session's configuration.
+    /// The client for a request, and its time limit for a connection.
+    private func client(
+        for request: Transport.Request, _ urlRequest: URLRequest, _ configuration: URLSessionConfiguration
+    ) throws -> (SharedClient, Duration) {
+        if let client {
+            // The default of AsyncHTTPClient.
+            let limit = self.configuration?.timeout.connect ?? .seconds(10)
+            return (client, .nanoseconds(limit.nanoseconds))
+        }
+        let silence = request.call.silenceLimit(of: urlRequest)
+        let settings = try Settings(configuration, urlRequest.url, silence: silence)
+        return (.with(settings), settings.connectLimit)
+    }
+
+    /// - Parameters:
+    ///   - urlRequest: The request with the fields of the session's configuration.
+    ///   - limit: The maximum time to wait for a connection.
     private func send(
-        _ urlRequest: URLRequest, of request: Transport.Request, by client: SharedClient
+        _ urlRequest: URLRequest, of request: Transport.Request, by client: SharedClient, within limit: Duration
     ) async throws -> Transport.Response {
         let (url, progress) = (request.urlRequest.url, request.call.progress)
         let (body, upload) = try await request.body?.forAsyncHTTPClient(progress) ?? (nil, nil)
+        let headers = HTTPHeaders(urlRequest, decodes: decodes)
         // `HTTPClient.Request` with a body crashes or hangs if the server responds before it reads.
         if body == nil {
-            let complete = try HTTPClient.Request(urlRequest)
+            let complete = try HTTPClient.Request(urlRequest, headers)
             let isShort = request.call.config.responseLimit ?? .max < ResponseReceiver.mostUnread
             let isWhole = request.isWhole && progress == nil && !isShort
-            if let (head, body) = try await repeating({ try await client.response(to: complete, isWhole: isWhole) }) {
-                return try received(
-                    head.status, head.headers, to: request, Pieces(body: body, client: client, url: url))
+            let (response, delivery) = try await repeating(url, within: limit) { delivery in
+                var complete = complete
+                complete.headers.add(delivery)
+                return try await client.response(to: complete, isWhole: isWhole)
+            }
+            if let (head, body) = response {
+                let pieces = Pieces(
+                    body: body, client: client, delivery: delivery, url: url,
+                    codings: decodes ? head.headers.codings(for: headers) : [])
+                return try received(head.status, head.headers, to: request, pieces)
             }
         }
-        let complete = HTTPClientRequest(urlRequest, body)
-        let response = try await repeating { try await client.client.execute(complete, deadline: .distantFuture) }
+        let complete = HTTPClientRequest(urlRequest, headers, body)
+        let (response, delivery) = try await repeating(url, within: limit) { delivery in
+            var complete = complete
+            complete.headers.add(delivery)
+            return try await client.client.execute(complete, deadline: .distantFuture)
+        }
         guard response.history.count < 2 else { throw RequestError.hasFollowedRedirect }
-        return try received(
-            response.status, response.headers, to: request,
-            Pieces(body: response.body, upload: upload, client: client, url: url))
+        let pieces = Pieces(
+            body: response.body, upload: upload, client: client, delivery: delivery, url: url,
+            codings: decodes ? response.headers.codings(for: headers) : [])
+        return try received(response.status, response.headers, to: request, pieces)
     }
 
-    /// Sends a request again if nothing was sent, because the connection of the pool was closed meanwhile.
-    private func repeating<Response>(_ send: () async throws -> Response) async throws -> Response {
-        // Without a `ConnectionGuard`, the error is the same after a part of the request was sent.
-        let hasGuard = client == nil || configuration != nil
-        for _ in 0..<(hasGuard ? Self.mostClosed : 0) {
+    /// Sends a request again if nothing was sent, because there was no connection.
+    ///
+    /// - Parameter limit: The maximum time to wait for a connection.
+    private func repeating<Response: Sendable>(
+        _ url: URL?, within limit: Duration, _ send: @escaping @Sendable (Delivery?) async throws -> Response
+    ) async throws -> (Response, Delivery?) {
+        // Without a `ConnectionGuard`, it is not known whether something was sent.
+        guard client == nil || configuration != nil else { return (try await send(nil), nil) }
+        let establishing = Establishing(to: Origin(url), within: limit)
+        var closed = 0
+        while true {
+            let delivery = Delivery(to: establishing.origin)
             do {
-                return try await send()
-            } catch ChannelError.ioOnClosedChannel {
-                try Task.checkCancellation()
+                return (try await establishing.send(delivery) { try await send(delivery) }, delivery)
+            } catch ChannelError.ioOnClosedChannel where closed < Self.mostClosed {
+                // The connection of the pool was closed meanwhile.
+                closed += 1
+            } catch {
+                guard !delivery.isSent, let pause = establishing.pause(after: error) else { throw error }
+                try await Task.sleep(for: pause)
             }
+            try Task.checkCancellation()
         }
-        return try await send()
     }
 
     private func received<Body>(
@@ -131,63 +173,37 @@ extension RequestError {
     }
 }
 
-/// The pieces of a body, with the errors of a transport.
-private struct Pieces<Body: AsyncSequence & Sendable>: AsyncSequence, Sendable where Body.Element == ByteBuffer {
-    let body: Body
-    /// What is sent meanwhile; `nil` if the request was sent as a whole.
-    var upload: StreamPieces?
-    /// It must not be shut down before the end of the body.
-    let client: SharedClient
-    let url: URL?
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: self, body: body.makeAsyncIterator()) }
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        let pieces: Pieces
-        var body: Body.AsyncIterator
-
-        mutating func next() async throws -> Data? {
-            do {
-                let piece = try await body.next()
-                if piece == nil {
-                    // A cancelled body looks like a complete one.
-                    try Task.checkCancellation()
-                    pieces.upload?.end()
-                }
-                return piece.map { Data(buffer: $0) }
-            } catch {
-                try Task.checkCancellation()
-                throw error.asURLError(pieces.url)
-            }
-        }
-    }
-}
-
 extension HTTPClient.Request {
-    fileprivate init(_ request: URLRequest) throws {
+    fileprivate init(_ request: URLRequest, _ headers: HTTPHeaders) throws {
         guard let url = request.url else { throw HTTPClientError.invalidURL }
         // The scheme must be in lower case.
         try self.init(
             url: url.withLowercasedScheme, method: .init(rawValue: request.httpMethod ?? "GET"),
-            headers: HTTPHeaders(request))
+            headers: headers)
     }
 }
 
 extension HTTPClientRequest {
-    fileprivate init(_ request: URLRequest, _ body: Body?) {
+    fileprivate init(_ request: URLRequest, _ headers: HTTPHeaders, _ body: Body?) {
         self.init(url: request.url?.withLowercasedScheme.absoluteString ?? "")
         method = .init(rawValue: request.httpMethod ?? "GET")
-        headers = HTTPHeaders(request)
+        self.headers = headers
         self.body = body
     }
 }
 
 extension HTTPHeaders {
-    fileprivate init(_ request: URLRequest) {
+    /// - Parameter decodes: Whether bodies are decoded here.
+    fileprivate init(_ request: URLRequest, decodes: Bool) {
         self.init()
         for (name, value) in request.allHTTPHeaderFields ?? [:] { add(name: name, value: value) }
         if !contains(name: "User-Agent") { add(name: "User-Agent", value: Self.userAgent) }
         if !contains(name: "Accept") { add(name: "Accept", value: "*/*") }
+        if decodes, !contains(name: "Accept-Encoding") { add(name: "Accept-Encoding", value: "gzip, deflate") }
+    }
+
+    fileprivate mutating func add(_ delivery: Delivery?) {
+        if let delivery { replaceOrAdd(name: Delivery.field, value: "\(delivery.number)") }
     }
 
     /// Some servers refuse requests without this field.

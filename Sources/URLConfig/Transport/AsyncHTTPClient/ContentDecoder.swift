@@ -1,0 +1,141 @@
+#if AsyncHTTPClient
+
+import CURLConfigZlib
+import NIOCore
+import NIOHTTP1
+
+/// Decodes a body with the content coding gzip or deflate (RFC 9110 §8.4.1), in steps of limited size.
+///
+/// AsyncHTTPClient itself decodes all that it has read at once, and 64 kB may become 64 MB. It also takes a body
+/// without a byte, such as that of a response to HEAD, for one that was cut.
+final class ContentDecoder {
+    /// The body cannot be decoded.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    fileprivate static let known: Set = ["gzip", "x-gzip", "deflate"]
+    /// The most bytes of a step: 64 kB.
+    private static let mostAtOnce = 1 << 16
+
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let output: UnsafeMutablePointer<UInt8>
+    private let coding: String
+    private var input = ByteBuffer()
+    /// The format that zlib expects, of which the names begin with `windowBits`; `nil` before the first byte.
+    private var format: Int32?
+    /// Whether the data is between its header and its end; gzip may have several members (RFC 1952 §2.2).
+    private var isInside = false
+    /// Whether there may be more output without input.
+    private var isFull = false
+
+    /// - Parameter codings: The codings of the body.
+    /// - Returns: `nil` without a coding.
+    /// - Throws: ``Failure`` for a coding that cannot be decoded, and for more than one.
+    convenience init?(_ codings: [String]) throws(Failure) {
+        guard let coding = codings.first else { return nil }
+        guard codings.count == 1, Self.known.contains(coding) else {
+            throw Failure(
+                description: "the body has the content coding '\(codings.joined(separator: ", "))', which cannot be "
+                    + "decoded; if you decode it yourself, name it in Accept-Encoding")
+        }
+        self.init(coding)
+    }
+
+    private init(_ coding: String) {
+        self.coding = coding
+        // zlib keeps the address.
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        output = .allocate(capacity: Self.mostAtOnce)
+    }
+
+    deinit {
+        if format != nil { inflateEnd(stream) }
+        stream.deallocate()
+        output.deallocate()
+    }
+
+    /// Adds bytes of the body.
+    func receive(_ bytes: ByteBuffer) {
+        if input.readableBytes == 0 { input = bytes } else { input.writeImmutableBuffer(bytes) }
+    }
+
+    /// The next decoded bytes; `nil` if more of the body is needed.
+    func next() throws(Failure) -> Data? {
+        while input.readableBytes > 0 || isFull {
+            if !isInside, try !begin() { return nil }
+            let (written, result) = inflateOnce()
+            isFull = written == Self.mostAtOnce && result == Z_OK
+            switch result {
+            case Z_OK: break
+            // There is nothing to do without more input.
+            case Z_BUF_ERROR where input.readableBytes == 0: break
+            case Z_STREAM_END: isInside = false
+            default: throw Failure(description: "the body is not valid \(coding)")
+            }
+            if written > 0 { return Data(bytes: output, count: written) }
+        }
+        return nil
+    }
+
+    /// - Throws: ``Failure`` if the body ends too early.
+    func finish() throws(Failure) {
+        guard !isInside, input.readableBytes == 0 else {
+            throw Failure(description: "the body ends before its \(coding) data do")
+        }
+    }
+
+    /// Finds out the format of the data that begin here.
+    ///
+    /// - Returns: `false` if too few bytes have arrived.
+    private func begin() throws(Failure) -> Bool {
+        guard let first = input.getInteger(at: input.readerIndex, as: UInt16.self) else { return false }
+        let (gzip, zlib, deflate) = (MAX_WBITS + 16, MAX_WBITS, -MAX_WBITS)
+        let next: Int32
+        switch (first, format) {
+        case (0x1F8B, nil), (0x1F8B, gzip): next = gzip
+        // RFC 1950 §2.2.
+        case (_, nil) where first >> 8 & 0x0F == 8 && first % 31 == 0: next = zlib
+        // Some servers send deflate without the format that RFC 9110 §8.4.1.2 demands.
+        case (_, nil) where coding == "deflate": next = deflate
+        default: throw Failure(description: "the body is not valid \(coding)")
+        }
+        let result =
+            format == nil
+            ? inflateInit2_(stream, next, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) : inflateReset(stream)
+        guard result == Z_OK else { throw Failure(description: "zlib has no memory") }
+        (format, isInside) = (next, true)
+        return true
+    }
+
+    private func inflateOnce() -> (written: Int, Int32) {
+        input.readWithUnsafeReadableBytes { bytes in
+            let start = bytes.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: start)
+            stream.pointee.avail_in = UInt32(bytes.count)
+            stream.pointee.next_out = output
+            stream.pointee.avail_out = UInt32(Self.mostAtOnce)
+            let result = inflate(stream, Z_NO_FLUSH)
+            let written = Self.mostAtOnce - Int(stream.pointee.avail_out)
+            return (bytes.count - Int(stream.pointee.avail_in), (written, result))
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// The codings of a body to decode, in the order in which they were applied (RFC 9110 §8.4, RFC 9112 §7).
+    ///
+    /// - Parameter request: If its `Accept-Encoding` names others than gzip and deflate, the caller decodes these.
+    func codings(for request: HTTPHeaders) -> [String] {
+        let codings = (self[canonicalForm: "Content-Encoding"] + self[canonicalForm: "Transfer-Encoding"])
+            .map { $0.lowercased() }.filter { !["", "identity", "chunked"].contains($0) }
+        guard !ContentDecoder.known.isSuperset(of: codings) else { return codings }
+        let accepted = request[canonicalForm: "Accept-Encoding"].map {
+            $0.prefix { $0 != ";" && $0 != " " }.lowercased()
+        }
+        return Set(accepted).isSuperset(of: codings) ? [] : codings
+    }
+}
+
+#endif

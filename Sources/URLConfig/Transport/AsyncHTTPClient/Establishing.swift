@@ -1,0 +1,95 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Decides whether a call waits for another connection after one could not be established.
+///
+/// If one connection fails, AsyncHTTPClient fails all requests that wait for one to its host. Nothing of them was sent.
+/// (Its option `retryConnectionEstablishment` tries a host that cannot be reached until the time limit.)
+final class Establishing {
+    /// The most failures without a success of any call to the host.
+    private static let mostFailures = 3
+    /// The hosts of calls that wait again: how many calls, and how many requests were sent meanwhile.
+    private static let hosts = Locked<[Origin: (calls: Int, sent: Int)]>([:])
+
+    let origin: Origin
+    private let limit: Duration
+    private let start = ContinuousClock.now
+    private var failures = 0
+    /// The number of requests to the host that were sent before the last failure; `nil` before the first failure.
+    private var sent: Int?
+
+    /// - Parameter limit: The maximum time to wait for a connection.
+    init(to origin: Origin, within limit: Duration) {
+        self.origin = origin
+        self.limit = limit
+    }
+
+    deinit {
+        guard sent != nil else { return }
+        Self.hosts.withLock { hosts in
+            hosts[origin]?.calls -= 1
+            if hosts[origin]?.calls == 0 { hosts[origin] = nil }
+        }
+    }
+
+    /// Notes that there is a connection to a host.
+    static func succeeded(to origin: Origin) {
+        hosts.withLock { if !$0.isEmpty { $0[origin]?.sent += 1 } }
+    }
+
+    /// How long to wait after an error, before which nothing was sent; `nil` if it is final.
+    func pause(after error: any Error) -> Duration? {
+        guard error.isFromEstablishing, start.duration(to: .now) < limit else { return nil }
+        let sent = Self.hosts.withLock { hosts in
+            if self.sent == nil { hosts[origin, default: (0, 0)].calls += 1 }
+            return hosts[origin]?.sent ?? 0
+        }
+        failures = sent == self.sent ?? sent ? failures + 1 : 1
+        self.sent = sent
+        return failures <= Self.mostFailures ? .milliseconds(25 << failures) : nil
+    }
+
+    /// Sends a request, and after a failure ends it if it still waits for a connection when the time is up.
+    ///
+    /// The first time, the client has the same limit.
+    func send<Response: Sendable>(
+        _ delivery: Delivery, _ operation: @escaping @Sendable () async throws -> Response
+    ) async throws -> Response {
+        guard sent != nil else { return try await operation() }
+        let work = Task { try await operation() }
+        let alarm = Alarm(after: limit - start.duration(to: .now), ContinuousClock()) {
+            if !delivery.isSent { work.cancel() }
+        }
+        defer { withExtendedLifetime(alarm) {} }
+        do {
+            return try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
+        } catch is CancellationError where !Task.isCancelled {
+            throw HTTPClientError.connectTimeout
+        }
+    }
+}
+
+extension Error {
+    /// Whether this may be the error of a connection that could not be established, but another one could.
+    fileprivate var isFromEstablishing: Bool {
+        switch self as any Error {
+        case let error as NIOConnectionError:
+            !error.connectionErrors.isEmpty && error.connectionErrors.allSatisfy(\.error.isFromEstablishing)
+        case let error as IOError: [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN].contains(error.errnoCode)
+        case let error as HTTPClientError: error == .remoteConnectionClosed
+        case NIOSSLError.handshakeFailed(let failure): "\(failure)".contains("EOF during handshake")
+        case NIOSSLError.uncleanShutdown, ChannelError.eof: true
+        default: false
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,141 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import NIOCore
+import Testing
+
+@testable import URLConfig
+
+/// Connections that cannot be established.
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientConnectingTests {
+    @Test(arguments: [false, true])
+    func `a connection that ends before its handshake fails no call, and nothing is sent twice`(
+        isKept: Bool
+    ) async throws {
+        let answer = isKept ? TLSServer.Answer.ok("{}") : .last("{}")
+        try await TLSServer.serving(protocols: ["http/1.1"], dropped: 6) { _, _ in
+            answer
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let errors = await withTaskGroup(of: (any Error)?.self) { group in
+                    for index in 0..<200 {
+                        let request = server.request {
+                            $0.method = index % 2 == 0 ? .get : .post
+                            if index % 2 == 1 { $0.body = .data(Data("body".utf8)) }
+                        }
+                        group.addTask {
+                            do {
+                                try await server.response(for: request, config: .onServer(client)) { $0.retry = .none }
+                                return nil
+                            } catch {
+                                return error
+                            }
+                        }
+                    }
+                    return await group.reduce(into: [any Error]()) { $0 += $1.map { [$0] } ?? [] }
+                }
+                #expect(errors.isEmpty, "\(errors.count): \(String(describing: errors.first))")
+                #expect(server.requests.count == 200)
+            }
+        }
+    }
+
+    @Test func `a server that ends each connection before its handshake is given up`() async throws {
+        try await TLSServer.serving(dropped: 1) { server in
+            try await HTTPClient.trusting { client in
+                let error = await #expect(throws: URLError.self) {
+                    try await server.get(config: .onServer(client)) { $0.retry = .none }
+                }
+                // The connection may be reset.
+                #expect(error?.code == .secureConnectionFailed || error?.code == .networkConnectionLost)
+                #expect(server.connections == 4)
+            }
+        }
+    }
+
+    @Test func `a certificate that is not trusted is final`() async throws {
+        try await TLSServer.serving(.second) { server in
+            try await HTTPClient.trusting(.localhost) { client in
+                let error = await #expect(throws: URLError.self) {
+                    try await server.get(config: .onServer(client)) { $0.retry = .none }
+                }
+                #expect(error?.code == .serverCertificateUntrusted)
+                #expect(server.connections == 1)
+            }
+        }
+    }
+
+    @Test func `a refused connection is an error long before the time limit`() async throws {
+        let socket = try TCPSocket()
+        let port = try socket.takePort()
+        defer { socket.end() }
+        let session = URLSession(configuration: .ofTests)
+        defer { session.finishTasksAndInvalidate() }
+        let start = ContinuousClock.now
+        for method in [HTTPRequest.Method.get, .post] {
+            let request = URLRequest.with(.init(host: "http://127.0.0.1:\(port)")) {
+                $0.method = method
+                if method == .post { $0.body = .data(Data("body".utf8)) }
+            }
+            let error = await #expect(throws: URLError.self) {
+                try await session.response(for: request, config: .server) { $0.retry = .none }
+            }
+            #expect(error?.code == .cannotConnectToHost)
+        }
+        #expect(start.duration(to: .now) < .seconds(300))
+    }
+
+    @Test func `a host is given up after some failures without a success`() {
+        let origin = Origin(URL(string: "https://\(UUID().uuidString).invalid"))
+        let establishing = Establishing(to: origin, within: .seconds(600))
+        let error = HTTPClientError.remoteConnectionClosed
+        for round in 0..<10 {
+            for _ in 0..<3 { #expect(establishing.pause(after: error) != nil) }
+            if round < 9 { Delivery(to: origin).begin() }
+        }
+        #expect(establishing.pause(after: error) == nil)
+        #expect(Establishing(to: origin, within: .seconds(600)).pause(after: HTTPClientError.connectTimeout) == nil)
+        #expect(Establishing(to: origin, within: .zero).pause(after: error) == nil)
+    }
+
+    @Test func `waiting for another connection ends with the time limit, unless the request was sent`() async throws {
+        let origin = Origin(URL(string: "https://\(UUID().uuidString).invalid"))
+        let establishing = Establishing(to: origin, within: .milliseconds(200))
+        let delivery = Delivery(to: origin)
+        // The limit may have passed already on a slow machine.
+        _ = establishing.pause(after: HTTPClientError.remoteConnectionClosed)
+        if establishing.pause(after: HTTPClientError.remoteConnectionClosed) != nil {
+            let error = await #expect(throws: HTTPClientError.self) {
+                try await establishing.send(delivery) { try await Task.sleep(for: .seconds(600)) }
+            }
+            #expect(error == .connectTimeout)
+        }
+        let sent = Delivery(to: origin)
+        sent.begin()
+        try await establishing.send(sent) { try await Task.sleep(for: .milliseconds(400)) }
+    }
+
+    @Test func `a delivery is found by its number while it lives`() {
+        let origin = Origin(URL(string: "https://a.invalid"))
+        var delivery: Delivery? = Delivery(to: origin)
+        let number = delivery.map { "\($0.number)" } ?? ""
+        #expect(Delivery.numbered(number) === delivery)
+        delivery = nil
+        #expect(Delivery.numbered(number) == nil)
+        #expect(Delivery.numbered("x") == nil)
+    }
+
+    @Test func `the number of a delivery is not sent`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let body = server.request {
+                $0.method = .post
+                $0.body = .data(Data("body".utf8))
+            }
+            try await server.get(config: .server)
+            try await server.response(for: body, config: .server)
+            #expect(server.requests.map { $0.field("urlconfig-delivery") } == [nil, nil])
+        }
+    }
+}
+
+#endif

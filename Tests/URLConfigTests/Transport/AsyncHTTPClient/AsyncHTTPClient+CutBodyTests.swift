@@ -1,0 +1,117 @@
+#if AsyncHTTPClient
+
+import AsyncHTTPClient
+import NIOCore
+import Testing
+
+@testable import URLConfig
+
+/// A body whose connection breaks, and responses that nobody asked for.
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientCutBodyTests {
+    /// Reads a body that is cut, after the server has closed its connection.
+    private static func count(_ body: ResponseBody, after isClosed: Gate) async throws -> Int {
+        await isClosed.pass()
+        var count = 0
+        let error = await #expect(throws: URLError.self) {
+            for try await piece in body { count += piece.count }
+        }
+        #expect(error?.code == .networkConnectionLost)
+        return count
+    }
+
+    @Test(arguments: ["Content-Length: 400001\r\n", "Transfer-Encoding: chunked\r\n"], [false, true])
+    func `all bytes that arrived are read before the error`(framing: String, hasBody: Bool) async throws {
+        let isClosed = Gate()
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\n\(framing)\r\n")
+            if framing.hasPrefix("T") { try connection.send("\(String(400_001, radix: 16))\r\n") }
+            try connection.send(Data.sample(400_000))
+            connection.close()
+            isClosed.open()
+        }
+        try await FaultServer.serving(fault) { server in
+            let request = server.request {
+                $0.method = hasBody ? .post : .get
+                if hasBody { $0.body = .data(Data("body".utf8)) }
+            }
+            let response = try await server.open(request)
+            let count = try await Self.count(response.body, after: isClosed)
+            #expect(count == 400_000)
+        }
+    }
+
+    @Test func `all bytes of a stream of HTTP 2 that arrived are read before the error`() async throws {
+        try await RawHTTP2.serving { stream in
+            RawHTTP2.headers(stream, [":status": "200"]) + RawHTTP2.data(stream, "0123")
+                + RawHTTP2.frame(3, 0, stream, [0, 0, 0, 2])
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                for method in [HTTPRequest.Method.get, .put] {
+                    let request = server.request {
+                        $0.method = method
+                        if method == .put { $0.body = .data(Data("body".utf8)) }
+                    }
+                    let body = try await Transport.asyncHTTPClient(client).send(
+                        Transport.Request(
+                            urlRequest: request, session: server.session, allowsSessionCredentials: true,
+                            call: Call(.server), credential: nil)
+                    ).body
+                    let isClosed = Gate()
+                    isClosed.open()
+                    let count = try await Self.count(body, after: isClosed)
+                    #expect(count == 4)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["200 OK", "408 Request Timeout"])
+    func `a response on an idle connection is not the next call's`(status: String) async throws {
+        let (received, closed) = (Locked(0), Locked(0))
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.answer("right"))
+            while received.withLock({ $0 }) <= connection.index { try connection.pause(.milliseconds(1)) }
+            try connection.send("HTTP/1.1 \(status)\r\nContent-Length: 6\r\n\r\npoison")
+            defer { closed.withLock { $0 += 1 } }
+            while true {
+                try connection.read()
+                try connection.send(FaultServer.Fault.answer("right"))
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            for count in 1...10 {
+                let text = try await server.get(config: .server).text()
+                #expect(text == "right")
+                received.withLock { $0 = count }
+                try await waitUntil { closed.withLock { $0 } == count }
+            }
+            #expect(server.connections == 10)
+        }
+    }
+
+    @Test(arguments: 0..<10)
+    func `a response that was sent with another one is not a waiting call's`(round: Int) async throws {
+        let fault = FaultServer.Fault { connection in
+            while true {
+                try connection.read()
+                try connection.send(FaultServer.Fault.answer("right") + FaultServer.Fault.answer("poison"))
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            let configuration = URLSessionConfiguration.ofTests
+            configuration.httpMaximumConnectionsPerHost = 1
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<24 {
+                    group.addTask { try await session.response(for: server.request(), config: .server).text() }
+                }
+                for try await text in group { #expect(text == "right") }
+            }
+        }
+    }
+}
+
+#endif
