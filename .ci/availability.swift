@@ -98,8 +98,10 @@ func records(of store: indexstore_t, in root: String) -> [String: String] {
         }
     }
     let own = files.filter { path, _ in
-        // The index keeps files that were removed. Dependencies are in a folder with a dot.
-        path.hasPrefix(root + "/") && !path.hasPrefix(root + "/.") && FileManager.default.fileExists(atPath: path)
+        // The index keeps files that were removed. Dependencies are in a folder with a dot. The benchmarks are a package
+        // with newer platforms.
+        path.hasPrefix(root + "/") && !path.hasPrefix(root + "/.") && !path.hasPrefix(root + "/Tests/Benchmarks/")
+            && FileManager.default.fileExists(atPath: path)
     }
     return Dictionary(own) { $1 }
 }

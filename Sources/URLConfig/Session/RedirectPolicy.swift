@@ -128,13 +128,18 @@ extension Redaction {
     /// Whether a field must not be sent to another origin, even if logs show its value.
     func isCredential(_ name: String) -> Bool {
         let name = name.lowercased()
-        let isKey = name.split(separator: "-").contains { Self.ownWords.contains($0) }
-        return isKey && name != "idempotency-key" || name == "last-event-id" || Self.standard.hides(name) || hides(name)
+        let isKey = name.split(separator: "-").contains { ["key", "apikey", "token", "ticket", "hmac"].contains($0) }
+        return isKey && name != "idempotency-key" || name == "last-event-id" || Self.isOfTrace(name)
+            || Self.standard.hides(name) || hides(name)
     }
 
-    /// The words in names of credentials and of the fields of a trace, which tell what happened at one origin.
-    private static let ownWords: Set<Substring> = [
-        "key", "apikey", "token", "ticket", "hmac", "traceparent", "tracestate", "trace", "baggage", "b3", "datadog",
+    /// Whether it is a field of a trace, which tells what happened at one origin.
+    static func isOfTrace(_ name: String) -> Bool {
+        name.lowercased().split(separator: "-").contains(where: wordsOfTraces.contains)
+    }
+
+    private static let wordsOfTraces: Set<Substring> = [
+        "traceparent", "tracestate", "trace", "baggage", "b3", "datadog",
     ]
 }
 

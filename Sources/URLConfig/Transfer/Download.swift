@@ -108,7 +108,7 @@ struct Download: Sendable {
         var sent = Transport.Request(
             urlRequest: hop.request, session: loop.session, allowsSessionCredentials: true, call: loop.call,
             credential: nil
-        ).completeURLRequest
+        ).complete(loop.session.configuration, usesSharedCookies: loop.transport.isURLSession)
         let (received, last) = try await loop.lastResponse(of: hop)
         let head = received.response
         sent.url = last.sent?.request.url

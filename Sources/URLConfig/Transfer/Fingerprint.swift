@@ -44,7 +44,9 @@ struct Requester: Sendable {
     init(_ request: URLRequest, _ credential: URLCredential? = nil, _ redaction: Redaction = .standard) {
         let url = request.url
         let parts = [url?.user(), url?.password(), url?.query(), credential?.user, credential?.password]
-        let fields = (request.allHTTPHeaderFields ?? [:]).filter { redaction.isCredential($0.key) }
+        // The fields of a trace are new for each request.
+        let fields = (request.allHTTPHeaderFields ?? [:])
+            .filter { redaction.isCredential($0.key) && !Redaction.isOfTrace($0.key) }
         let lines = fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
         text = (parts.map { $0 ?? "" } + lines).joined(separator: "\n")
     }

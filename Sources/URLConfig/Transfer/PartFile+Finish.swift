@@ -15,7 +15,7 @@ extension PartFile {
             try move()
             target.synchronizeFolder()
             try didStep(.moved)
-            removeSidecar()
+            removeSidecar(state.sidecar)
             state.file = nil
         }
     }

@@ -216,7 +216,7 @@ final class PartFile: Sendable {
                 discard(&state)
             } else if state.isOwn, status.size == state.count {
                 state.sidecar.stamp = .init(status)
-                try? state.sidecar.write(for: target, isFinal: true)
+                try? state.sidecar.write(for: target)
             }
             state.file = nil
         }
@@ -231,12 +231,12 @@ final class PartFile: Sendable {
         guard file.hasName(target.part) else { return }
         // The sidecar last, because a part without it would be nobody's.
         try? POSIXError.unlink(target.part)
-        removeSidecar()
+        removeSidecar(state.sidecar)
     }
 
-    func removeSidecar() {
-        // Another program may have put a file of its own there.
-        guard (try? Sidecar.read(target.sidecar)) != nil else { return }
+    func removeSidecar(_ own: Sidecar) {
+        // Another program, or the next download of this target, may have put a file of its own there.
+        guard let found = try? Sidecar.read(target.sidecar), found.key == own.key else { return }
         try? POSIXError.unlink(target.sidecar)
     }
 

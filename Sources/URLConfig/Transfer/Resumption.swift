@@ -66,7 +66,8 @@ struct Resumption: Sendable {
     /// - Parameter url: The URL of the response, after redirects.
     func decision(_ status: HTTPResponse.Status, _ fields: HTTPFields, of url: URL?) -> Decision {
         switch status.code {
-        case 200 where fields.isEncoded, 203 where fields.isEncoded: .encoded(fields[.contentEncoding] ?? "")
+        case 200 where fields.isEncoded, 203 where fields.isEncoded:
+            .encoded((fields[.contentEncoding] ?? "").shortened(to: 40))
         case 200 where fields[.contentRange] != nil, 203 where fields[.contentRange] != nil:
             start > 0 ? .again("the response is not a 206, but has a range") : .refuse("a range is not the whole file")
         case 200: whole(fields, of: url)

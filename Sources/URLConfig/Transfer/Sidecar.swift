@@ -61,15 +61,16 @@ struct Sidecar: Codable, Hashable, Sendable {
 
     /// Writes or replaces the sidecar, so that there is never a half of it.
     ///
-    /// - Parameter isFinal: Whether nothing depends on it, so that nobody has to wait for the disk.
+    /// It is on the disk before it has its name: without it, the part would be nobody's after a power failure.
+    ///
     /// - Throws: `EEXIST` if there is something that this library has not made.
-    func write(for target: DownloadTarget, isFinal: Bool = false) throws {
+    func write(for target: DownloadTarget) throws {
         for path in [target.sidecar, target.newSidecar] { _ = try Self.read(path) }
         try POSIXError.unlink(target.newSidecar)
         let file = try OpenFile(target.newSidecar, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         var count: Int64 = 0
         try file.append(Self.mark + JSONEncoder().encode(self), count: &count)
-        if !isFinal { try file.synchronize() }
+        try file.synchronize()
         _ = try POSIXError.call { rename(target.newSidecar, target.sidecar) }
     }
 }

@@ -78,7 +78,8 @@ struct CookieStore: Sendable {
                 changes[key] = Change(cookie: cookie, source: (url, mainDocumentURL))
             }
             for (key, cookie) in known where cookies[key] == nil {
-                changes[key] = stored[key] == nil ? nil : Change(cookie: cookie, source: nil)
+                // The storage may have it soon, because a change is just being made.
+                changes[key] = Change(cookie: cookie, source: nil)
             }
             defer { pending[id] = changes }
             return pending[id] != nil

@@ -98,6 +98,9 @@ public struct Transport: Sendable {
         return try await custom.response(to: request)
     }
 
+    /// Whether this is ``urlSession``.
+    var isURLSession: Bool { custom == nil }
+
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
     func check(_ request: URLRequest) throws(RequestError) {
         try request.checkSendable()
@@ -192,9 +195,10 @@ extension Transport {
         /// Cookies of `HTTPCookieStorage.shared` are left out: on a server, they would be those of other users.
         public var completeURLRequest: URLRequest { complete(session.configuration) }
 
-        func complete(_ configuration: URLSessionConfiguration) -> URLRequest {
+        /// - Parameter usesSharedCookies: Whether the cookies of `HTTPCookieStorage.shared` belong to it.
+        func complete(_ configuration: URLSessionConfiguration, usesSharedCookies: Bool = false) -> URLRequest {
             var complete = urlRequest
-            SessionFields(configuration, usesSharedCookies: false)
+            SessionFields(configuration, usesSharedCookies: usesSharedCookies)
                 .add(to: &complete, without: allowsSessionCredentials ? nil : call.config.redaction)
             call.config.redaction.known.add(complete)
             return complete

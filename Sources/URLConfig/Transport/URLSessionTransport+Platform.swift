@@ -108,8 +108,6 @@ struct ShadowSession: Sendable {
     /// The bytes of a body that may arrive before a slow reader reads them; then the task is suspended.
     static let bufferSize = 1 << 20
     static let canPause = true
-    /// Whether a body is compared with its `Content-Length` while it is sent.
-    static let measuresBodies = false
 
     let resourceLimit: Duration? = nil
 
@@ -189,6 +187,10 @@ extension Exchange {
         totalBytesExpectedToSend: Int64
     ) {
         request.call.progress?.sent(totalBytesSent, of: request.urlRequest.bodyLength ?? totalBytesExpectedToSend)
+        // Opening the body of an upload again throws if its file has another size now.
+        if let length = request.urlRequest.declaredLength, totalBytesSent >= length {
+            do { _ = try request.replacement?.opened() } catch { finish(throwing: error) }
+        }
         _ = isAsked {
             $0.urlSession?(
                 session, task: $1, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,

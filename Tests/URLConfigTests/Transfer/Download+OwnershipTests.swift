@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "url", "session", "authenticator"])
+    @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "url", "session", "storage", "authenticator"])
     func `the part of one user is not continued for another`(place: String) async throws {
         // The server does not say that the users have different files.
         let server = FileServer { number, _ in
@@ -70,8 +70,14 @@ import Testing
         try await server.serving { server in
             for (user, isLast) in [("alice", false), ("robert", true)] {
                 let configuration = server.session.configuration
-                var request = server.request("a.zip")
+                var request = server.request("/of-users/a.zip")
                 if place == "session" { configuration.httpAdditionalHeaders = ["Authorization": "Bearer \(user)"] }
+                if place == "storage" {
+                    // The server transport does not use the shared storage.
+                    let isShared = !TransportOfTests.isAsyncHTTPClient
+                    configuration.httpCookieStorage = isShared ? .shared : configuration.httpCookieStorage
+                    configuration.httpCookieStorage?.setCookie(try #require(cookie(user)))
+                }
                 if place == "url", let url = request.url?.absoluteString {
                     request.url = URL(string: url.replacing("://", with: "://\(user):pass@"))
                 }
@@ -90,6 +96,11 @@ import Testing
             }
             #expect(folder.has(Self.other.content))
         }
+    }
+
+    /// Only requests of this suite have its path.
+    private func cookie(_ user: String) -> HTTPCookie? {
+        HTTPCookie(properties: [.name: "s", .value: user, .domain: "127.0.0.1", .path: "/of-users/a.zip"])
     }
 
     @Test func `the length of one user's file is not that of another's`() async throws {

@@ -35,4 +35,13 @@ import Testing
         #expect(requester.fingerprint(key: first) == requester.fingerprint(key: first))
         #expect(requester.fingerprint(key: first) != requester.fingerprint(key: second))
     }
+
+    @Test func `the fields of a trace do not tell who asks`() {
+        let codes = ["1", "2"].flatMap { value in
+            ["traceparent", "X-B3-TraceId", "Authorization"].map { name in
+                Requester(DownloadFolder.request(fields: [name: value])).fingerprint(key: Data())
+            }
+        }
+        #expect(codes[0] == codes[3] && codes[1] == codes[4] && codes[2] != codes[5])
+    }
 }

@@ -103,13 +103,15 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a response that is kept does not keep the file open`() async throws {
+    @Test(arguments: ["PUT", "POST"]) func `a response that is kept does not keep the file open`(method: String)
+        async throws
+    {
         let directory = try TemporaryDirectory()
         let file = try directory.file("film.mp4", Data(count: 100_000))
         try await FaultServer.serving(.ok("ok")) { server in
             var kept: [DataResponse] = []
             for _ in 0..<5 {
-                let request = server.request { $0.method = .put }
+                let request = server.request { $0.method = .init(method) ?? .get }
                 kept.append(try await server.session.upload(.file(file), for: request, config: .silent))
             }
             try await waitUntil {

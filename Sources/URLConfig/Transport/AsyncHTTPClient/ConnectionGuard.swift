@@ -22,6 +22,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var requests = 0
     private var delivery: Delivery?
     private var isWaiting = false
+    /// Whether no response is awaited.
+    private var isIdle = false
     /// Whether the response has begun and is not complete.
     private var isReceiving = false
     /// The end of the response, until everything that was read with it is known.
@@ -51,7 +53,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         var data = data
         if case .head(var head) = unwrapOutboundIn(data) {
             requests += 1
-            isWaiting = true
+            (isWaiting, isIdle) = (true, false)
             delivery = head.headers.first(name: Delivery.field).flatMap { Delivery.numbered($0) }
             delivery?.begin()
             head.headers.remove(name: Delivery.field)
@@ -75,7 +77,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(let head): isReceiving = head.status.code >= 200 || head.status == .switchingProtocols
         case .body: break
         case .end:
-            isReceiving = false
+            (isReceiving, isIdle) = (false, true)
             if !isStream {
                 end = data
                 return
@@ -85,8 +87,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        // A part of a head was read, which would be taken for the beginning of the next response.
+        let isStray = !isStream && isIdle && end == nil && !isOver
         if let end = end.take() { context.fireChannelRead(end) }
         context.fireChannelReadComplete()
+        if isStray {
+            isOver = true
+            context.close(promise: nil)
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -64,7 +64,10 @@ final class ContentDecoder {
     /// The next decoded bytes; `nil` if more of the body is needed.
     func next() throws(Failure) -> Data? {
         while input.readableBytes > 0 || isFull {
-            if !isInside, try !begin() { return nil }
+            if !isInside {
+                skipPadding()
+                if try !begin() { return nil }
+            }
             let (written, result) = inflateOnce()
             isFull = written == Self.mostAtOnce && result == Z_OK
             switch result {
@@ -84,6 +87,12 @@ final class ContentDecoder {
         guard !isInside, input.readableBytes == 0 else {
             throw Failure(description: "the body ends before its \(coding) data do")
         }
+    }
+
+    /// Skips zeros after the end of the data, as gzip does.
+    private func skipPadding() {
+        guard format != nil else { return }
+        input.moveReaderIndex(forwardBy: input.readableBytesView.prefix { $0 == 0 }.count)
     }
 
     /// Finds out the format of the data that begin here.
@@ -126,15 +135,18 @@ final class ContentDecoder {
 extension HTTPHeaders {
     /// The codings of a body to decode, in the order in which they were applied (RFC 9110 §8.4, RFC 9112 §7).
     ///
-    /// - Parameter request: If its `Accept-Encoding` names others than gzip and deflate, the caller decodes these.
-    func codings(for request: HTTPHeaders) -> [String] {
+    /// - Parameters:
+    ///   - request: If its `Accept-Encoding` names others than gzip and deflate, the caller decodes these.
+    ///   - status: The status of the response. Without success, a coding that cannot be decoded must not hide the status.
+    func codings(for request: HTTPHeaders, _ status: Int) -> [String] {
         let codings = (self[canonicalForm: "Content-Encoding"] + self[canonicalForm: "Transfer-Encoding"])
             .map { $0.lowercased() }.filter { !["", "identity", "chunked"].contains($0) }
         guard !ContentDecoder.known.isSuperset(of: codings) else { return codings }
         let accepted = request[canonicalForm: "Accept-Encoding"].map {
             $0.prefix { $0 != ";" && $0 != " " }.lowercased()
         }
-        return Set(accepted).isSuperset(of: codings) ? [] : codings
+        let isDecoded = 200...299 ~= status && !accepted.contains("*") && !Set(accepted).isSuperset(of: codings)
+        return isDecoded ? codings : []
     }
 }
 

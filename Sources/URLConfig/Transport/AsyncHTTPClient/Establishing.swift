@@ -12,6 +12,8 @@ import NIOSSL
 final class Establishing {
     /// The most failures without a success of any call to the host.
     private static let mostFailures = 3
+    /// The most failures at all: other calls may have success on connections that are kept.
+    private static let mostOfAll = 20
     /// The hosts of calls that wait again: how many calls, and how many requests were sent meanwhile.
     private static let hosts = Locked<[Origin: (calls: Int, sent: Int)]>([:])
 
@@ -19,6 +21,7 @@ final class Establishing {
     private let limit: Duration
     private let start = ContinuousClock.now
     private var failures = 0
+    private var allFailures = 0
     /// The number of requests to the host that were sent before the last failure; `nil` before the first failure.
     private var sent: Int?
 
@@ -50,7 +53,9 @@ final class Establishing {
         }
         failures = sent == self.sent ?? sent ? failures + 1 : 1
         self.sent = sent
-        return failures <= Self.mostFailures ? .milliseconds(25 << failures) : nil
+        allFailures += 1
+        guard failures <= Self.mostFailures, allFailures <= Self.mostOfAll else { return nil }
+        return .milliseconds(Int.random(in: 25...50) << min(allFailures, 5))
     }
 
     /// Sends a request, and after a failure ends it if it still waits for a connection when the time is up.
@@ -72,7 +77,8 @@ final class Establishing {
                 work.cancel()
             }
         } catch is CancellationError where !Task.isCancelled {
-            throw HTTPClientError.connectTimeout
+            // It may have been sent just before it was cancelled.
+            throw delivery.isSent ? HTTPClientError.remoteConnectionClosed : HTTPClientError.connectTimeout
         }
     }
 }
@@ -87,6 +93,10 @@ extension Error {
         case let error as HTTPClientError: error == .remoteConnectionClosed
         case NIOSSLError.handshakeFailed(let failure): "\(failure)".contains("EOF during handshake")
         case NIOSSLError.uncleanShutdown, ChannelError.eof: true
+        #if canImport(Network)
+        case let error as HTTPClient.NWPOSIXError:
+            [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN].contains(error.errorCode.rawValue)
+        #endif
         default: false
         }
     }

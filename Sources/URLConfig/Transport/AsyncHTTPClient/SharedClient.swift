@@ -13,15 +13,20 @@ final class SharedClient: Sendable {
         var uses = 0
     }
 
+    private struct Weak {
+        weak var client: HTTPClient?
+    }
+
     /// A service that has a proxy or a time limit for each of its users would otherwise fill its memory.
     private static let most = 64
     private static let clients = Locked(Clients())
+    /// The callers' clients that have shown their guards.
+    private static let guarded = Locked<[ObjectIdentifier: Weak]>([:])
 
     let client: HTTPClient
     /// `nil` if the owner of the client may shut them down: then its delegate would never be told of the end.
     let eventLoops: EventLoops?
     private let isOwn: Bool
-
     /// - Parameter client: The caller's client, which is never shut down.
     init(_ client: HTTPClient) {
         self.client = client
@@ -38,6 +43,28 @@ final class SharedClient: Sendable {
 
     deinit {
         if isOwn { client.shutdown { _ in } }
+    }
+
+    /// Whether its connections certainly have a ``ConnectionGuard``.
+    ///
+    /// The caller may have replaced the initializers that add it, so a client of the caller shows it first.
+    var isGuarded: Bool {
+        isOwn || Self.guarded.withLock { $0[ObjectIdentifier(client)]?.client != nil }
+    }
+
+    /// - Parameter delivery: That of a request whose response has arrived.
+    /// - Throws: ``RequestError`` if the connection has no guard.
+    func check(_ delivery: Delivery?) throws(RequestError) {
+        guard let delivery, !isGuarded else { return }
+        guard delivery.isSent else {
+            throw .refused(
+                .invalidRequest,
+                "the debug initializers of the HTTPClient were replaced; call those of .urlConfig in yours")
+        }
+        Self.guarded.withLock { [client] guarded in
+            guarded = guarded.filter { $0.value.client != nil }
+            guarded[ObjectIdentifier(client)] = Weak(client: client)
+        }
     }
 
     /// Sends a request without a body, and returns the head of the response and its body.

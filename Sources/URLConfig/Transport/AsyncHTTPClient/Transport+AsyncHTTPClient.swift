@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOPosix
 
 extension Transport {
     /// Sends requests with AsyncHTTPClient, for services; needs the package trait `AsyncHTTPClient`.
@@ -48,7 +49,13 @@ struct AsyncHTTPClientSender {
     init(_ client: HTTPClient?) {
         self.client = client.map { SharedClient($0) }
         configuration = client?.configuration
-        if case .enabled = configuration?.decompression { decodes = false } else { decodes = true }
+        if client == nil {
+            decodes = true
+        } else if case .disabled = configuration?.decompression {
+            decodes = true
+        } else {
+            decodes = false
+        }
     }
 
     func response(to request: Transport.Request) async throws -> Transport.Response {
@@ -105,28 +112,30 @@ struct AsyncHTTPClientSender {
             let complete = try HTTPClient.Request(urlRequest, headers)
             let isShort = request.call.config.responseLimit ?? .max < ResponseReceiver.mostUnread
             let isWhole = request.isWhole && progress == nil && !isShort
-            let (response, delivery) = try await repeating(url, within: limit) { delivery in
+            let (response, delivery) = try await repeating(url, by: client, within: limit) { delivery in
                 var complete = complete
                 complete.headers.add(delivery)
                 return try await client.response(to: complete, isWhole: isWhole)
             }
             if let (head, body) = response {
+                try client.check(delivery)
                 let pieces = Pieces(
                     body: body, client: client, delivery: delivery, url: url,
-                    codings: decodes ? head.headers.codings(for: headers) : [])
+                    codings: decodes ? head.headers.codings(for: headers, Int(head.status.code)) : [])
                 return try received(head.status, head.headers, to: request, pieces)
             }
         }
         let complete = HTTPClientRequest(urlRequest, headers, body)
-        let (response, delivery) = try await repeating(url, within: limit) { delivery in
+        let (response, delivery) = try await repeating(url, by: client, within: limit) { delivery in
             var complete = complete
             complete.headers.add(delivery)
             return try await client.client.execute(complete, deadline: .distantFuture)
         }
+        try client.check(delivery)
         guard response.history.count < 2 else { throw RequestError.hasFollowedRedirect }
         let pieces = Pieces(
             body: response.body, upload: upload, client: client, delivery: delivery, url: url,
-            codings: decodes ? response.headers.codings(for: headers) : [])
+            codings: decodes ? response.headers.codings(for: headers, Int(response.status.code)) : [])
         return try received(response.status, response.headers, to: request, pieces)
     }
 
@@ -134,7 +143,8 @@ struct AsyncHTTPClientSender {
     ///
     /// - Parameter limit: The maximum time to wait for a connection.
     private func repeating<Response: Sendable>(
-        _ url: URL?, within limit: Duration, _ send: @escaping @Sendable (Delivery?) async throws -> Response
+        _ url: URL?, by shared: SharedClient, within limit: Duration,
+        _ send: @escaping @Sendable (Delivery?) async throws -> Response
     ) async throws -> (Response, Delivery?) {
         // Without a `ConnectionGuard`, it is not known whether something was sent.
         guard client == nil || configuration != nil else { return (try await send(nil), nil) }
@@ -144,11 +154,13 @@ struct AsyncHTTPClientSender {
             let delivery = Delivery(to: establishing.origin)
             do {
                 return (try await establishing.send(delivery) { try await send(delivery) }, delivery)
-            } catch ChannelError.ioOnClosedChannel where closed < Self.mostClosed {
+            } catch ChannelError.ioOnClosedChannel where closed < Self.mostClosed && !delivery.isSent {
                 // The connection of the pool was closed meanwhile.
                 closed += 1
             } catch {
-                guard !delivery.isSent, let pause = establishing.pause(after: error) else { throw error }
+                guard shared.isGuarded || error is NIOConnectionError, !delivery.isSent,
+                    let pause = establishing.pause(after: error)
+                else { throw error }
                 try await Task.sleep(for: pause)
             }
             try Task.checkCancellation()

@@ -42,7 +42,6 @@ final class ShadowSession: Sendable {
     /// would hold up the tasks of all sessions.
     static let bufferSize = 1 << 21
     static let canPause = false
-    static let measuresBodies = true
 
     let session: URLSession
     let resourceLimit: Duration?

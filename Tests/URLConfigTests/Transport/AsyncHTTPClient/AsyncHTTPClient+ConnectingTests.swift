@@ -17,6 +17,8 @@ import Testing
             answer
         } _: { server in
             try await HTTPClient.trusting { client in
+                // A caller's client shows by its first response that it has its guards.
+                try await server.get(config: .onServer(client))
                 let errors = await withTaskGroup(of: (any Error)?.self) { group in
                     for index in 0..<200 {
                         let request = server.request {
@@ -35,20 +37,46 @@ import Testing
                     return await group.reduce(into: [any Error]()) { $0 += $1.map { [$0] } ?? [] }
                 }
                 #expect(errors.isEmpty, "\(errors.count): \(String(describing: errors.first))")
-                #expect(server.requests.count == 200)
+                #expect(server.requests.count == 201)
             }
         }
     }
 
     @Test func `a server that ends each connection before its handshake is given up`() async throws {
         try await TLSServer.serving(dropped: 1) { server in
-            try await HTTPClient.trusting { client in
-                let error = await #expect(throws: URLError.self) {
+            let error = await #expect(throws: URLError.self) {
+                try await server.get(config: .server) { $0.retry = .none }
+            }
+            // The connection may be reset.
+            #expect(error?.code == .secureConnectionFailed || error?.code == .networkConnectionLost)
+            #expect(server.connections == 4)
+        }
+    }
+
+    /// Then nothing tells whether a request was sent.
+    @Test func `a client without its guards sends nothing twice, and is refused`() async throws {
+        let heads = Locked(0)
+        let fault = FaultServer.Fault { connection in
+            let head = try connection.head()
+            heads.withLock { $0 += 1 }
+            if head.head.hasPrefix("GET") { try connection.send(FaultServer.Fault.answer("ok")) }
+        }
+        try await FaultServer.serving(fault) { server in
+            try await HTTPClient.lending {
+                $0.http1_1ConnectionDebugInitializer = { $0.eventLoop.makeSucceededVoidFuture() }
+            } _: { client in
+                let post = server.request {
+                    $0.method = .post
+                    $0.body = .text("body")
+                }
+                await #expect(throws: URLError.self) {
+                    try await server.response(for: post, config: .onServer(client)) { $0.retry = .none }
+                }
+                #expect(heads.withLock { $0 } == 1)
+                let error = await #expect(throws: RequestError.self) {
                     try await server.get(config: .onServer(client)) { $0.retry = .none }
                 }
-                // The connection may be reset.
-                #expect(error?.code == .secureConnectionFailed || error?.code == .networkConnectionLost)
-                #expect(server.connections == 4)
+                #expect(error?.reason.contains("debug initializers") == true)
             }
         }
     }
@@ -89,11 +117,15 @@ import Testing
         let origin = Origin(URL(string: "https://\(UUID().uuidString).invalid"))
         let establishing = Establishing(to: origin, within: .seconds(600))
         let error = HTTPClientError.remoteConnectionClosed
-        for round in 0..<10 {
+        for _ in 0..<6 {
             for _ in 0..<3 { #expect(establishing.pause(after: error) != nil) }
-            if round < 9 { Delivery(to: origin).begin() }
+            Delivery(to: origin).begin()
         }
-        #expect(establishing.pause(after: error) == nil)
+        for _ in 0..<2 { #expect(establishing.pause(after: error) != nil) }
+        Delivery(to: origin).begin()
+        #expect(establishing.pause(after: error) == nil, "other calls may succeed on kept connections for ever")
+        let alone = Establishing(to: origin, within: .seconds(600))
+        for isLast in [false, false, false, true] { #expect((alone.pause(after: error) == nil) == isLast) }
         #expect(Establishing(to: origin, within: .seconds(600)).pause(after: HTTPClientError.connectTimeout) == nil)
         #expect(Establishing(to: origin, within: .zero).pause(after: error) == nil)
     }

@@ -100,7 +100,7 @@ import Testing
     private static let valid: [(String, Data, Int)] = [
         ("x-gzip", gzip, 1), ("GZip", gzip, 1), ("identity, gzip", gzip, 1),
         ("identity\r\nContent-Encoding: gzip", gzip, 1), ("gzip", gzip + gzip + gzip, 3), ("deflate", zlib, 1),
-        ("deflate", deflate, 1), ("identity", Data(text.utf8), 1),
+        ("deflate", deflate, 1), ("identity", Data(text.utf8), 1), ("gzip", gzip + Data(count: 100), 1),
     ]
 
     @Test(arguments: valid)
@@ -139,6 +139,17 @@ import Testing
                 }
                 #expect(error?.code == .cannotDecodeContentData)
                 #expect(error?.attempts.count == 1)
+            }
+        }
+    }
+
+    @Test func `a coding that cannot be decoded does not hide the status`() async throws {
+        let head = "503 Busy\r\nContent-Encoding: br\r\nContent-Length: 2"
+        try await FaultServer.serving(Self.responding(head, Data("br".utf8))) { server in
+            for request in Self.requests(server, .get) {
+                let response = try await server.response(for: request, config: .server)
+                #expect(response.status == .serviceUnavailable)
+                #expect(response.data == Data("br".utf8))
             }
         }
     }

@@ -66,14 +66,15 @@ import Testing
         }
     }
 
-    @Test(arguments: ["200 OK", "408 Request Timeout"])
-    func `a response on an idle connection is not the next call's`(status: String) async throws {
+    /// The whole response, or the beginning of its head.
+    @Test(arguments: ["200 OK", "408 Request Timeout"], [true, false])
+    func `a response on an idle connection is not the next call's`(status: String, isWhole: Bool) async throws {
         let (received, closed) = (Locked(0), Locked(0))
         let fault = FaultServer.Fault { connection in
             try connection.read()
             try connection.send(FaultServer.Fault.answer("right"))
             while received.withLock({ $0 }) <= connection.index { try connection.pause(.milliseconds(1)) }
-            try connection.send("HTTP/1.1 \(status)\r\nContent-Length: 6\r\n\r\npoison")
+            try connection.send("HTTP/1.1 \(status)\r\nContent-Length: 6\r\n" + (isWhole ? "\r\npoison" : ""))
             defer { closed.withLock { $0 += 1 } }
             while true {
                 try connection.read()

@@ -111,5 +111,23 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [301, 302, 303, 307])
+    func `a redirect without content may be labelled gzip, and is followed`(code: Int) async throws {
+        for (framing, end) in [("Content-Length: 0", ""), ("Transfer-Encoding: chunked", "0\r\n\r\n")] {
+            let redirect = "HTTP/1.1 \(code) X\r\nLocation: /end\r\nContent-Encoding: gzip\r\n\(framing)\r\n\r\n\(end)"
+            let fault = FaultServer.Fault { connection in
+                while true {
+                    let isLast = try connection.read().head.contains(" /end ")
+                    try connection.send(isLast ? FaultServer.Fault.head(length: 2) + "ok" : redirect)
+                }
+            }
+            try await FaultServer.serving(fault) { server in
+                #expect(try await server.get().text() == "ok")
+                let stream = try await server.session.stream(for: server.request(), config: .silent)
+                #expect(try await stream.collect(upTo: 9).data == Data("ok".utf8))
+            }
+        }
+    }
 }
 #endif
