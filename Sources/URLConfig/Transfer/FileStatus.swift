@@ -28,7 +28,11 @@ struct FileStatus: Sendable {
         #else
         let time = status.st_ctim
         #endif
-        changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        // Two words, because the members of `timespec` cannot be imported in a release build on Linux.
+        changed = withUnsafeBytes(of: time) { bytes in
+            let words = bytes.bindMemory(to: Int.self)
+            return Int64(words[0]) &* 1_000_000_000 &+ Int64(words[1])
+        }
     }
 
     /// The status of the file with a name; a symbolic link is not followed by default.
