@@ -139,6 +139,8 @@ extension HTTPHeaders {
     ///   - request: If its `Accept-Encoding` names others than gzip and deflate, the caller decodes these.
     ///   - status: The status of the response. Without success, a coding that cannot be decoded must not hide the status.
     func codings(for request: HTTPHeaders, _ status: Int) -> [String] {
+        // Most responses have none.
+        guard contains(name: "Content-Encoding") || contains(name: "Transfer-Encoding") else { return [] }
         let codings = (self[canonicalForm: "Content-Encoding"] + self[canonicalForm: "Transfer-Encoding"])
             .map { $0.lowercased() }.filter { !["", "identity", "chunked"].contains($0) }
         guard !ContentDecoder.known.isSuperset(of: codings) else { return codings }
