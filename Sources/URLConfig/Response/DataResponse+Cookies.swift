@@ -6,7 +6,7 @@ extension DataResponse {
     /// response.cookies.first { $0.name == "sid" }?.value     // 31d4
     /// ```
     ///
-    /// A cookie is ignored if it is malformed or longer than 4,096 bytes, belongs to another host than that of ``url``,
+    /// A cookie is ignored if it is malformed or longer than 4,096 bytes, belongs to another host than ``url``,
     /// is `Secure` but was not received over `https`, or violates the rules of its prefix `__Secure-` or `__Host-`
     /// (RFC 6265bis §4.1.3, §5.6, §5.7). Each field is one cookie, which may have no name.
     public var cookies: [HTTPCookie] {

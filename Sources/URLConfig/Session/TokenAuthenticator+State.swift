@@ -95,7 +95,7 @@ extension TokenAuthenticator {
     }
 }
 
-/// The last values that were inserted: those of a long run would fill the memory.
+/// The last values that were inserted, because all values of a long run would fill the memory.
 private struct Recent<Value: Equatable & Sendable>: Sendable {
     private static var most: Int { 100 }
 

@@ -31,8 +31,9 @@ extension URLSession {
     ///   - configure: Makes changes for this call.
     /// - Throws: The errors of `response(for:)`; ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the
     ///   target cannot be used or exists, and with code ``RequestError/Code/unacceptableStatus`` if the response is not
-    ///   a file; `URLError` with code `.cannotDecodeContentData` if it is encoded, which was not requested; `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or
-    ///   `.cannotMoveFile`, whose underlying error is the `POSIXError`, for example of a full disk.
+    ///   a file; `URLError` with code `.cannotDecodeContentData` if the file is encoded, which was not requested;
+    ///   `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or `.cannotMoveFile`, whose
+    ///   underlying error is the `POSIXError`, for example of a full disk.
     @discardableResult
     public func download(
         for request: URLRequest, to target: URL, overwrites: Bool = false, config: Config? = nil,

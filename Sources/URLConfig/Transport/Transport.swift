@@ -192,7 +192,7 @@ extension Transport {
         /// the session.
         ///
         /// Its own fields have priority. Credentials are left out where ``allowsSessionCredentials`` is `false`.
-        /// Cookies of `HTTPCookieStorage.shared` are left out: on a server, they would be those of other users.
+        /// Cookies of `HTTPCookieStorage.shared` are left out: on a server, they may belong to other users.
         public var completeURLRequest: URLRequest { complete(session.configuration) }
 
         /// - Parameter usesSharedCookies: Whether the cookies of `HTTPCookieStorage.shared` belong to it.

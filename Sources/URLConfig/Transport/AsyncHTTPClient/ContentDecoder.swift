@@ -7,7 +7,7 @@ import NIOHTTP1
 /// Decodes a body with the content coding gzip or deflate (RFC 9110 §8.4.1), in steps of limited size.
 ///
 /// AsyncHTTPClient itself decodes all that it has read at once, and 64 kB may become 64 MB. It also takes a body
-/// without a byte, such as that of a response to HEAD, for one that was cut.
+/// without a byte, such as the body of a response to HEAD, for one that was cut.
 final class ContentDecoder {
     /// The body cannot be decoded.
     struct Failure: Error, CustomStringConvertible {
@@ -137,7 +137,7 @@ extension HTTPHeaders {
     ///
     /// - Parameters:
     ///   - request: If its `Accept-Encoding` names others than gzip and deflate, the caller decodes these.
-    ///   - status: The status of the response. Without success, a coding that cannot be decoded must not hide the status.
+    ///   - status: The status of the response. A coding that cannot be decoded must not hide an error status.
     func codings(for request: HTTPHeaders, _ status: Int) -> [String] {
         // Most responses have none.
         guard contains(name: "Content-Encoding") || contains(name: "Transfer-Encoding") else { return [] }

@@ -52,7 +52,7 @@ final class SharedClient: Sendable {
         isOwn || Self.guarded.withLock { $0[ObjectIdentifier(client)]?.client != nil }
     }
 
-    /// - Parameter delivery: That of a request whose response has arrived.
+    /// - Parameter delivery: The delivery of a request whose response has arrived.
     /// - Throws: ``RequestError`` if the connection has no guard.
     func check(_ delivery: Delivery?) throws(RequestError) {
         guard let delivery, !isGuarded else { return }

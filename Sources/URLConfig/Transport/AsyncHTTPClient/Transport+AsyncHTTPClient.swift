@@ -154,7 +154,9 @@ struct AsyncHTTPClientSender {
             let delivery = Delivery(to: establishing.origin)
             do {
                 return (try await establishing.send(delivery) { try await send(delivery) }, delivery)
-            } catch ChannelError.ioOnClosedChannel where closed < Self.mostClosed && !delivery.isSent {
+            } catch ChannelError.ioOnClosedChannel
+                where closed < Self.mostClosed && shared.isGuarded && !delivery.isSent
+            {
                 // The connection of the pool was closed meanwhile.
                 closed += 1
             } catch {
