@@ -54,7 +54,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if case .head(var head) = unwrapOutboundIn(data) {
             requests += 1
             (isWaiting, isIdle) = (true, false)
-            delivery = head.headers.first(name: Delivery.field).flatMap { Delivery.numbered($0) }
+            delivery = head.headers.first(name: Delivery.field).flatMap { Delivery.announced($0) }
             delivery?.begin()
             head.headers.remove(name: Delivery.field)
             data = wrapOutboundOut(.head(head))

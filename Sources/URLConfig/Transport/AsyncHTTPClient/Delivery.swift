@@ -5,42 +5,60 @@
 /// Of a request, AsyncHTTPClient gives a connection only the head. So the number of the delivery is a field of it,
 /// which ``ConnectionGuard`` removes.
 final class Delivery: Sendable {
-    private struct Weak {
-        weak var delivery: Delivery?
-    }
-
-    private struct Deliveries {
+    private struct Waiting {
+        /// No number is used twice: a request that was given up may still be written.
         var last = 0
-        var running: [Int: Weak] = [:]
+        /// The deliveries of requests that were not sent yet.
+        var deliveries: [Int: Delivery] = [:]
     }
 
     private struct State {
+        /// `nil` before the delivery is announced.
+        var number: Int?
         var isSent = false
         var failure: (any Error)?
     }
 
     static let field = "urlconfig-delivery"
-    private static let all = Locked(Deliveries())
+    private static let waiting = Locked(Waiting())
 
-    let number: Int
-    private let origin: Origin
+    private let url: URL?
     private let state = Locked(State())
 
-    init(to origin: Origin) {
-        self.origin = origin
-        number = Self.all.withLock { all in
-            all.last += 1
-            return all.last
-        }
-        Self.all.withLock { $0.running[number] = Weak(delivery: self) }
+    /// - Parameter url: The URL of the request.
+    init(to url: URL?) {
+        self.url = url
     }
 
-    deinit { Self.all.withLock { _ = $0.running.removeValue(forKey: number) } }
+    /// The value of ``field`` for the connection that sends the request; see ``withdraw()``.
+    func announce() -> String {
+        let number = Self.waiting.withLock { waiting in
+            waiting.last += 1
+            waiting.deliveries[waiting.last] = self
+            return waiting.last
+        }
+        state.withLock { $0.number = number }
+        return "\(number)"
+    }
 
+    /// Forgets a request that no connection has sent.
+    func withdraw() {
+        guard let number = state.withLock({ $0.number }) else { return }
+        // It must not be released while the lock is held.
+        _ = Self.waiting.withLock { $0.deliveries.removeValue(forKey: number) }
+    }
+
+    /// The delivery that was announced; `nil` if a connection has it already, or if it was withdrawn.
+    ///
     /// - Parameter number: The value of ``field``.
-    static func numbered(_ number: String) -> Delivery? {
+    static func announced(_ number: String) -> Delivery? {
         guard let number = Int(number) else { return nil }
-        return all.withLock { $0.running[number]?.delivery }
+        return waiting.withLock { $0.deliveries.removeValue(forKey: number) }
+    }
+
+    /// The number of requests to a URL that were not sent yet.
+    static func waiting(for url: URL?) -> Int {
+        waiting.withLock { $0.deliveries.values.count { $0.url == url } }
     }
 
     /// Whether a connection has begun to write the request.
@@ -52,8 +70,8 @@ final class Delivery: Sendable {
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     func begin() {
-        state.set(\.isSent, true)
-        Establishing.succeeded(to: origin)
+        state.withLock { $0.isSent = true }
+        Establishing.succeeded(to: url)
     }
 
     func fail(_ error: any Error) { state.set(\.failure, error) }

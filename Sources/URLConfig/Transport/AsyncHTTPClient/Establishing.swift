@@ -17,7 +17,8 @@ final class Establishing {
     /// The hosts of calls that wait again: how many calls, and how many requests were sent meanwhile.
     private static let hosts = Locked<[Origin: (calls: Int, sent: Int)]>([:])
 
-    let origin: Origin
+    private let url: URL?
+    private lazy var origin = Origin(url)
     private let limit: Duration
     private let start = ContinuousClock.now
     private var failures = 0
@@ -26,13 +27,14 @@ final class Establishing {
     private var sent: Int?
 
     /// - Parameter limit: The maximum time to wait for a connection.
-    init(to origin: Origin, within limit: Duration) {
-        self.origin = origin
+    init(to url: URL?, within limit: Duration) {
+        self.url = url
         self.limit = limit
     }
 
     deinit {
         guard sent != nil else { return }
+        let origin = origin
         Self.hosts.withLock { hosts in
             hosts[origin]?.calls -= 1
             if hosts[origin]?.calls == 0 { hosts[origin] = nil }
@@ -40,13 +42,17 @@ final class Establishing {
     }
 
     /// Notes that there is a connection to a host.
-    static func succeeded(to origin: Origin) {
-        hosts.withLock { if !$0.isEmpty { $0[origin]?.sent += 1 } }
+    static func succeeded(to url: URL?) {
+        // Almost always, no call waits again.
+        guard hosts.withLock({ !$0.isEmpty }) else { return }
+        let origin = Origin(url)
+        hosts.withLock { $0[origin]?.sent += 1 }
     }
 
     /// How long to wait after an error, before which nothing was sent; `nil` if it is final.
     func pause(after error: any Error) -> Duration? {
         guard error.isFromEstablishing, start.duration(to: .now) < limit else { return nil }
+        let origin = origin
         let sent = Self.hosts.withLock { hosts in
             if self.sent == nil { hosts[origin, default: (0, 0)].calls += 1 }
             return hosts[origin]?.sent ?? 0

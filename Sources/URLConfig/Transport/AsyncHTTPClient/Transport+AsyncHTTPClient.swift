@@ -148,10 +148,11 @@ struct AsyncHTTPClientSender {
     ) async throws -> (Response, Delivery?) {
         // Without a `ConnectionGuard`, it is not known whether something was sent.
         guard client == nil || configuration != nil else { return (try await send(nil), nil) }
-        let establishing = Establishing(to: Origin(url), within: limit)
+        let establishing = Establishing(to: url, within: limit)
         var closed = 0
         while true {
-            let delivery = Delivery(to: establishing.origin)
+            let delivery = Delivery(to: url)
+            defer { if !delivery.isSent { delivery.withdraw() } }
             do {
                 return (try await establishing.send(delivery) { try await send(delivery) }, delivery)
             } catch ChannelError.ioOnClosedChannel
@@ -217,7 +218,7 @@ extension HTTPHeaders {
     }
 
     fileprivate mutating func add(_ delivery: Delivery?) {
-        if let delivery { replaceOrAdd(name: Delivery.field, value: "\(delivery.number)") }
+        if let delivery { replaceOrAdd(name: Delivery.field, value: delivery.announce()) }
     }
 
     /// Some servers refuse requests without this field.

@@ -109,31 +109,32 @@ import Testing
                 try await session.response(for: request, config: .server) { $0.retry = .none }
             }
             #expect(error?.code == .cannotConnectToHost)
+            #expect(Delivery.waiting(for: request.url) == 0)
         }
         #expect(start.duration(to: .now) < .seconds(300))
     }
 
     @Test func `a host is given up after some failures without a success`() {
-        let origin = Origin(URL(string: "https://\(UUID().uuidString).invalid"))
-        let establishing = Establishing(to: origin, within: .seconds(600))
+        let url = URL(string: "https://\(UUID().uuidString).invalid")
+        let establishing = Establishing(to: url, within: .seconds(600))
         let error = HTTPClientError.remoteConnectionClosed
         for _ in 0..<6 {
             for _ in 0..<3 { #expect(establishing.pause(after: error) != nil) }
-            Delivery(to: origin).begin()
+            Delivery(to: url).begin()
         }
         for _ in 0..<2 { #expect(establishing.pause(after: error) != nil) }
-        Delivery(to: origin).begin()
+        Delivery(to: url).begin()
         #expect(establishing.pause(after: error) == nil, "other calls may succeed on kept connections for ever")
-        let alone = Establishing(to: origin, within: .seconds(600))
+        let alone = Establishing(to: url, within: .seconds(600))
         for isLast in [false, false, false, true] { #expect((alone.pause(after: error) == nil) == isLast) }
-        #expect(Establishing(to: origin, within: .seconds(600)).pause(after: HTTPClientError.connectTimeout) == nil)
-        #expect(Establishing(to: origin, within: .zero).pause(after: error) == nil)
+        #expect(Establishing(to: url, within: .seconds(600)).pause(after: HTTPClientError.connectTimeout) == nil)
+        #expect(Establishing(to: url, within: .zero).pause(after: error) == nil)
     }
 
     @Test func `waiting for another connection ends with the time limit, unless the request was sent`() async throws {
-        let origin = Origin(URL(string: "https://\(UUID().uuidString).invalid"))
-        let establishing = Establishing(to: origin, within: .milliseconds(200))
-        let delivery = Delivery(to: origin)
+        let url = URL(string: "https://\(UUID().uuidString).invalid")
+        let establishing = Establishing(to: url, within: .milliseconds(200))
+        let delivery = Delivery(to: url)
         // The limit may have passed already on a slow machine.
         _ = establishing.pause(after: HTTPClientError.remoteConnectionClosed)
         if establishing.pause(after: HTTPClientError.remoteConnectionClosed) != nil {
@@ -142,19 +143,40 @@ import Testing
             }
             #expect(error == .connectTimeout)
         }
-        let sent = Delivery(to: origin)
+        let sent = Delivery(to: url)
         sent.begin()
         try await establishing.send(sent) { try await Task.sleep(for: .milliseconds(400)) }
     }
 
-    @Test func `a delivery is found by its number while it lives`() {
-        let origin = Origin(URL(string: "https://a.invalid"))
-        var delivery: Delivery? = Delivery(to: origin)
-        let number = delivery.map { "\($0.number)" } ?? ""
-        #expect(Delivery.numbered(number) === delivery)
-        delivery = nil
-        #expect(Delivery.numbered(number) == nil)
-        #expect(Delivery.numbered("x") == nil)
+    @Test func `an announced delivery is given to one connection, and to none after it was withdrawn`() {
+        let delivery = Delivery(to: nil)
+        let first = delivery.announce()
+        #expect(Delivery.announced(first) === delivery)
+        #expect(Delivery.announced(first) == nil)
+        let second = delivery.announce()
+        #expect(second != first)
+        delivery.withdraw()
+        #expect(Delivery.announced(second) == nil)
+        #expect(Delivery.announced("x") == nil)
+    }
+
+    @Test(arguments: [HTTPRequest.Method.get, .post])
+    func `a cancelled call that waits for a connection leaves nothing behind`(
+        _ method: HTTPRequest.Method
+    ) async throws {
+        try await BlackHole.open { host in
+            let session = URLSession(configuration: .ofTests)
+            defer { session.finishTasksAndInvalidate() }
+            let request = URLRequest.with(.init(host: host)) {
+                $0.method = method
+                if method == .post { $0.body = .data(Data("body".utf8)) }
+            }
+            let call = Task { try await session.response(for: request, config: .server) }
+            try await waitUntil { Delivery.waiting(for: request.url) == 1 }
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+            #expect(Delivery.waiting(for: request.url) == 0)
+        }
     }
 
     @Test func `the number of a delivery is not sent`() async throws {
