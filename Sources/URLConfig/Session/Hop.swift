@@ -7,15 +7,21 @@ struct Hop {
     /// The host of the first request, whose budget limits the retries.
     let host: String
     /// Whether a redirect or a link to the next page has left the origin; from then on, no credentials are sent.
-    var isForeign = false
-    /// The credential for the last challenge, and the origin that sent the challenge.
-    var credential: (URLCredential, Origin)?
-    /// The last request to the first URL as it was sent, with its credential for a challenge.
-    var sent: (request: URLRequest, credential: URLCredential?)?
-    var challenges = 0
+    var isForeign: Bool
+    /// The last request to the first URL as it was sent.
+    var firstSent: URLRequest?
     var redirects = 0
     /// Whether the request was sent again because a reused connection was lost.
     var isRepeated = false
     var attempts = 1
     var hasNewCredentials = false
+
+    init(request: URLRequest, isForeign: Bool = false) {
+        self.request = request
+        self.isForeign = isForeign
+        host = request.url?.host()?.lowercased() ?? ""
+    }
+
+    /// Whether the body can be opened again: not a stream that the caller has opened once.
+    var canBeSentAgain: Bool { request.httpBodyStream == nil }
 }

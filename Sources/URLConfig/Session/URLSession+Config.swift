@@ -78,8 +78,9 @@ extension URLSession {
         public var redaction = Redaction.standard
         /// The delegate of the task, which has priority over the session's delegate.
         ///
-        /// It decides about challenges, redirects and new body streams, and receives the progress of uploads. On Apple
-        /// platforms it receives every callback except the response, the data and the completion.
+        /// On Apple platforms it receives every callback, such as challenges, except the response, the data, the
+        /// completion, redirects and requests for a new body stream. On Linux it receives the progress of uploads.
+        /// ``redirects`` decides about redirects, and `upload(_:for:)` opens bodies again.
         public var taskDelegate: (any URLSessionTaskDelegate)?
         /// Sends requests to servers, by default with the session.
         ///

@@ -57,7 +57,7 @@ extension URLSession.Config {
     /// come back to the closure that makes it.
     static func preset(for request: URLRequest) -> Self {
         var preset = registered(for: request)
-        if WorkScope.contains(SendLoop.closures) {
+        if WorkScope.contains(Call.closures) {
             (preset.fallback, preset.onUnauthorized, preset.validators) = (nil, nil, [])
         }
         return preset

@@ -38,6 +38,6 @@ extension URLSession {
     ) async throws -> DataResponse {
         var config = config ?? .preset(for: request)
         configure(&config)
-        return try await SendLoop(session: self, config: config, fileID: fileID, line: line).response(for: request)
+        return try await Call(session: self, config: config, fileID: fileID, line: line).response(for: request)
     }
 }

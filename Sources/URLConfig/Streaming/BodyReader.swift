@@ -12,7 +12,7 @@ final class BodyReader: Sendable {
         var count: Int64 = 0
     }
 
-    private let loop: SendLoop
+    private let call: Call
     private var response: DataResponse { head.response }
     /// The response without its body.
     let head: Received
@@ -20,16 +20,16 @@ final class BodyReader: Sendable {
     private let isWhole: Bool
     private let state: Locked<State>
 
-    init(_ received: Received, of loop: SendLoop) {
-        self.loop = loop
+    init(_ received: Received, of call: Call) {
+        self.call = call
         head = Received(received.response)
         isWhole = !received.isStream
-        loop.call.progress?.expect(received.response.bodyLength)
+        call.progress?.expect(received.response.bodyLength)
         let body = received.body ?? ResponseBody(received.response.data)
         state = Locked(State(pieces: body.makeAsyncIterator()))
-        guard !isWhole, !loop.reconnects, let deadline = loop.call.config.deadline else { return }
-        let rest = deadline.clamped - loop.call.elapsed()
-        state.set(\.alarm, Alarm(after: rest, loop.call.config.clock) { [weak self] in self?.expire(deadline) })
+        guard !isWhole, !call.reconnects, let deadline = call.config.deadline else { return }
+        let rest = deadline.clamped - call.elapsed()
+        state.set(\.alarm, Alarm(after: rest, call.config.clock) { [weak self] in self?.expire(deadline) })
     }
 
     /// Begins to read.
@@ -55,7 +55,7 @@ final class BodyReader: Sendable {
         guard let pieces = rest else {
             try Task.checkCancellation()
             state.set(\.expired, nil)
-            if let expired { throw loop.failure(loop.expired(expired, response.request), of: response.request) }
+            if let expired { throw call.failure(call.expired(expired, response.request), of: response.request) }
             return nil
         }
         do {
@@ -72,13 +72,13 @@ final class BodyReader: Sendable {
             }
         } catch {
             cancel()
-            throw loop.failure(error, of: response.request)
+            throw call.failure(error, of: response.request)
         }
     }
 
     private func next(of pieces: ResponseBody.AsyncIterator) async throws -> Data? {
-        guard !loop.reconnects, !isWhole else { return try await pieces.next() }
-        return try await loop.inTime(response.request) { try await pieces.next() }
+        guard !call.reconnects, !isWhole else { return try await pieces.next() }
+        return try await call.inTime(response.request) { try await pieces.next() }
     }
 
     /// Ends the transfer if it is still running.
@@ -93,21 +93,21 @@ final class BodyReader: Sendable {
     }
 
     private func count(_ piece: Data) throws {
-        loop.call.progress?.received(piece.count)
+        call.progress?.received(piece.count)
         let count = state.withLock { state in
             state.count += Int64(piece.count)
             return state.count
         }
-        guard !isWhole, let limit = loop.call.config.responseLimit, count > limit else { return }
+        guard !isWhole, let limit = call.config.responseLimit, count > limit else { return }
         let reason = "the body is longer than responseLimit, \(limit.shownAsBytes)"
         throw RequestError(.responseTooLarge, reason: reason, response: response)
     }
 
     private func end() async throws {
         cancel()
-        loop.log.ended(response, bytes: state.withLock { $0.count }, after: loop.call.elapsed())
-        guard let progress = loop.call.progress, !loop.reconnects else { return }
-        try await loop.inTime(response.request) { try await progress.finish() }
+        call.log.ended(response, bytes: state.withLock { $0.count }, after: call.elapsed())
+        guard let progress = call.progress, !call.reconnects else { return }
+        try await call.inTime(response.request) { try await progress.finish() }
     }
 
     private func error(_ reason: String) -> RequestError {

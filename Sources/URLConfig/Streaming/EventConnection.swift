@@ -20,7 +20,7 @@ struct EventConnection {
     }
 
     private let request: URLRequest
-    private let loop: SendLoop
+    private let call: Call
     private var head: Received?
     private var chunks: StreamResponse.Elements<Data>.AsyncIterator?
     /// The time since the head arrived.
@@ -30,10 +30,10 @@ struct EventConnection {
     /// The origin of the events.
     var origin: Origin { Origin(head?.response.url ?? request.url) }
 
-    /// - Parameter loop: Sends only this request.
-    init(_ request: URLRequest, lastEventID: String, of loop: SendLoop) {
+    /// - Parameter call: Sends only this request.
+    init(_ request: URLRequest, lastEventID: String, of call: Call) {
         self.request = request
-        self.loop = loop
+        self.call = call
         parser = EventParser(lastEventID: lastEventID)
     }
 
@@ -54,7 +54,7 @@ struct EventConnection {
         } catch {
             let error = explained(error)
             if !Task.isCancelled, isTransient(error) { return .lost(loss(error)) }
-            loop.log.failed(request, error, after: loop.call.elapsed())
+            call.log.failed(request, error, after: call.elapsed())
             throw error
         }
     }
@@ -66,25 +66,25 @@ struct EventConnection {
             throw RequestError(
                 .invalidRequest, reason: reason + "; set idempotencyKey, or use stream(for:)", request: request)
         }
-        let received = try await loop.received(for: request)
+        let received = try await call.received(for: request)
         let response = received.response
         if response.status == .noContent { return .over }
-        if loop.isTransient(.success(response.status)) {
+        if call.isTransient(.success(response.status)) {
             return .lost(Loss(status: response.status, retryAfter: response.retryAfter))
         }
         try response.validated(status: [.ok]).validated(contentType: .eventStream)
-        let stream = StreamResponse(received, of: loop)
+        let stream = StreamResponse(received, of: call)
         (head, chunks) = (stream.body.head, stream.chunks.makeAsyncIterator())
-        open = loop.call.config.clock.stopwatch()
+        open = call.config.clock.stopwatch()
         return nil
     }
 
     /// Logs that another connection follows.
     func logs(_ loss: Loss, _ delay: Duration) {
-        var attempt = Attempt(status: loss.status, error: loss.error, redaction: loop.call.config.redaction)
-        attempt.duration = loop.call.elapsed()
+        var attempt = Attempt(status: loss.status, error: loss.error, redaction: call.config.redaction)
+        attempt.duration = call.elapsed()
         attempt.note = .init(text: "connecting again after \(delay.shown)")
-        loop.log.again(request, attempt)
+        call.log.again(request, attempt)
     }
 
     private func loss(_ error: (any Error)? = nil) -> Loss {
@@ -93,17 +93,17 @@ struct EventConnection {
 
     /// The parser does not know the response.
     private func explained(_ error: any Error) -> any Error {
-        guard var error = error as? RequestError, error.response == nil, let head else { return loop.final(error) }
+        guard var error = error as? RequestError, error.response == nil, let head else { return call.final(error) }
         error.response = head.response
         error.request = head.response.request
-        return loop.final(error)
+        return call.final(error)
     }
 
     private func isTransient(_ error: any Error) -> Bool {
         if (error as? RequestError)?.code == .deadlineExceeded {
             // Zero or less would pass each time. Without one, it is that of a call that an authenticator made.
-            return loop.call.config.deadline.map { $0 > .zero } ?? true
+            return call.config.deadline.map { $0 > .zero } ?? true
         }
-        return loop.isTransient(.failure(error))
+        return call.isTransient(.failure(error))
     }
 }

@@ -9,7 +9,7 @@
 /// begins with the first page. A loop ends with the last page, with an error, or when the task is cancelled.
 ///
 /// A request that was sent before ends the loop with an error, but a server can name new URLs without end. To limit
-/// the number of pages, leave the loop.
+/// the number of pages, leave the call.
 public struct Pages: AsyncSequence, Sendable {
     let session: URLSession
     let request: URLRequest
@@ -87,7 +87,7 @@ public struct Pages: AsyncSequence, Sendable {
 extension Pages {
     private func page(_ request: URLRequest, isForeign: Bool) async throws -> DataResponse {
         let isForeign = isForeign || Origin(request.url) != Origin(self.request.url)
-        return try await SendLoop(session: session, config: config, fileID: fileID, line: line, isForeign: isForeign)
+        return try await Call(session: session, config: config, fileID: fileID, line: line, isForeign: isForeign)
             .response(for: request).validated()
     }
 

@@ -1,4 +1,4 @@
-/// The events of a server, over as many connections as it takes, to read in a loop.
+/// The events of a server, over as many connections as it takes, to read in a call.
 ///
 /// See ``Foundation/URLSession/events(for:config:lastEventID:fileID:line:_:)``.
 public struct ServerSentEvents: AsyncSequence, Sendable {
@@ -43,9 +43,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         var (request, config) = (request, config)
         request.setValue(origin == Origin(request.url) ? id : nil, forHTTPHeaderField: Self.lastEventID)
         config.redirects = config.redirects.adding(id, for: Self.lastEventID, at: origin)
-        let loop = SendLoop(
+        let call = Call(
             session: session, config: config, fileID: fileID, line: line, isStream: true, reconnects: true)
-        return EventConnection(request, lastEventID: lastEventID, of: loop)
+        return EventConnection(request, lastEventID: lastEventID, of: call)
     }
 
     /// The ID for the field; `nil` if there is none or it cannot be sent.

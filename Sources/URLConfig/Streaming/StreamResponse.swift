@@ -12,9 +12,9 @@ public struct StreamResponse: Sendable {
     private var response: DataResponse
     let body: BodyReader
 
-    init(_ received: Received, of loop: SendLoop) {
+    init(_ received: Received, of call: Call) {
         response = received.response
-        body = BodyReader(received, of: loop)
+        body = BodyReader(received, of: call)
     }
 
     /// The request as it was sent, credentials included.
@@ -67,7 +67,7 @@ public struct StreamResponse: Sendable {
         return self
     }
 
-    /// Reads the whole body, instead of a loop.
+    /// Reads the whole body, instead of a call.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The response with its content.

@@ -29,7 +29,7 @@ extension URLSession {
     ) async throws -> StreamResponse {
         var config = config ?? .preset(for: request)
         configure(&config)
-        let loop = SendLoop(session: self, config: config, fileID: fileID, line: line, isStream: true)
-        return StreamResponse(try await loop.received(for: request), of: loop)
+        let call = Call(session: self, config: config, fileID: fileID, line: line, isStream: true)
+        return StreamResponse(try await call.received(for: request), of: call)
     }
 }

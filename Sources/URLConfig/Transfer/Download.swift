@@ -10,7 +10,7 @@ struct Download: Sendable {
         let attempts: Int
     }
 
-    let loop: SendLoop
+    let call: Call
     let request: URLRequest
     let target: URL
     let overwrites: Bool
@@ -18,7 +18,7 @@ struct Download: Sendable {
     /// Downloads the file, and logs an error.
     func response() async throws -> FileResponse {
         do {
-            try loop.check(request)
+            try call.check(request)
             try Resumption.check(request)
             let part = try await PartWriter.opened(target, overwrites: overwrites, for: request)
             do {
@@ -30,18 +30,18 @@ struct Download: Sendable {
                 throw error
             }
         } catch {
-            var error = loop.final(error)
+            var error = call.final(error)
             if var known = error as? RequestError, known.request == nil {
                 known.request = request
                 error = known
             }
-            loop.log.failed(request, error, after: loop.call.elapsed())
+            call.log.failed(request, error, after: call.elapsed())
             throw error
         }
     }
 
     private func response(in part: PartWriter) async throws -> FileResponse {
-        let first = loop.firstHop(for: request)
+        let first = call.firstHop(for: request)
         var mark: Int64?
         var startsOver = false
         var attempts = first.attempts
@@ -51,17 +51,17 @@ struct Download: Sendable {
             hop.attempts = attempts
             let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
             resumption.prepare(&hop.request)
-            let opened = try await loop.inTime(request) { [hop] in try await send(hop, resumption, part) }
+            let opened = try await call.inTime(request) { [hop] in try await send(hop, resumption, part) }
             hop.attempts = opened.attempts
             let head = opened.received.response
             switch opened.decision {
             case .again(let reason):
-                loop.note(hop, "again from the start: \(reason)")
+                call.note(hop, "again from the start: \(reason)")
                 // The part is kept for a later run, in case the next request fails.
                 (startsOver, attempts) = (true, hop.attempts)
                 continue
             case .complete(let total):
-                loop.note(hop, "for the last byte")
+                call.note(hop, "for the last byte")
                 try await part.run { try $0.resume(total..<total, total: total, for: opened.requester) }
                 attempts = hop.attempts
                 continue
@@ -85,10 +85,10 @@ struct Download: Sendable {
             do {
                 try await receive(opened.received, in: part)
                 if try await !part.run({ $0.needsMore }) { return try await finish(head, in: part) }
-                loop.note(hop, "for the next bytes")
+                call.note(hop, "for the next bytes")
             } catch {
                 if try await part.takeChange() {
-                    loop.note(hop, "again from the start: another program has changed the part")
+                    call.note(hop, "again from the start: another program has changed the part")
                     (mark, startsOver, attempts) = (nil, true, hop.attempts)
                     continue
                 }
@@ -96,7 +96,12 @@ struct Download: Sendable {
                 // bytes at a time must not be asked forever. Bytes that arrive once more are no progress.
                 let count = try await part.run { $0.count }
                 if count >= (mark ?? 0) + Self.progress { (mark, hop.attempts) = (count, 1) }
-                guard try await loop.retried(&hop, head.request, .failure(error)) else { throw error }
+                let outcome = Outcome(result: .failure(error))
+                guard
+                    let retry = Step.retry(
+                        after: outcome, of: head.request, hop, call.config, remaining: call.remaining),
+                    try await call.prepares(retry, &hop, outcome)
+                else { throw error }
             }
             attempts = hop.attempts
         }
@@ -106,16 +111,16 @@ struct Download: Sendable {
     private func send(_ hop: Hop, _ resumption: Resumption, _ part: PartWriter) async throws -> Opened {
         // Before the response, which may change the cookies.
         var sent = Transport.Request(
-            urlRequest: hop.request, session: loop.session, allowsSessionCredentials: true, call: loop.call,
-            credential: nil
-        ).complete(loop.session.configuration, usesSharedCookies: loop.transport.isURLSession)
-        let (received, last) = try await loop.lastResponse(of: hop)
+            urlRequest: hop.request, session: call.session, allowsSessionCredentials: true,
+            conditions: call.conditions
+        ).complete(call.session.configuration, usesSharedCookies: call.transport.isURLSession)
+        let (received, last) = try await call.lastResponse(of: hop)
         let head = received.response
-        sent.url = last.sent?.request.url
-        for (name, value) in last.sent?.request.allHTTPHeaderFields ?? [:] {
+        sent.url = last.firstSent?.url
+        for (name, value) in last.firstSent?.allHTTPHeaderFields ?? [:] {
             sent.setValue(value, forHTTPHeaderField: name)
         }
-        let requester = Requester(sent, last.sent?.credential, loop.call.config.redaction)
+        let requester = Requester(sent, call.config.redaction)
         var decision = resumption.decision(head.status, head.headerFields, of: head.url)
         if resumption.start > 0, try await !part.run({ $0.belongs(to: requester) }) {
             // What is known about the part, such as its length, is not known about the file of another user.
@@ -131,8 +136,8 @@ struct Download: Sendable {
         // The next response is the one that counts.
         case .again, .complete: break
         case .refuse where head.isSuccess:
-            opened.received = try await loop.validated(received.withContent(loop.call.config.clock))
-        default: opened.received = try await loop.validated(received)
+            opened.received = try await call.validated(received.withContent(call.config.clock))
+        default: opened.received = try await call.validated(received)
         }
         return opened
     }
@@ -140,53 +145,53 @@ struct Download: Sendable {
     private func receive(_ received: Received, in part: PartWriter) async throws {
         let head = received.response
         let body = received.body ?? ResponseBody(head.data)
-        let start = loop.call.elapsed()
+        let start = call.elapsed()
         let offset = try await part.run { $0.count }
         do {
-            try await loop.inTime(request) {
+            try await call.inTime(request) {
                 var count = offset
                 for try await piece in body {
                     try Task.checkCancellation()
                     count += Int64(piece.count)
-                    loop.call.progress?.received(piece.count)
+                    call.progress?.received(piece.count)
                     try checkLimit(count, head)
                     try await part.append(piece)
                 }
                 // A body may also end because the task is cancelled.
                 try Task.checkCancellation()
             }
-            loop.endBody(after: loop.call.elapsed() - start)
+            call.attempts.endBody(after: call.elapsed() - start)
         } catch {
-            var error = error.hiding(loop.call.config.redaction)
+            var error = error.hiding(call.config.redaction)
             if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
                 known.response = head
                 error = known
             }
-            loop.endBody(after: loop.call.elapsed() - start, error)
+            call.attempts.endBody(after: call.elapsed() - start, error)
             throw error
         }
     }
 
     private func finish(_ head: DataResponse, in part: PartWriter) async throws -> FileResponse {
-        if let progress = loop.call.progress { try await loop.inTime(request) { try await progress.finish() } }
+        if let progress = call.progress { try await call.inTime(request) { try await progress.finish() } }
         let byteCount = try await part.run { part in
             let count = part.count
             try part.finish()
             return count
         }
-        let duration = loop.call.elapsed()
-        loop.log.ended(head, bytes: byteCount, after: duration)
+        let duration = call.elapsed()
+        call.log.ended(head, bytes: byteCount, after: duration)
         return FileResponse(
-            head, file: target, byteCount: byteCount, duration: duration, attempts: loop.attempts)
+            head, file: target, byteCount: byteCount, duration: duration, attempts: call.attempts.all)
     }
 
     private func expect(_ total: Int64?, after count: Int64) {
-        loop.call.progress?.begin(after: count)
-        loop.call.progress?.expect(total)
+        call.progress?.begin(after: count)
+        call.progress?.expect(total)
     }
 
     private func checkLimit(_ count: Int64?, _ head: DataResponse) throws {
-        guard let limit = loop.call.config.responseLimit, let count, count > limit else { return }
+        guard let limit = call.config.responseLimit, let count, count > limit else { return }
         let reason = "the file is longer than responseLimit, \(limit.shownAsBytes)"
         throw RequestError(.responseTooLarge, reason: reason, response: head)
     }

@@ -38,12 +38,10 @@ struct Requester: Sendable {
     /// It contains secrets.
     private let text: String
 
-    /// - Parameters:
-    ///   - request: The request, with the fields of the session and of the authenticator.
-    ///   - credential: The credential for a challenge, if there was one.
-    init(_ request: URLRequest, _ credential: URLCredential? = nil, _ redaction: Redaction = .standard) {
+    /// - Parameter request: The request, with the fields of the session and of the authenticator.
+    init(_ request: URLRequest, _ redaction: Redaction = .standard) {
         let url = request.url
-        let parts = [url?.user(), url?.password(), url?.query(), credential?.user, credential?.password]
+        let parts = [url?.user(), url?.password(), url?.query()]
         // The fields of a trace are new for each request.
         let fields = (request.allHTTPHeaderFields ?? [:])
             .filter { redaction.isCredential($0.key) && !Redaction.isOfTrace($0.key) }

@@ -42,7 +42,7 @@ extension URLSession {
     ) async throws -> FileResponse {
         var config = config ?? .preset(for: request)
         configure(&config)
-        let loop = SendLoop(session: self, config: config, fileID: fileID, line: line, isStream: true)
-        return try await Download(loop: loop, request: request, target: target, overwrites: overwrites).response()
+        let call = Call(session: self, config: config, fileID: fileID, line: line, isStream: true)
+        return try await Download(call: call, request: request, target: target, overwrites: overwrites).response()
     }
 }

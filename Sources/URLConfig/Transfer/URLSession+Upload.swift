@@ -31,7 +31,7 @@ extension URLSession {
     ) async throws -> DataResponse {
         var config = config ?? .preset(for: request)
         configure(&config)
-        let loop = SendLoop(session: self, config: config, fileID: fileID, line: line, upload: source)
-        return try await loop.response(for: request)
+        let call = Call(session: self, config: config, fileID: fileID, line: line, upload: source)
+        return try await call.response(for: request)
     }
 }

@@ -11,7 +11,7 @@ struct AttemptLimits: Sendable {
     init(silence: Duration?, whole: Duration?, of request: Transport.Request) {
         self.silence = silence
         self.whole = whole
-        clock = request.call.config.clock
+        clock = request.conditions.clock
         elapsed = clock.stopwatch()
         url = request.urlRequest.url
     }

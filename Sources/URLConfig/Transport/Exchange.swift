@@ -5,13 +5,12 @@
 /// exchange. Then it cancels the task on another queue, because cancelling blocks. Refusing a redirect does not block:
 /// it adds to a queue. Making an alarm under the lock does not block either.
 ///
-/// Foundation never follows a redirect: the redirect is the response, and the send loop follows it.
+/// Foundation never follows a redirect: the redirect is the response, and the call follows it.
 final class Exchange: NSObject, URLSessionDataDelegate {
     private struct State {
         var task: URLSessionTask?
         var head: URLResponse?
         var body: BodyBuffer
-        var challenge: URLAuthenticationChallenge?
         var isFromCache = false
         /// Whether the task was suspended, because its bytes are read slowly.
         var isPaused = false
@@ -38,7 +37,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         self.canPause = canPause && !request.isWhole
         shadow = ShadowSession.of(request.session)
         let memory = request.isWhole || canPause ? Int.max : ShadowSession.bufferSize
-        state = Locked(State(body: BodyBuffer(limit: request.call.config.responseLimit, memory: memory)))
+        state = Locked(State(body: BodyBuffer(limit: request.conditions.responseLimit, memory: memory)))
     }
 
     /// Starts a task, unless the exchange is over.
@@ -58,8 +57,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     var task: URLSessionTask? { state.withLock { $0.task } }
     var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
     var isFromCache: Bool { state.withLock { $0.isFromCache } }
-    /// The server's request for credentials, which ended the exchange.
-    var challenge: URLAuthenticationChallenge? { state.withLock { $0.challenge } }
 
     /// Waits until the exchange is over, for one caller only; cancelling the caller's task ends the exchange.
     func waitForEnd() async {
@@ -108,16 +105,11 @@ final class Exchange: NSObject, URLSessionDataDelegate {
                 return (arrival, state.result)
             }
             if let arrival { return arrival }
-            do {
-                if let result {
-                    try result.get()
-                    return nil
-                }
-                try await reader.value { self.finish(throwing: CancellationError()) }
-            } catch is Transport.LostConnection {
-                // It is made here: an error in the state that keeps the exchange would be a reference cycle.
-                throw URLError(Transport.LostConnection(exchange: self), of: self.request.urlRequest)
+            if let result {
+                try result.get()
+                return nil
             }
+            try await reader.value { self.finish(throwing: CancellationError()) }
         }
     }
 
@@ -125,9 +117,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         finish(.failure(error))
     }
 
-    /// Ends the exchange with what has arrived, because the server wants credentials.
-    func finish(_ challenge: URLAuthenticationChallenge) {
-        state.set(\.challenge, challenge)
+    /// Ends the exchange with what has arrived.
+    func finish() {
         finish(.success(()))
     }
 
@@ -137,7 +128,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Ends the exchange when nothing was sent or received for this time.
     func finish(afterSilenceOf limit: Duration) {
-        let silence = state.withLock { $0.silence } ?? request.call.config.clock.stopwatch()
+        let silence = state.withLock { $0.silence } ?? request.conditions.clock.stopwatch()
         let elapsed = silence()
         guard elapsed < limit else { return finish(throwing: timedOut(after: limit)) }
         state.withLock { if $0.silence == nil { $0.silence = silence } }
@@ -151,7 +142,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     private func keep(
         _ alarm: WritableKeyPath<State, Alarm?>, after delay: Duration, _ fire: @escaping @Sendable (Exchange) -> Void
     ) {
-        let clock = request.call.config.clock
+        let clock = request.conditions.clock
         // The alarm is made while the lock is held: if it fired before it is kept, it would release its own successor.
         // The old alarm is returned, so that it is released afterwards.
         _ = state.withLock { state in
@@ -190,7 +181,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     /// Restarts the time of silence, because bytes were sent or received.
     func move() {
         guard state.withLock({ $0.silence != nil }) else { return }
-        state.set(\.silence, request.call.config.clock.stopwatch())
+        state.set(\.silence, request.conditions.clock.stopwatch())
     }
 
     func urlSession(
@@ -211,7 +202,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        if request.isWhole, let progress = request.call.progress, 200...299 ~= head?.statusCode ?? 0 {
+        if request.isWhole, let progress = request.conditions.progress, 200...299 ~= head?.statusCode ?? 0 {
             progress.received(data.count)
         }
         do {
@@ -219,6 +210,25 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             pauseIfFull()
         } catch {
             finish(throwing: error)
+        }
+    }
+
+    /// Opens the body again; a stream that the caller has opened cannot be opened again.
+    ///
+    /// Apple platforms call this after a challenge or a lost connection. On Linux the call decides.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        do {
+            guard let (stream, length) = try request.replacement?.opened() else { return completionHandler(nil) }
+            guard length == request.urlRequest.declaredLength else {
+                throw RequestError(.invalidRequest, reason: "body: its length has changed since it was sent")
+            }
+            completionHandler(stream)
+        } catch {
+            finish(throwing: error)
+            completionHandler(nil)
         }
     }
 

@@ -5,13 +5,10 @@ final class Received: Sendable {
     let response: DataResponse
     /// The body of a stream; it is `nil` in a whole response.
     private let stream: Locked<ResponseBody?>?
-    /// Asks the delegates about the response; `nil` without a task of a session.
-    let exchange: Exchange?
 
-    init(_ response: DataResponse, body: ResponseBody? = nil, _ exchange: Exchange? = nil) {
+    init(_ response: DataResponse, body: ResponseBody? = nil) {
         self.response = response
         stream = body.map { Locked($0) }
-        self.exchange = exchange
     }
 
     /// The body; `nil` if the response contains it, or if it was ended.
@@ -58,47 +55,39 @@ extension Received {
         }
         var response = response
         response.data = buffer.withLock { $0.data }
-        return Received(response, body: ResponseBody(response.data, then: rest, failure), exchange)
+        return Received(response, body: ResponseBody(response.data, then: rest, failure))
     }
 }
 
 extension Transport.Response {
-    /// A response whose body will be read by the caller.
-    func opened(_ request: Transport.Request) -> Received {
-        var head = head(of: request)
-        head.duration = request.call.elapsed()
-        return Received(head, body: body, exchange)
-    }
-
     /// A response with its whole body.
-    func collected(_ request: Transport.Request) async throws -> Received {
-        if status.kind == .successful, request.urlRequest.httpMethod != "HEAD" {
-            request.call.progress?.expect(headerFields.decodedLength)
+    ///
+    /// - Parameters:
+    ///   - head: The response without its body.
+    ///   - elapsed: The time since the call began.
+    func collected(
+        _ head: DataResponse, _ conditions: Transport.Conditions, _ elapsed: () -> Duration
+    ) async throws -> Received {
+        if status.kind == .successful, head.request.httpMethod != "HEAD" {
+            conditions.progress?.expect(headerFields.decodedLength)
         }
-        var response = head(of: request)
-        var buffer = BodyBuffer(limit: request.call.config.responseLimit)
+        var response = head
+        var buffer = BodyBuffer(limit: conditions.responseLimit)
         do {
-            let isReported = exchange?.request.isWhole == true || status.kind != .successful
-            let progress = isReported ? nil : request.call.progress
+            let progress = isReported || status.kind != .successful ? nil : conditions.progress
             for try await piece in body {
                 progress?.received(piece.count)
                 try buffer.receive(piece)
             }
         } catch var error as RequestError where error.code == .responseTooLarge && error.response == nil {
             response.data = buffer.data
-            response.duration = request.call.elapsed()
+            response.duration = elapsed()
             error.response = response
             throw error
         }
         response.data = buffer.data
-        response.duration = request.call.elapsed()
-        response.fromCache = exchange?.isFromCache ?? false
-        return Received(response, exchange)
-    }
-
-    private func head(of request: Transport.Request) -> DataResponse {
-        var head = DataResponse(request: request.urlRequest, url: url, status: status, headerFields: headerFields)
-        (head.redaction, head.decoder) = (request.call.config.redaction, request.call.config.customDecoder)
-        return head
+        response.duration = elapsed()
+        response.fromCache = isFromCache
+        return Received(response)
     }
 }

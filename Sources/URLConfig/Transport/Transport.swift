@@ -48,6 +48,20 @@ public struct Transport: Sendable {
                 throw URLError(lost, of: request.urlRequest)
             }
         }
+
+        /// The same for a body that may be large.
+        func opened(_ request: Request, _ limits: AttemptLimits) async throws -> Response {
+            var request = request
+            request.isWhole = false
+            guard limits.isNeeded else { return try await response(to: request) }
+            // While a body is sent, only the transport knows whether there is silence.
+            let hasBody = request.body != nil
+            var response = try await limits.run(isSilence: !hasBody) { [request] in
+                try await self.response(to: request)
+            }
+            response.body = response.body.limited(limits)
+            return response
+        }
     }
 
     /// `nil` for ``urlSession``.
@@ -110,138 +124,43 @@ public struct Transport: Sendable {
     /// The transport for a call of this task.
     var forThisTask: Self { WorkScope.contains(custom) ? .urlSession : self }
 
-    /// Sends a request once and collects the body of the response.
+    /// Sends a request of a call once, within the time limits of an attempt.
     ///
-    /// - Throws: The errors of ``send(_:)`` and ``RequestError/Code/responseTooLarge``.
-    func collected(_ request: Request) async throws -> Received {
-        var whole = request
-        whole.isWhole = true
-        guard let custom else { return try await URLSessionTransport.response(to: whole).collected(request) }
+    /// - Parameter read: Receives the response when its head has arrived.
+    /// - Throws: The errors of ``send(_:)`` and of the function. If a time limit passes later, reading the body throws.
+    func attempt<Value: Sendable>(
+        _ request: Request, then read: @escaping @Sendable (Response) async throws -> Value
+    ) async throws -> Value {
+        guard let custom else { return try await read(URLSessionTransport.response(to: request)) }
+        let sessionLimit = custom.sessionLimit?(request)
         // A transfer has no time limit for the whole attempt, but one for each piece.
-        guard !request.call.isTransfer else { return try await opened(request).collected(request) }
-        let limit = request.urlRequest.timeLimit(within: custom.sessionLimit?(request))
-        // The separate task of a time limit costs half as much as a small call.
-        if limit == nil, custom.sessionLimit != nil { return try await custom.response(to: whole).collected(request) }
-        return try await withDeadline(limit, request.call.config.clock) {
-            URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
-        } operation: { [whole] in
-            try await custom.response(to: whole).collected(request)
+        guard !request.conditions.isTransfer else {
+            let silence = custom.watchesSilence ? nil : request.urlRequest.customTimeLimit
+            let limits = AttemptLimits(silence: silence, whole: sessionLimit, of: request)
+            return try await read(custom.opened(request, limits))
         }
-    }
-
-    /// Sends a request once, and returns the response when its head has arrived.
-    ///
-    /// - Throws: The errors of ``send(_:)``. Reading the body throws if a time limit of the attempt passes.
-    func opened(_ request: Request) async throws -> Response {
-        guard let custom else { return try await URLSessionTransport.response(to: request) }
-        let limits = AttemptLimits(
-            silence: custom.watchesSilence ? nil : request.urlRequest.customTimeLimit,
-            whole: custom.sessionLimit?(request), of: request)
-        guard limits.isNeeded else { return try await custom.response(to: request) }
-        // While a body is sent, only the transport knows whether there is silence.
-        let hasBody = request.body != nil
-        var response = try await limits.run(isSilence: !hasBody) { try await custom.response(to: request) }
-        response.body = response.body.limited(limits)
-        return response
+        let limit = request.urlRequest.timeLimit(within: sessionLimit)
+        // The separate task of a time limit costs half as much as a small call.
+        if limit == nil, custom.sessionLimit != nil { return try await read(custom.response(to: request)) }
+        return try await withDeadline(limit, request.conditions.clock) {
+            URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
+        } operation: {
+            try await read(custom.response(to: request))
+        }
     }
 }
 
 extension Transport {
-    /// The request that a transport receives.
-    public struct Request: Sendable {
-        /// The method, URL, header fields and `timeoutInterval`.
-        ///
-        /// It does not yet contain the fields that the session's configuration adds, such as cookies.
-        public var urlRequest: URLRequest
-        /// The session of the call, whose configuration a transport may use.
-        public let session: URLSession
-        /// Whether the credentials of the session's configuration may be sent: not after a redirect to another origin.
-        public let allowsSessionCredentials: Bool
-        let call: Call
-        /// The credential for the last challenge, and the origin that sent the challenge.
-        let credential: (URLCredential, Origin)?
-        /// Whether a transport may wait for the body before it returns the head.
-        ///
-        /// This needs fewer changes of threads.
-        var isWhole = false
-        /// The body that a transport has set, if `urlRequest` cannot contain it.
-        private(set) var replacement: Body?
-
-        /// The body; `nil` for none.
-        ///
-        /// A transport may replace it and then send the request with another transport.
-        public var body: Body? {
-            get {
-                if let replacement { return replacement }
-                if let data = urlRequest.httpBody { return data.isEmpty ? nil : .data(data) }
-                guard urlRequest.httpBodyStream != nil else { return nil }
-                return .stream(length: urlRequest.declaredLength) { [urlRequest] in
-                    urlRequest.httpBodyStream ?? InputStream(data: Data())
-                }
-            }
-            set {
-                urlRequest.httpBodyStream = nil
-                urlRequest.httpBody = nil
-                urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
-                replacement = newValue
-                if case .data(let data) = newValue { (urlRequest.httpBody, replacement) = (data, nil) }
-            }
-        }
-
-        /// The request with the fields and cookies of the session's configuration, for a transport that does not use
-        /// the session.
-        ///
-        /// Its own fields have priority. Credentials are left out where ``allowsSessionCredentials`` is `false`.
-        /// Cookies of `HTTPCookieStorage.shared` are left out: on a server, they may belong to other users.
-        public var completeURLRequest: URLRequest { complete(session.configuration) }
-
-        /// - Parameter usesSharedCookies: Whether the cookies of `HTTPCookieStorage.shared` belong to it.
-        func complete(_ configuration: URLSessionConfiguration, usesSharedCookies: Bool = false) -> URLRequest {
-            var complete = urlRequest
-            SessionFields(configuration, usesSharedCookies: usesSharedCookies)
-                .add(to: &complete, without: allowsSessionCredentials ? nil : call.config.redaction)
-            call.config.redaction.known.add(complete)
-            return complete
-        }
-
-        /// Stores the cookies of a response as the session's configuration says, for a transport that does not use the
-        /// session.
-        ///
-        /// In `HTTPCookieStorage.shared`, nothing is stored. Each `Set-Cookie` field is one cookie (RFC 6265 §3).
-        public func storeCookies(of response: Response) {
-            let values = response.headerFields[values: .setCookie]
-            guard !values.isEmpty else { return }
-            SessionFields(session.configuration, usesSharedCookies: false)
-                .storeCookies(values, from: urlRequest.url, to: urlRequest)
-        }
-
-        /// Opens a replaced body as the stream of `urlRequest`; ``body`` can be opened again.
-        mutating func openBody() throws {
-            if let (stream, length) = try replacement?.opened() {
-                urlRequest.httpBodyStream = stream
-                if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
-            } else {
-                try urlRequest.httpBodyStream?.checkIsUnread()
-            }
-        }
-    }
-
     /// Throw this from a transport if a reused connection was closed before a response.
     ///
     /// The server may have processed the request. So the call sends it once more only if its method is idempotent
     /// (RFC 9110 §9.2.2). Otherwise the call throws `URLError` with code `.networkConnectionLost`.
     public struct LostConnection: Error {
         let underlyingError: (any Error)?
-        var exchange: Exchange?
 
         /// - Parameter underlyingError: The cause; by default none.
         public init(underlyingError: (any Error)? = nil) {
             self.underlyingError = underlyingError
-        }
-
-        init(exchange: Exchange) {
-            self.init()
-            self.exchange = exchange
         }
     }
 
@@ -255,8 +174,11 @@ extension Transport {
         public var url: URL?
         /// The body.
         public var body: ResponseBody
-        /// Asks the delegates about the response; `nil` without a task of a session.
-        var exchange: Exchange?
+        /// Whether the progress was told of the body when it arrived.
+        var isReported = false
+        var isFromCache = false
+        /// Hides the secrets of the call; by default, those that the defaults name.
+        var redaction: Redaction?
 
         /// A response.
         ///
@@ -277,13 +199,9 @@ extension Transport {
     }
 }
 
-extension Transport.Request: RedactedReflectable {
-    var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(call.config.redaction))] }
-}
-
 extension Transport.Response: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
-        let redaction = exchange?.request.call.config.redaction ?? URLSession.Config.default.redaction
+        let redaction = redaction ?? URLSession.Config.default.redaction
         return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
     }
 }

@@ -13,77 +13,7 @@ extension URLSessionTransport {
 extension Transport.Request {
     /// The delegate that receives the callbacks of a task.
     var callerDelegate: (any URLSessionTaskDelegate)? {
-        call.config.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
-    }
-}
-
-extension Exchange {
-    /// The credential for the server's challenge, from the caller's delegate or the session's storage.
-    ///
-    /// - Parameter refusals: The number of credentials that were refused before.
-    /// - Throws: `URLError` with code `.cancelled` if the delegate cancels the challenge.
-    func credential(after refusals: Int) async throws -> URLCredential? {
-        guard let task, let challenge, let sender = challenge.sender,
-            challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
-        else { return nil }
-        let stored = request.session.configuration.urlCredentialStorage?
-            .credential(for: challenge.protectionSpace)
-        let proposed = refusals == 0 ? challenge.proposedCredential ?? stored : nil
-        guard let delegate = request.callerDelegate else { return proposed }
-        let challenged = URLAuthenticationChallenge(
-            protectionSpace: challenge.protectionSpace, proposedCredential: proposed, previousFailureCount: refusals,
-            failureResponse: challenge.failureResponse, error: nil, sender: sender)
-        let decision: (URLSession.AuthChallengeDisposition, URLCredential?) =
-            try await asked(for: request.urlRequest) { [request] decide in
-                delegate.urlSession(request.session, task: task, didReceive: challenged) { decide(($0, $1)) }
-            }
-        switch decision {
-        case (.useCredential, let credential): return credential
-        case (.performDefaultHandling, _): return proposed
-        case (.cancelAuthenticationChallenge, _): throw URLError(.cancelled)
-        default: return nil
-        }
-    }
-
-    /// Waits until Foundation reports a challenge; before that, it reads the whole body of the refusal.
-    func waitForChallenge(_ head: HTTPURLResponse) async {
-        guard head.statusCode == 401, let field = head.value(forHTTPHeaderField: "WWW-Authenticate"),
-            field.lowercased().contains("basic"),
-            request.callerDelegate != nil || request.session.configuration.urlCredentialStorage != nil
-        else { return }
-        let limit = Duration.seconds(10)
-        await withTimeLimit(limit, request.call.config.clock) {
-            self.finish(throwing: URLError(timedOut: head.url, after: limit))
-        } operation: {
-            await waitForEnd()
-        }
-    }
-
-    func redirected(
-        by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        guard let task, let delegate = request.callerDelegate else { return decide(next) }
-        delegate.urlSession(
-            request.session, task: task, willPerformHTTPRedirection: head, newRequest: next, completionHandler: decide)
-    }
-
-    func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
-        guard let task, let delegate = request.callerDelegate else { return give(nil) }
-        delegate.urlSession(request.session, task: task, needNewBodyStream: give)
-    }
-}
-
-extension URLCredentialStorage {
-    /// Compares the properties of protection spaces: Foundation compares identities, and each challenge has a new one.
-    fileprivate func credential(for space: URLProtectionSpace) -> URLCredential? {
-        let scheme = space.protocol == "https" ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP
-        let methods = [space.authenticationMethod, NSURLAuthenticationMethodDefault]
-        let stored = allCredentials.keys.first { stored in
-            (stored.host.lowercased(), stored.port, stored.realm) == (space.host.lowercased(), space.port, space.realm)
-                && [space.protocol, scheme].contains(stored.protocol) && !stored.isProxy()
-                && methods.contains(stored.authenticationMethod)
-        }
-        return stored.flatMap { defaultCredential(for: $0) }
+        conditions.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
     }
 }
 
@@ -127,9 +57,9 @@ struct ShadowSession: Sendable {
         // Foundation would turn an infinite time into a date in the past.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
         if limit != urlRequest.timeoutInterval { urlRequest.timeoutInterval = limit }
-        request.call.config.redaction.known.add(urlRequest)
+        request.conditions.redaction.known.add(urlRequest)
         // At another origin, a session without the credentials sends this request and no other.
-        guard !request.allowsSessionCredentials, configuration.removeCredentials(request.call.config.redaction) else {
+        guard !request.allowsSessionCredentials, configuration.removeCredentials(request.conditions.redaction) else {
             exchange.begin {
                 // An invalidated session raises an exception here. Swift cannot catch it, and no property shows it.
                 let task = request.session.dataTask(with: urlRequest)
@@ -151,14 +81,9 @@ struct ShadowSession: Sendable {
 extension Exchange {
     /// The caller's delegates, the one for the task first.
     var callerDelegates: [any URLSessionDelegate] {
-        let delegates: [(any URLSessionDelegate)?] = [request.call.config.taskDelegate, request.session.delegate]
+        let delegates: [(any URLSessionDelegate)?] = [request.conditions.taskDelegate, request.session.delegate]
         return delegates.compactMap { $0 }
     }
-
-    func waitForChallenge(_ head: HTTPURLResponse) async {}
-
-    // Foundation asks for credentials itself.
-    func credential(after refusals: Int) async throws -> URLCredential? { nil }
 
     /// Calls an optional method of the first delegate that implements it; the call returns `nil` if it is missing.
     func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
@@ -166,27 +91,11 @@ extension Exchange {
         return callerDelegates.contains { ($0 as? any URLSessionTaskDelegate).flatMap { ask($0, task) } != nil }
     }
 
-    func redirected(
-        by head: HTTPURLResponse, to next: URLRequest, decide: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        let decides = isAsked {
-            $0.urlSession?(
-                request.session, task: $1, willPerformHTTPRedirection: head, newRequest: next,
-                completionHandler: decide)
-        }
-        if !decides { decide(next) }
-    }
-
-    func newBodyStream(_ give: @escaping @Sendable (InputStream?) -> Void) {
-        let gives = isAsked { $0.urlSession?(request.session, task: $1, needNewBodyStream: give) }
-        if !gives { give(nil) }
-    }
-
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        request.call.progress?.sent(totalBytesSent, of: request.urlRequest.bodyLength ?? totalBytesExpectedToSend)
+        request.conditions.progress?.sent(totalBytesSent, of: request.urlRequest.bodyLength ?? totalBytesExpectedToSend)
         // Opening the body of an upload again throws if its file has another size now.
         if let length = request.urlRequest.declaredLength, totalBytesSent >= length {
             do { _ = try request.replacement?.opened() } catch { finish(throwing: error) }

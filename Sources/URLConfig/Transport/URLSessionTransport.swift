@@ -6,7 +6,7 @@ enum URLSessionTransport {
         try request.openBody()
         let exchange = Exchange(request)
         let unread = Unread(exchange: exchange)
-        let limits = [request.call.attemptLimit(of: request.urlRequest), exchange.shadow.resourceLimit]
+        let limits = [request.conditions.attemptLimit(of: request.urlRequest), exchange.shadow.resourceLimit]
         if let limit = limits.compactMap({ $0 }).min() { exchange.finish(after: limit) }
         exchange.shadow.begin(exchange)
         if request.isWhole { await exchange.waitForEnd() }
@@ -15,12 +15,12 @@ enum URLSessionTransport {
         guard let head = exchange.head, 0...999 ~= head.statusCode else {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
-        if !request.isWhole { await exchange.waitForChallenge(head) }
         exchange.shadow.received(head, to: request.urlRequest)
         var response = Transport.Response(
             status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url,
             body: ResponseBody(unfolding: { try await unread.exchange.piece() }))
-        response.exchange = exchange
+        (response.isReported, response.isFromCache) = (request.isWhole, exchange.isFromCache)
+        response.redaction = request.conditions.redaction
         return response
     }
 }
@@ -39,14 +39,13 @@ private final class Unread: Sendable {
 extension URLError {
     private static let lostConnectionKey = "URLConfigLostConnection"
 
+    /// Whether a reused connection was closed before a response to a request that may be sent again.
+    ///
     /// It is part of the error, because a transport may send several requests and throw the error of any of them.
-    var lostConnection: Transport.LostConnection? {
-        errorUserInfo[Self.lostConnectionKey] as? Transport.LostConnection
-    }
+    var isLostConnection: Bool { errorUserInfo[Self.lostConnectionKey] != nil }
 
-    var withoutConnection: URLError {
-        URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey })
-    }
+    /// The error as the caller receives it.
+    var withoutMark: URLError { URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey }) }
 
     init(_ lost: Transport.LostConnection, of request: URLRequest) {
         let reason = "The connection was lost before a response. The server may have processed the request."
@@ -105,7 +104,24 @@ extension HTTPFields {
     }
 }
 
+extension URLSession {
+    /// Whether the session's configuration adds an `Authorization`.
+    var addsAuthorization: Bool {
+        (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
+            ($0 as? String)?.lowercased() == "authorization"
+        }
+    }
+}
+
 extension URLSessionConfiguration {
+    /// Removes the fields with credentials that it would add to requests; returns whether there were any.
+    func removeCredentials(_ redaction: Redaction) -> Bool {
+        let fields = httpAdditionalHeaders ?? [:]
+        let others = fields.filter { field in (field.key as? String).map { !redaction.isCredential($0) } ?? true }
+        httpAdditionalHeaders = others
+        return others.count < fields.count
+    }
+
     /// The time limit of one attempt, if it was set: the default is seven days.
     var resourceLimit: Duration? {
         let limit = Duration(timeoutInterval: timeoutIntervalForResource)

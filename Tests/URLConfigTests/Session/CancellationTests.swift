@@ -116,21 +116,6 @@ import Testing
         }
     }
 
-    @Test(.urlSessionOnly) func `cancelled while a delegate thinks about a redirect`() async throws {
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
-        try await FaultServer.serving(.redirect(to: "/next")) { server in
-            let task = Task {
-                try await server.get {
-                    $0.taskDelegate = TaskDelegate(redirected: { _, _, _ in signal.yield() })
-                }
-            }
-            for await _ in entered { break }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
-            #expect(server.requests.count == 1)
-        }
-    }
-
     @Test func `cancelling is told from a transport failure in the log`() async throws {
         let (logger, log) = Logger.recording()
         let session = URLSession(configuration: .ofTests)

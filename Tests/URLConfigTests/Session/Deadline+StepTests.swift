@@ -11,10 +11,9 @@ import Testing
         case refresh
         case onUnauthorized
         case validator
-        case redirectDelegate
     }
 
-    @Test(arguments: Step.allCases.filter { $0 != .redirectDelegate || !TransportOfTests.isAsyncHTTPClient })
+    @Test(arguments: Step.allCases)
     func `it ends the call in every step, even one that goes on regardless`(step: Step) async throws {
         let (clock, gate) = (TestClock(), Gate())
         defer { gate.open() }
@@ -23,7 +22,6 @@ import Testing
             await steps.pass(.server)
             switch step {
             case .refresh, .onUnauthorized: return .status(.unauthorized)
-            case .redirectDelegate: return .redirect(to: "/end")
             default: return .status(.ok)
             }
         } _: { server in
@@ -34,17 +32,12 @@ import Testing
                     $0.authenticator = steps
                     $0.onUnauthorized = { _ in await steps.pass(.onUnauthorized) }
                     $0.validators = [ResponseValidator { _ in await steps.pass(.validator) }]
-                    if step == .redirectDelegate {
-                        $0.taskDelegate = TaskDelegate { _, _, _ in Task { await gate.pass() } }
-                    }
                 }
             }
             await gate.waitForArrivals()
-            // The delegate has another limit, too.
-            let sleepers = step == .redirectDelegate ? 2 : 1
-            await clock.waitForSleepers(sleepers)
+            await clock.waitForSleepers()
             clock.advance(by: .milliseconds(4999))
-            #expect(clock.sleepers == sleepers)
+            #expect(clock.sleepers == 1)
             clock.advance(by: .milliseconds(1))
             let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
             #expect(error?.code == .deadlineExceeded)
@@ -56,11 +49,10 @@ import Testing
                 case .server: ["unfinished after 5.0 s"]
                 case .refresh, .onUnauthorized: ["401 after 0 ms"]
                 case .validator: ["200 after 0 ms"]
-                case .redirectDelegate: ["302 after 0 ms"]
                 }
             #expect(error?.attempts.map(\.description) == attempts)
-            // The tasks of the server and of the delegate are not part of the call.
-            if step != .server && step != .redirectDelegate { try await waitUntil { gate.cancelled == 1 } }
+            // The task of the server is not part of the call.
+            if step != .server { try await waitUntil { gate.cancelled == 1 } }
         }
     }
 

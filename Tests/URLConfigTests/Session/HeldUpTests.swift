@@ -120,44 +120,6 @@ import Testing
         }
     }
 
-    @Test(.urlSessionOnly) func `a delegate that gives no body stream holds nobody up`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            final class Silent: NSObject, URLSessionTaskDelegate {
-                let isAsked = Gate()
-
-                func urlSession(
-                    _ session: URLSession, task: URLSessionTask,
-                    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-                ) {
-                    isAsked.open()
-                }
-            }
-            try await FaultServer.serving(.losingSecond()) { server in
-                let delegate = Silent()
-                try await server.get()
-                let stuck = Task {
-                    let request = server.request {
-                        $0.method = .put
-                        $0.modify = { $0.httpBodyStream = InputStream(data: Data("streamed".utf8)) }
-                    }
-                    return try await server.response(for: request) {
-                        $0.taskDelegate = delegate
-                    }
-                }
-                await delegate.isAsked.pass()
-                try await FaultServer.serving(.ok("{}")) { healthy in
-                    let response = try await healthy.get {
-                        $0.deadline = .seconds(30)
-                    }
-                    #expect(response.isSuccess)
-                }
-                stuck.cancel()
-                await #expect(throws: CancellationError.self) { try await stuck.valueInTime }
-            }
-        }
-    }
-
     @Test func `calls that were given up leave no jam, and give their memory back`() async throws {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()

@@ -63,7 +63,7 @@ extension TestServer {
         try await Transport.asyncHTTPClient().send(
             Transport.Request(
                 urlRequest: request ?? self.request(), session: session ?? self.session,
-                allowsSessionCredentials: true, call: Call(.server), credential: nil))
+                allowsSessionCredentials: true, conditions: .init(.server)))
     }
 }
 

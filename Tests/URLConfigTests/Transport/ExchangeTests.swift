@@ -11,7 +11,7 @@ import Testing
         let config = URLSession.Config().with { $0.clock = clock }
         var request = Transport.Request(
             urlRequest: .with(.init(host: "http://h.invalid")), session: .shared, allowsSessionCredentials: true,
-            call: Call(config), credential: nil)
+            conditions: .init(config))
         if let body { request.body = body }
         try request.openBody()
         return Exchange(request, canPause: canPause)

@@ -2,47 +2,9 @@ import Testing
 
 @testable import URLConfig
 
-/// Transports that pass requests to the transport of the tests: the send loop still decides correctly.
+/// Transports that pass requests to the transport of the tests: the call still decides correctly.
 @Suite(.timeLimit(.minutes(10))) struct TransportDecoratorTests {
     private static let identity = Transport { try await TransportOfTests.transport.send($0) }
-
-    #if canImport(FoundationNetworking)
-    @Test(.urlSessionOnly) func `a challenge is met, whenever it is seen`() async throws {
-        try await Loopback.guarded { server in
-            for _ in 0..<10 {
-                let response = try await server.get {
-                    $0.transport = Self.identity
-                    $0.taskDelegate = ChallengeDelegate(password: "secret")
-                }
-                #expect(response.status == .ok)
-            }
-        }
-    }
-
-    @Test(.urlSessionOnly) func `credentials for a challenge go to the host that asked`() async throws {
-        let challenge = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n"
-        try await FaultServer.serving(.raw(challenge)) { asking in
-            try await FaultServer.serving(.ok("{}")) { other in
-                let sendings = Locked(0)
-                let failover = Transport { request in
-                    var request = request
-                    let count = sendings.withLock { sendings in
-                        sendings += 1
-                        return sendings
-                    }
-                    request.urlRequest.url = URL(string: count == 1 ? asking.host : other.host)
-                    return try await TransportOfTests.transport.send(request)
-                }
-                let response = try await asking.get {
-                    $0.transport = failover
-                    $0.taskDelegate = ChallengeDelegate(password: "secret")
-                }
-                #expect(response.status == .ok)
-                #expect(other.requests.map { $0.field("Authorization") } == [nil])
-            }
-        }
-    }
-    #endif
 
     @Test func `a limit bounds what is not read yet`() async throws {
         let held = Transport { request in
@@ -76,18 +38,6 @@ import Testing
                 }
             }
             #expect(error?.reason == "the body is longer than responseLimit, 9 B")
-        }
-    }
-
-    @Test(.urlSessionOnly) func `a redirect that a delegate refuses keeps its body`() async throws {
-        let moved = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 5\r\n\r\nmoved"
-        try await FaultServer.serving(.raw(moved)) { server in
-            let response = try await server.get {
-                $0.transport = Self.identity
-                $0.taskDelegate = TaskDelegate(redirected: { _, _, decide in decide(nil) })
-            }
-            #expect(response.status == .found)
-            #expect(try response.text() == "moved")
         }
     }
 

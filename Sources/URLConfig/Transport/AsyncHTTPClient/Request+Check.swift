@@ -25,13 +25,13 @@ extension Transport.Request {
             throw .refused(.invalidRequest, "a background session is not supported; use another session")
         }
         #endif
-        if call.config.taskDelegate != nil { warn("a task delegate") }
+        if conditions.taskDelegate != nil { warn("a task delegate") }
         if session.delegate != nil { warn("the session's delegate") }
         if configuration.urlCredentialStorage?.allCredentials.isEmpty == false { warn("the stored credentials") }
     }
 
     private func warn(_ what: String) {
-        call.config.logger?.warning("asyncHTTPClient does not use \(what)")
+        conditions.logger?.warning("asyncHTTPClient does not use \(what)")
     }
 }
 

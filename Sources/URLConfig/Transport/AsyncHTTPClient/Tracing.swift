@@ -16,7 +16,7 @@ extension Transport.Request {
     ) async throws -> Transport.Response {
         let tracer = InstrumentationSystem.tracer
         if tracer is NoOpTracer { return try await send(complete) }
-        let redaction = call.config.redaction
+        let redaction = conditions.redaction
         let method = complete.httpMethod ?? "GET"
         let span = tracer.startSpan(method, ofKind: .client)
         defer { span.end() }

@@ -93,7 +93,7 @@ struct AsyncHTTPClientSender {
             let limit = self.configuration?.timeout.connect ?? .seconds(10)
             return (client, .nanoseconds(limit.nanoseconds))
         }
-        let silence = request.call.silenceLimit(of: urlRequest)
+        let silence = request.conditions.silenceLimit(of: urlRequest)
         let settings = try Settings(configuration, urlRequest.url, silence: silence)
         return (.with(settings), settings.connectLimit)
     }
@@ -104,13 +104,13 @@ struct AsyncHTTPClientSender {
     private func send(
         _ urlRequest: URLRequest, of request: Transport.Request, by client: SharedClient, within limit: Duration
     ) async throws -> Transport.Response {
-        let (url, progress) = (request.urlRequest.url, request.call.progress)
+        let (url, progress) = (request.urlRequest.url, request.conditions.progress)
         let (body, upload) = try await request.body?.forAsyncHTTPClient(progress) ?? (nil, nil)
         let headers = HTTPHeaders(urlRequest, decodes: decodes)
         // `HTTPClient.Request` with a body crashes or hangs if the server responds before it reads.
         if body == nil {
             let complete = try HTTPClient.Request(urlRequest, headers)
-            let isShort = request.call.config.responseLimit ?? .max < ResponseReceiver.mostUnread
+            let isShort = request.conditions.responseLimit ?? .max < ResponseReceiver.mostUnread
             let isWhole = request.isWhole && progress == nil && !isShort
             let (response, delivery) = try await repeating(url, by: client, within: limit) { delivery in
                 var complete = complete

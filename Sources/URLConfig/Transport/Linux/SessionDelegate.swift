@@ -53,7 +53,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     /// libcurl calls this before it sends a request again because a reused connection was closed.
     ///
-    /// The server may have processed the first request, so the send loop decides. libcurl receives a stream that fails:
+    /// The server may have processed the first request, so the call decides. libcurl receives a stream that fails:
     /// without any stream it would send the head only and wait for a response.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
@@ -63,7 +63,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         guard let exchange = exchange(of: task), exchange.request.urlRequest.bodyLength != nil else {
             return completionHandler(nil)
         }
-        exchange.finish(throwing: Transport.LostConnection())
+        exchange.finish(throwing: URLError(Transport.LostConnection(), of: exchange.request.urlRequest))
         completionHandler(BodyStream(InputStream(data: Data()), length: 1) { _ in })
     }
 
@@ -82,7 +82,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         let request = exchange.request
         // Foundation does not know the length of a stream.
         let length = request.urlRequest.bodyLength ?? totalBytesExpectedToSend
-        request.call.progress?.sent(totalBytesSent, of: length)
+        request.conditions.progress?.sent(totalBytesSent, of: length)
         guard let delegate = request.callerDelegate else { return }
         request.session.delegateQueue.addOperation {
             delegate.urlSession(
@@ -97,7 +97,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        exchange(of: task)?.finish(challenge)
+        exchange(of: task)?.finish()
     }
 }
 

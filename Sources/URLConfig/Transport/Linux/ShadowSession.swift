@@ -107,23 +107,16 @@ final class ShadowSession: Sendable {
         if let url = request.url, url.scheme?.utf8.contains(where: { $0 < UInt8(ascii: "a") }) == true {
             request.url = url.withLowercasedScheme
         }
-        fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.call.config.redaction)
-        // An authenticator or a transport may have changed the URL or set an `Authorization`.
-        if let (credential, origin) = sending.credential, origin == Origin(request.url),
-            sending.urlRequest.value(forHTTPHeaderField: "Authorization") == nil
-        {
-            let text = "\(credential.user ?? ""):\(credential.password ?? "")"
-            request.setValue("Basic \(Data(text.utf8).base64EncodedString())", forHTTPHeaderField: "Authorization")
-        }
+        fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.conditions.redaction)
         // libcurl would ask for `br` and `zstd`, too, and does not notice all bodies of these that are damaged.
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             request.setValue("gzip, deflate", forHTTPHeaderField: "Accept-Encoding")
         }
-        sending.call.config.redaction.known.add(request)
+        sending.conditions.redaction.known.add(request)
         request.prepareBody(for: exchange)
         // Foundation's limit is exact only for whole seconds, and its time begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
-        if let limit = sending.call.silenceLimit(of: request) {
+        if let limit = sending.conditions.silenceLimit(of: request) {
             exchange.finish(afterSilenceOf: limit)
         } else if !isExact, request.customTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
             exchange.finish(afterSilenceOf: limit)

@@ -55,7 +55,7 @@ import Testing
                     let body = try await Transport.asyncHTTPClient(client).send(
                         Transport.Request(
                             urlRequest: request, session: server.session, allowsSessionCredentials: true,
-                            call: Call(.server), credential: nil)
+                            conditions: .init(.server))
                     ).body
                     let isClosed = Gate()
                     isClosed.open()

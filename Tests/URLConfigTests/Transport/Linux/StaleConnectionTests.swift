@@ -58,9 +58,7 @@ import Testing
                     try await server.get()
                     let request = request(method, body, to: server) { $0.query["id"] = index }
                     let failure = try await failure {
-                        try await server.response(for: request) {
-                            $0.taskDelegate = TaskDelegate(stream: { InputStream(data: body.bytes) })
-                        }
+                        try await server.response(for: request)
                     }
                     if let failure {
                         failures += 1
@@ -153,25 +151,19 @@ import Testing
         }
     }
 
-    @Test(.urlSessionOnly, arguments: [true, false])
-    func `an idempotent stream is sent once more, if the caller's delegate has another`(hasStream: Bool) async throws {
-        let queue = OperationQueue()
-        let streams = Streams(hasStream ? Body.stream.bytes : nil)
-        let session = URLSession(configuration: .ofTests, delegate: streams, delegateQueue: queue)
-        defer { session.finishTasksAndInvalidate() }
+    @Test(.urlSessionOnly) func `a stream of the caller's is not sent again`() async throws {
         try await FaultServer.serving(.losingSecond()) { server in
             for _ in 0..<3 {
-                try await session.response(for: server.request(), config: .silent)
+                try await server.get()
                 let failure = try await failure {
-                    try await session.response(for: request("PUT", .stream, to: server), config: .silent)
+                    try await server.response(for: request("PUT", .stream, to: server))
                 }
-                #expect(failure?.code == (hasStream ? nil : .networkConnectionLost))
+                #expect(failure?.code == .networkConnectionLost)
+                #expect(failure?.attempts.count == 1)
             }
             let sent = server.requests.filter { $0.head.hasPrefix("PUT ") }
-            #expect(sent.map(\.body) == Array(repeating: Body.stream.bytes, count: hasStream ? 6 : 3))
+            #expect(sent.map(\.body) == Array(repeating: Body.stream.bytes, count: 3))
         }
-        // A delegate that gives its stream twice does no harm.
-        #expect(streams.queues.withLock { $0 } == [queue, queue, queue].map(ObjectIdentifier.init))
     }
     #endif
 
@@ -192,27 +184,6 @@ import Testing
             let keys = server.requests.filter { $0.head.hasPrefix("POST ") }.map { $0.field("Idempotency-Key") }
             #expect(keys.count == (hasKey ? 2 : 1))
             #expect(Set(keys).count == 1)
-        }
-    }
-
-    private final class Streams: NSObject, URLSessionTaskDelegate {
-        let queues = Locked<[ObjectIdentifier?]>([])
-        private let data: Data?
-
-        init(_ data: Data?) {
-            self.data = data
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask,
-            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-        ) {
-            queues.withLock { $0.append(OperationQueue.current.map(ObjectIdentifier.init)) }
-            completionHandler(data.map(InputStream.init))
-            // The second call is wrong, and must do no harm.
-            #if canImport(FoundationNetworking)
-            completionHandler(data.map(InputStream.init))
-            #endif
         }
     }
 }

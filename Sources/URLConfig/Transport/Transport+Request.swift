@@ -1,0 +1,165 @@
+import Logging
+
+extension Transport {
+    /// The request that a transport receives.
+    public struct Request: Sendable {
+        /// The method, URL, header fields and `timeoutInterval`.
+        ///
+        /// It does not yet contain the fields that the session's configuration adds, such as cookies.
+        public var urlRequest: URLRequest
+        /// The session of the call, whose configuration a transport may use.
+        public let session: URLSession
+        /// Whether the credentials of the session's configuration may be sent: not after a redirect to another origin.
+        public let allowsSessionCredentials: Bool
+        /// What the call wants of transports.
+        let conditions: Conditions
+        /// Whether a transport may wait for the body before it returns the head.
+        ///
+        /// This needs fewer changes of threads.
+        var isWhole = false
+        /// The body that a transport has set, if `urlRequest` cannot contain it.
+        private(set) var replacement: Body?
+
+        /// The body; `nil` for none.
+        ///
+        /// A transport may replace it and then send the request with another transport.
+        public var body: Body? {
+            get {
+                if let replacement { return replacement }
+                if let data = urlRequest.httpBody { return data.isEmpty ? nil : .data(data) }
+                guard urlRequest.httpBodyStream != nil else { return nil }
+                return .stream(length: urlRequest.declaredLength) { [urlRequest] in
+                    urlRequest.httpBodyStream ?? InputStream(data: Data())
+                }
+            }
+            set {
+                urlRequest.httpBodyStream = nil
+                urlRequest.httpBody = nil
+                urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
+                replacement = newValue
+                if case .data(let data) = newValue { (urlRequest.httpBody, replacement) = (data, nil) }
+            }
+        }
+
+        /// The request with the fields and cookies of the session's configuration, for a transport that does not use
+        /// the session.
+        ///
+        /// Its own fields have priority. Credentials are left out where ``allowsSessionCredentials`` is `false`.
+        /// Cookies of `HTTPCookieStorage.shared` are left out: on a server, they may belong to other users.
+        public var completeURLRequest: URLRequest { complete(session.configuration) }
+
+        /// - Parameter usesSharedCookies: Whether the cookies of `HTTPCookieStorage.shared` belong to it.
+        func complete(_ configuration: URLSessionConfiguration, usesSharedCookies: Bool = false) -> URLRequest {
+            var complete = urlRequest
+            SessionFields(configuration, usesSharedCookies: usesSharedCookies)
+                .add(to: &complete, without: allowsSessionCredentials ? nil : conditions.redaction)
+            conditions.redaction.known.add(complete)
+            return complete
+        }
+
+        /// Stores the cookies of a response as the session's configuration says, for a transport that does not use the
+        /// session.
+        ///
+        /// In `HTTPCookieStorage.shared`, nothing is stored. Each `Set-Cookie` field is one cookie (RFC 6265 §3).
+        public func storeCookies(of response: Response) {
+            let values = response.headerFields[values: .setCookie]
+            guard !values.isEmpty else { return }
+            SessionFields(session.configuration, usesSharedCookies: false)
+                .storeCookies(values, from: urlRequest.url, to: urlRequest)
+        }
+
+        /// Opens a replaced body as the stream of `urlRequest`; ``body`` can be opened again.
+        mutating func openBody() throws {
+            if let (stream, length) = try replacement?.opened() {
+                urlRequest.httpBodyStream = stream
+                if let length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+            } else {
+                try urlRequest.httpBodyStream?.checkIsUnread()
+            }
+        }
+    }
+
+    /// What a call wants of the transports that send its requests.
+    final class Conditions: Sendable {
+        /// Measures the time limits.
+        let clock: any Clock<Duration>
+        /// Hides secrets, and learns those that a transport adds.
+        let redaction: Redaction
+        /// The maximum number of bytes of a body.
+        let responseLimit: Int?
+        let taskDelegate: (any URLSessionTaskDelegate)?
+        /// Receives warnings.
+        let logger: Logger?
+        /// Reports the progress, if the caller wants it.
+        let progress: ProgressMeter?
+        /// Whether the body of the request or of the response may be large.
+        ///
+        /// Then the request's time limit is one for silence: between two arrivals of bytes, not for the whole attempt.
+        let isTransfer: Bool
+
+        init(_ config: URLSession.Config, isTransfer: Bool = false) {
+            clock = config.clock
+            redaction = config.redaction
+            responseLimit = config.responseLimit
+            taskDelegate = config.taskDelegate
+            logger = config.logger
+            progress = config.progress.map(ProgressMeter.init)
+            self.isTransfer = isTransfer
+        }
+
+        /// The time limit of a whole attempt, if the request has one.
+        func attemptLimit(of request: URLRequest) -> Duration? { isTransfer ? nil : request.customTimeLimit }
+
+        /// The request's time limit for silence.
+        func silenceLimit(of request: URLRequest) -> Duration? { isTransfer ? request.customTimeLimit : nil }
+    }
+}
+
+extension Transport.Request: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("request", urlRequest.summary(conditions.redaction))] }
+}
+
+extension Transport {
+    /// The body of a request.
+    public enum Body: Sendable {
+        /// Bytes in memory.
+        case data(Data)
+        /// The content of the regular file at this URL.
+        case file(URL)
+        /// A stream.
+        ///
+        /// - Parameters:
+        ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
+        ///   - open: Creates the stream without opening it. It is called each time that the request is sent.
+        case stream(length: Int64?, open: @Sendable () throws -> InputStream)
+
+        /// A stream of the body that is not open yet, and its length in bytes.
+        ///
+        /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no regular file that
+        ///   can be read, or if the stream has already been read; the errors of `open`.
+        func opened() throws -> (InputStream, length: Int64?) {
+            switch self {
+            case .data(let data): return (InputStream(data: data), Int64(data.count))
+            case .file(let url):
+                let size = try RequestError.within("body") { try RegularFile(url).size }
+                guard let stream = InputStream(url: url) else {
+                    throw RequestError.refused(
+                        .invalidRequest, "body: the file '\(url.lastPathComponent)' cannot be read")
+                }
+                return (stream, size)
+            case .stream(let length, let open):
+                let stream = try open()
+                try stream.checkIsUnread()
+                return (stream, length.flatMap { $0 < 0 ? nil : $0 })
+            }
+        }
+    }
+}
+
+extension InputStream {
+    /// The rest of a stream that has been read is empty, and would be sent as the whole body.
+    func checkIsUnread() throws {
+        guard type(of: self) == InputStream.self, [.atEnd, .closed].contains(streamStatus) else { return }
+        throw RequestError.refused(.invalidRequest, "body: the stream has already been read; make a new one")
+    }
+}

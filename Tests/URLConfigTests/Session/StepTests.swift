@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// What follows an attempt, without a network.
+@Suite struct StepTests {
+    private static let request = URLRequest.with(.init(host: "https://a.example")) { $0.path = "/start" }
+
+    private func next(
+        after outcome: Outcome, of sent: URLRequest = request, from hop: Hop = Hop(request: request),
+        remaining: Duration? = nil, with configure: (inout URLSession.Config) -> Void = { _ in }
+    ) throws -> Step {
+        var config = URLSession.Config.silent
+        configure(&config)
+        return try Step.next(after: outcome, of: sent, hop, config, remaining: remaining)
+    }
+
+    private func response(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> Outcome {
+        let response = DataResponse(request: Self.request, url: nil, status: status, headerFields: fields)
+        return Outcome(result: .success(Received(response)))
+    }
+
+    private let lost = Outcome(result: .failure(URLError(.networkConnectionLost)), isLost: true)
+
+    @Test(arguments: [HTTPResponse.Status.ok, .found, .unauthorized, .serviceUnavailable, .notFound])
+    func `without settings and a location, every response is the last one`(status: HTTPResponse.Status) throws {
+        guard case .done = try next(after: response(status)) else {
+            Issue.record("\(status) is followed by something")
+            return
+        }
+    }
+
+    @Test func `a lost connection is tried again once, before a retry`() throws {
+        guard case .repeat(let hop) = try next(after: lost, with: { $0.retry = .standard }) else {
+            Issue.record("it is not repeated")
+            return
+        }
+        #expect(hop.isRepeated && hop.attempts == 1)
+        guard case .retry = try next(after: lost, from: hop, with: { $0.retry = .standard }) else {
+            Issue.record("the second time, the policy does not decide")
+            return
+        }
+        guard case .done = try next(after: lost, from: hop) else {
+            Issue.record("it is repeated twice")
+            return
+        }
+    }
+
+    @Test(arguments: ["POST", "PATCH", "QUERY"])
+    func `a method that is not idempotent is not repeated, even if only the authenticator set it`(method: String) throws
+    {
+        var sent = Self.request
+        sent.httpMethod = method
+        guard case .done = try next(after: lost, of: sent) else {
+            Issue.record("\(method) is repeated")
+            return
+        }
+    }
+
+    @Test func `a stream of the caller's is not sent again`() throws {
+        var request = Self.request
+        request.httpBodyStream = InputStream(data: Data("content".utf8))
+        let hop = Hop(request: request)
+        guard case .done = try next(after: lost, from: hop, with: { $0.retry = .standard }),
+            case .done = try next(after: response(.serviceUnavailable), from: hop, with: { $0.retry = .standard })
+        else {
+            Issue.record("it is sent again")
+            return
+        }
+        let error = #expect(throws: URLError.self) {
+            try next(after: response(.temporaryRedirect, [.location: "/next"]), from: hop)
+        }
+        #expect(error?.code == .requestBodyStreamExhausted)
+    }
+
+    @Test(arguments: [("/next", false), ("https://b.example/next", true), ("http://a.example/next", true)])
+    func `a redirect is followed, and a new origin is foreign from then on`(location: String, isForeign: Bool) throws {
+        var hop = Hop(request: Self.request)
+        hop.isRepeated = true
+        let redirect = response(.found, [.location: location])
+        guard case .redirect(let next, _) = try next(after: redirect, from: hop) else {
+            Issue.record("it is not followed")
+            return
+        }
+        #expect(next.request.url?.path() == "/next")
+        #expect(next.redirects == 1)
+        #expect(next.isForeign == isForeign)
+        #expect(!next.isRepeated)
+        #expect(next.host == "a.example")
+    }
+
+    @Test(arguments: [(HTTPResponse.Status.temporaryRedirect, true), (.seeOther, false)])
+    func `the body of an upload is kept or dropped, as the status says`(
+        status: HTTPResponse.Status, isKept: Bool
+    ) throws {
+        var request = Self.request
+        request.httpMethod = "POST"
+        var hop = Hop(request: request)
+        hop.body = .data(Data("body".utf8))
+        let redirect = response(status, [.location: "/next"])
+        guard case .redirect(let next, _) = try next(after: redirect, from: hop) else {
+            Issue.record("it is not followed")
+            return
+        }
+        #expect((next.body != nil) == isKept)
+        #expect(next.request.httpBodyStream == nil)
+        #expect(next.request.httpMethod == (isKept ? "POST" : "GET"))
+        guard
+            case .redirect(let emptied, _) = try self.next(
+                after: redirect, from: hop,
+                with: {
+                    $0.redirects = RedirectPolicy { _, next in
+                        var next = next
+                        next.httpBodyStream = nil
+                        return next
+                    }
+                })
+        else {
+            Issue.record("the policy's request is not sent")
+            return
+        }
+        #expect(emptied.body == nil)
+    }
+
+    @Test func `the twenty-first redirect is refused`() throws {
+        var hop = Hop(request: Self.request)
+        hop.redirects = 20
+        let redirect = response(.found, [.location: "/next"])
+        let error = #expect(throws: RequestError.self) { try next(after: redirect, from: hop) }
+        #expect(error?.code == .refusedRedirect)
+        guard case .done = try next(after: redirect, from: hop, with: { $0.redirects = .none }) else {
+            Issue.record("it is followed")
+            return
+        }
+    }
+
+    @Test func `refused credentials come before a retry, and another origin has none`() throws {
+        let configure: (inout URLSession.Config) -> Void = {
+            $0.onUnauthorized = { _ in }
+            $0.retry = .standard
+            $0.retry.statuses = [.unauthorized]
+        }
+        guard case .renew = try next(after: response(.unauthorized), with: configure) else {
+            Issue.record("the credentials are not renewed")
+            return
+        }
+        let foreign = Hop(request: Self.request, isForeign: true)
+        guard case .retry = try next(after: response(.unauthorized), from: foreign, with: configure) else {
+            Issue.record("the policy does not decide")
+            return
+        }
+    }
+
+    @Test func `a retry waits as the server asks, if the deadline and the attempts allow it`() throws {
+        let busy = response(.serviceUnavailable, [.retryAfter: "3"])
+        guard case .retry(let delay, let reason) = try next(after: busy, with: { $0.retry = .standard }) else {
+            Issue.record("there is no retry")
+            return
+        }
+        #expect(delay == .seconds(3))
+        #expect(reason == "waiting 3.0 s: Retry-After")
+        guard case .done = try next(after: busy, remaining: .seconds(2), with: { $0.retry = .standard }) else {
+            Issue.record("it waits longer than the deadline")
+            return
+        }
+        var last = Hop(request: Self.request)
+        last.attempts = 3
+        guard case .done = try next(after: busy, from: last, with: { $0.retry = .standard }) else {
+            Issue.record("there is a fourth attempt")
+            return
+        }
+    }
+}
