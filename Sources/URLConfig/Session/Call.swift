@@ -222,7 +222,7 @@ final class Call: Sendable {
             note(hop, "to ", next.request.url)
             hop = next
         case .renew(let received):
-            try await renew(&hop, after: received)
+            try await renew(hop, after: received)
             note(hop, "credentials refreshed")
             hop.hasNewCredentials = true
         case .retry(let delay, let reason):
@@ -249,7 +249,7 @@ final class Call: Sendable {
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unauthorized`` if there are none, or if the request
     ///   cannot be sent again.
-    private func renew(_ hop: inout Hop, after received: Received) async throws {
+    private func renew(_ hop: Hop, after received: Received) async throws {
         var response = received.response
         response.requestAsMade = hop.request
         var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")

@@ -9,7 +9,7 @@
 /// begins with the first page. A loop ends with the last page, with an error, or when the task is cancelled.
 ///
 /// A request that was sent before ends the loop with an error, but a server can name new URLs without end. To limit
-/// the number of pages, leave the call.
+/// the number of pages, leave the loop.
 public struct Pages: AsyncSequence, Sendable {
     let session: URLSession
     let request: URLRequest

@@ -1,4 +1,4 @@
-/// The events of a server, over as many connections as it takes, to read in a call.
+/// The events of a server, over as many connections as it takes, to read in a loop.
 ///
 /// See ``Foundation/URLSession/events(for:config:lastEventID:fileID:line:_:)``.
 public struct ServerSentEvents: AsyncSequence, Sendable {

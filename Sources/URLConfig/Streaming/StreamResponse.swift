@@ -67,7 +67,7 @@ public struct StreamResponse: Sendable {
         return self
     }
 
-    /// Reads the whole body, instead of a call.
+    /// Reads the whole body, instead of a loop.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The response with its content.

@@ -5,7 +5,7 @@ extension URLSession {
     /// for try await article in session.pages(for: request).values(of: [Article].self) { … }
     /// ```
     ///
-    /// Nothing is sent before the call. Each page is a call of `response(for:)` with the same configuration: it is
+    /// Nothing is sent before the loop. Each page is a call of `response(for:)` with the same configuration: it is
     /// authorized, retried, validated and logged, and has the whole ``Config/deadline``. Its status must be 2xx.
     ///
     /// By default, the next page is the target of the link with the relation `next` in the `Link` fields (RFC 8288).

@@ -87,7 +87,7 @@ extension Transport.Response {
         }
         response.data = buffer.data
         response.duration = elapsed()
-        response.fromCache = isFromCache
+        response.fromCache = isFromCache()
         return Received(response)
     }
 }

@@ -176,7 +176,8 @@ extension Transport {
         public var body: ResponseBody
         /// Whether the progress was told of the body when it arrived.
         var isReported = false
-        var isFromCache = false
+        /// Whether it came from the session's cache; this is known when the body has ended.
+        var isFromCache: @Sendable () -> Bool = { false }
         /// Hides the secrets of the call; by default, those that the defaults name.
         var redaction: Redaction?
 

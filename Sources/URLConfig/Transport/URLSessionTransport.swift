@@ -19,7 +19,8 @@ enum URLSessionTransport {
         var response = Transport.Response(
             status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url,
             body: ResponseBody(unfolding: { try await unread.exchange.piece() }))
-        (response.isReported, response.isFromCache) = (request.isWhole, exchange.isFromCache)
+        response.isReported = request.isWhole
+        response.isFromCache = { exchange.isFromCache }
         response.redaction = request.conditions.redaction
         return response
     }

@@ -48,6 +48,21 @@ import Testing
             #expect(response.attempts.count == 1)
         }
     }
+    #else
+    @Test(arguments: Place.allCases) func `a delegate responds to a challenge`(place: Place) async throws {
+        let delegate = ChallengeDelegate()
+        try await Loopback.serving { request in
+            request.headers[.authorization] == nil ? .challenge() : .json("{}")
+        } _: { server in
+            let session = URLSession(
+                configuration: .ofTests, delegate: place == .session ? delegate : nil, delegateQueue: nil)
+            defer { session.finishTasksAndInvalidate() }
+            let response = try await session.response(for: server.request(), config: .silent) {
+                $0.taskDelegate = place == .task ? delegate : nil
+            }
+            #expect(response.status == .ok)
+        }
+    }
     #endif
 
     @Test func `a delegate is not asked about redirects and new streams`() async throws {
@@ -69,6 +84,17 @@ import Testing
         #expect(!delegate.isAsked.withLock { $0 })
     }
 }
+
+#if !canImport(FoundationNetworking)
+private final class ChallengeDelegate: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.useCredential, URLCredential(user: "ada", password: "secret", persistence: .none))
+    }
+}
+#endif
 
 private final class UploadDelegate: NSObject, URLSessionTaskDelegate {
     /// The expected number of bytes in each report.
