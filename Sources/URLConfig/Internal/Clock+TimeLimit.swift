@@ -7,34 +7,6 @@ extension Clock<Duration> {
     }
 }
 
-/// Calls a function once, after a delay, unless the alarm is released before.
-///
-/// The system's clocks do not use Swift's thread pool for this, because a measured operation may block all its threads.
-final class Alarm: Sendable {
-    private static let queue = DispatchQueue(label: "URLConfig.alarms", qos: .userInitiated)
-    private let cancel: @Sendable () -> Void
-
-    /// - Parameter fire: The function. It must not block.
-    init(after delay: Duration, _ clock: any Clock<Duration>, _ fire: @escaping @Sendable () -> Void) {
-        guard clock is ContinuousClock || clock is SuspendingClock else {
-            let task = Task {
-                try await clock.sleep(for: delay)
-                fire()
-            }
-            cancel = { task.cancel() }
-            return
-        }
-        // This timer stops while an Apple device sleeps, as transfers do.
-        let timer = DispatchSource.makeTimerSource(queue: Self.queue)
-        timer.setEventHandler(handler: fire)
-        timer.schedule(deadline: .now() + delay / .seconds(1))
-        timer.resume()
-        cancel = { timer.cancel() }
-    }
-
-    deinit { cancel() }
-}
-
 /// Runs an operation, and calls `expire`, from any thread, if the operation does not end in time.
 func withTimeLimit<Result>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
@@ -49,30 +21,47 @@ func withTimeLimit<Result>(
 /// Runs an operation in a separate task, but does not wait for it after the time is up or the caller is cancelled.
 ///
 /// - Parameters:
-///   - limit: The time; `nil` for no limit. With zero or less, the operation does not begin.
+///   - limit: The time; with zero or less, the operation does not begin.
 ///   - expired: Creates the error for a late operation. Its result is then ignored.
 func withDeadline<Value: Sendable>(
-    _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
+    _ limit: Duration, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
     operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    let limit = limit?.clamped
-    if let limit, limit <= .zero { throw expired() }
+    let limit = limit.clamped
+    if limit <= .zero { throw expired() }
     let elapsed = clock.stopwatch()
     let result = OneShot<Value>()
-    // The timer may be late, so the clock decides.
-    let isLate: @Sendable () -> Bool = { limit.map { elapsed() >= $0 } ?? false }
-    let work = Task.onOwnThreads {
-        // Under load, calls that were given up wait for a thread. To begin them would make it worse.
-        if Task.isCancelled || isLate() { return result.resolve(.failure(expired())) }
-        let outcome = await Result(of: operation)
-        result.resolve(isLate() ? .failure(expired()) : outcome)
-    }
     return try await withTimeLimit(limit, clock) {
         result.resolve(.failure(expired()))
-        // Cancelling calls the caller's handlers. One that blocks must not delay the alarms of other calls.
-        DispatchQueue.global().async { work.cancel() }
     } operation: {
-        try await result.value { work.cancel() }
+        // The timer may be late, so the clock decides.
+        try await result.value(of: operation) { elapsed() >= limit ? expired() : nil }
+    }
+}
+
+extension OneShot {
+    /// Runs an operation in a separate task, and returns its result or the one that is set before.
+    ///
+    /// The operation may be a function of the caller, which may block or never return.
+    ///
+    /// - Parameter lateness: The error if the operation is too late; `nil` if it is not.
+    func value(
+        of operation: @escaping @Sendable () async throws -> Value, lateness: @escaping @Sendable () -> (any Error)?
+    ) async throws -> Value {
+        let work = Task.onOwnThreads { [self] in
+            // Under load, abandoned calls may still be queued. Starting them would add load.
+            if Task.isCancelled { return }
+            if let error = lateness() { return resolve(.failure(error)) }
+            let outcome = await Result(of: operation)
+            resolve(lateness().map { .failure($0) } ?? outcome)
+        }
+        do {
+            return try await value { work.cancel() }
+        } catch {
+            // Cancelling calls the caller's handlers, and one of them may block.
+            DispatchQueue.global().async { work.cancel() }
+            throw error
+        }
     }
 }
 

@@ -19,8 +19,9 @@ final class Call: Sendable {
     let reconnects: Bool
     let log: RequestLog
     let attempts: Attempts
+    let deadline: Deadline
     /// The time since the call began.
-    let elapsed: @Sendable () -> Duration
+    var elapsed: @Sendable () -> Duration { deadline.elapsed }
     /// The body of the request, if the request does not contain it.
     private let upload: UploadSource?
     /// Whether the call returns when the head of the response has arrived.
@@ -45,9 +46,9 @@ final class Call: Sendable {
         self.reconnects = reconnects
         self.isForeign = isForeign
         transport = config.transport.forThisTask
-        conditions = Transport.Conditions(config, isTransfer: isStream || upload != nil)
         attempts = Attempts(redaction: config.redaction)
-        elapsed = config.clock.stopwatch()
+        deadline = Deadline(config.deadline, config.clock, attempts)
+        conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
         log = RequestLog(
             logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody.bytes, fileID: fileID,
             line: line)
@@ -64,20 +65,29 @@ final class Call: Sendable {
     func received(for request: URLRequest) async throws -> Received {
         do {
             try check(request)
-            return try await inTime(request) {
-                let received = try await self.validated(self.receivedWithUpload(request))
-                if !self.isStream { try await self.progress?.finish() }
-                return received
-            }
+            let received = try await validated(receivedWithUpload(request))
+            if !isStream, let progress { try await deadline.run { try await progress.finish() } }
+            try deadline.check()
+            // The time between two events has no limit.
+            if reconnects { deadline.end() }
+            return received
         } catch {
             let error = failure(error, of: request)
             guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
             else { throw error }
             do {
-                return try await inTime(request, after: error) {
-                    let response = try await WorkScope.of(Self.closures) { try await fallback(error, request) }
-                    return Received(self.configured(response))
+                let operation = { @Sendable in
+                    try await WorkScope.of(Self.closures) { try await fallback(error, request) }
                 }
+                guard let limit = config.deadline else { return Received(response: configured(try await operation())) }
+                let rest = max(deadline.remaining ?? .zero, Self.fallbackLimit)
+                deadline.end()
+                let response = try await withDeadline(limit <= .zero ? .zero : rest, config.clock) { [attempts] in
+                    Deadline.error(limit, request, attempts, after: error)
+                } operation: {
+                    try await operation()
+                }
+                return Received(response: configured(response))
             } catch {
                 throw final(error)
             }
@@ -89,39 +99,12 @@ final class Call: Sendable {
         known.add(request)
         try Task.checkCancellation()
         try transport.check(request)
-    }
-
-    /// Runs the call, its fallback after an error, or the reading of its body, within the deadline.
-    func inTime<Value: Sendable>(
-        _ request: URLRequest, after cause: (any Error)? = nil,
-        _ operation: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard let deadline = config.deadline, let rest = remaining else { return try await operation() }
-        let limit = cause == nil ? rest : max(rest, Self.fallbackLimit)
-        return try await withDeadline(deadline <= .zero ? .zero : limit, config.clock) {
-            self.expired(deadline, request, after: cause)
-        } operation: {
-            try await operation()
-        }
-    }
-
-    /// The rest of the deadline; `nil` without one.
-    var remaining: Duration? { config.deadline.map { $0.clamped - elapsed() } }
-
-    /// The error for a deadline that has passed.
-    func expired(_ deadline: Duration, _ request: URLRequest, after cause: (any Error)? = nil) -> RequestError {
-        var reason = "there was no complete response within \(deadline.shown)"
-        if deadline <= .zero { reason = "the deadline, \(deadline.shown), passed before anything was sent" }
-        if cause != nil { reason += "; the fallback did not return in time either" }
-        var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
-        // Copied now, because the attempt that is still running will be cancelled.
-        error.attempts = attempts.all
-        return error
+        try deadline.begin(request)
     }
 
     private func receivedWithUpload(_ request: URLRequest) async throws -> Received {
         guard let upload else { return try await lastResponse(of: firstHop(for: request)).received }
-        let prepared = try await upload.prepared(for: request)
+        let prepared = try await deadline.run { try await upload.prepared(for: request) }
         defer { prepared.remove() }
         progress?.sent(0, of: prepared.length)
         var hop = firstHop(for: prepared.request)
@@ -142,22 +125,23 @@ final class Call: Sendable {
         while true {
             let request = try await authorized(hop)
             if hop.redirects == 0 { hop.firstSent = request }
-            let outcome = await sent(request, hop)
-            let step = try Step.next(after: outcome, of: request, hop, config, remaining: remaining)
+            let outcome = try await sent(request, hop)
+            let step = try Step.next(after: outcome, of: request, hop, config, remaining: deadline.remaining)
             if try await prepares(step, &hop, outcome) { continue }
-            let received = try outcome.result.get()
-            var response = received.response
-            response.attempts = attempts.all
-            return (Received(response, body: received.body), hop)
+            var received = try outcome.result.get()
+            received.response.attempts = attempts.all
+            return (received, hop)
         }
     }
 
     private func authorized(_ hop: Hop) async throws -> URLRequest {
         guard let authenticator = config.authenticator, config.authorize, !hop.isForeign else { return hop.request }
-        let request = try await WorkScope.of(authenticator.object) {
-            var request = hop.request
-            try await authenticator.authorize(&request)
-            return request
+        let request = try await deadline.run { [request = hop.request] in
+            try await WorkScope.of(authenticator.object) {
+                var request = request
+                try await authenticator.authorize(&request)
+                return request
+            }
         }
         known.add(request)
         try Task.checkCancellation()
@@ -165,10 +149,11 @@ final class Call: Sendable {
         return request
     }
 
-    private func sent(_ request: URLRequest, _ hop: Hop) async -> Outcome {
+    /// - Throws: The error of the deadline; every other error is an outcome.
+    private func sent(_ request: URLRequest, _ hop: Hop) async throws -> Outcome {
         log.sent(request)
         attempts.begin(config.clock.stopwatch())
-        let outcome: Outcome
+        var outcome: Outcome
         do {
             var sending = Transport.Request(
                 urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign,
@@ -177,17 +162,15 @@ final class Call: Sendable {
                 sending.body = body
                 known.add(sending.urlRequest)
             }
-            sending.isWhole = !isStream
+            sending.buffersBody = !isStream
             progress?.begin()
-            let received = try await transport.attempt(sending) { [sending] response in
-                try await self.received(response, to: sending)
-            }
-            outcome = Outcome(result: .success(received))
+            outcome = Outcome(result: .success(try await received(transport.attempt(sending), to: sending)))
         } catch let error as URLError where error.isLostConnection {
             outcome = Outcome(result: .failure(error.withoutMark.hiding(config.redaction)), isLost: true)
         } catch {
             outcome = Outcome(result: .failure(error.hiding(config.redaction)))
         }
+        try deadline.check()
         attempts.end(outcome.result.map(\.response.status))
         return outcome
     }
@@ -198,9 +181,9 @@ final class Call: Sendable {
             request: request.urlRequest, url: response.url, status: response.status,
             headerFields: response.headerFields)
         (head.redaction, head.decoder) = (config.redaction, config.customDecoder)
-        if !isStream { return try await response.collected(head, conditions, elapsed) }
+        if !isStream { return Received(response: try await response.collected(head, progress, elapsed)) }
         head.duration = elapsed()
-        return Received(head, body: response.body)
+        return Received(response: head, body: response.body)
     }
 
     /// Prepares the next request, and logs why it follows; returns `false` if the outcome is that of the call.
@@ -233,7 +216,8 @@ final class Call: Sendable {
             note(hop, reason)
             hop.attempts += 1
             if case .success(let received) = outcome.result { received.endBody() }
-            try await config.clock.sleep(for: delay)
+            // The sleeper of a clock may wake up too late.
+            try await deadline.run { [clock = config.clock] in try await clock.sleep(for: delay) }
         }
         return true
     }
@@ -256,7 +240,9 @@ final class Call: Sendable {
         // A renewal may need the connection, and the body of a stream may not end.
         if !hop.hasNewCredentials, config.authenticator != nil { received.endBody() }
         if !hop.hasNewCredentials, let authenticator = config.authenticator,
-            try await WorkScope.of(authenticator.object, { try await authenticator.reauthorize(after: response) })
+            try await deadline.run({ [response] in
+                try await WorkScope.of(authenticator.object) { try await authenticator.reauthorize(after: response) }
+            })
         {
             try Task.checkCancellation()
             if hop.canBeSentAgain { return }
@@ -273,7 +259,9 @@ final class Call: Sendable {
                 reason = refusal?.reason ?? reason
             }
             if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
-                try await WorkScope.of(Self.closures) { await onUnauthorized(response) }
+                try await deadline.run { [response] in
+                    try await WorkScope.of(Self.closures) { await onUnauthorized(response) }
+                }
             }
         }
         throw RequestError(.unauthorized, reason: reason, response: response)
@@ -284,16 +272,18 @@ final class Call: Sendable {
         if reconnects, isTransient(.success(received.response.status)) { return try checked(received) }
         let received = try await received.withContentOfFailure(config.clock)
         guard !config.validators.isEmpty else { return try checked(received) }
-        var response = received.response
+        var validated = received
         for validator in config.validators {
             try Task.checkCancellation()
-            response = try await WorkScope.of(Self.closures) {
-                var validated = response
-                try await validator.validate(&validated)
-                return configured(validated)
+            validated.response = try await deadline.run { [response = validated.response] in
+                try await WorkScope.of(Self.closures) {
+                    var response = response
+                    try await validator.validate(&response)
+                    return self.configured(response)
+                }
             }
         }
-        return try checked(Received(response, body: received.body))
+        return try checked(validated)
     }
 
     private func checked(_ received: Received) throws -> Received {

@@ -21,14 +21,14 @@ struct EventConnection {
 
     private let request: URLRequest
     private let call: Call
-    private var head: Received?
+    private var head: DataResponse?
     private var chunks: StreamResponse.Elements<Data>.AsyncIterator?
     /// The time since the head arrived.
     private var open: @Sendable () -> Duration = { .zero }
     private var hasEvents = false
     private(set) var parser: EventParser
     /// The origin of the events.
-    var origin: Origin { Origin(head?.response.url ?? request.url) }
+    var origin: Origin { Origin(head?.url ?? request.url) }
 
     /// - Parameter call: Sends only this request.
     init(_ request: URLRequest, lastEventID: String, of call: Call) {
@@ -88,14 +88,14 @@ struct EventConnection {
     }
 
     private func loss(_ error: (any Error)? = nil) -> Loss {
-        Loss(status: head?.response.status, error: error, hasEvents: hasEvents, open: open())
+        Loss(status: head?.status, error: error, hasEvents: hasEvents, open: open())
     }
 
     /// The parser does not know the response.
     private func explained(_ error: any Error) -> any Error {
         guard var error = error as? RequestError, error.response == nil, let head else { return call.final(error) }
-        error.response = head.response
-        error.request = head.response.request
+        error.response = head
+        error.request = head.request
         return call.final(error)
     }
 

@@ -9,7 +9,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// An event without `id` field has the ID of the event before it.
     public var id: String
     /// The response that contains the event; `nil` if no call received it.
-    @Uncompared var head: Received?
+    @Uncompared var head: DataResponse?
 
     /// Creates an event, such as for a test; the parameters are the properties of the same names.
     public init(event: String = "message", data: String = "", id: String = "") {

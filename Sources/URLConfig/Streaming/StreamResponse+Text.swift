@@ -3,7 +3,7 @@ extension StreamResponse {
     ///
     /// Lines end with LF, CR or CRLF. The text is UTF-8; U+FFFD replaces invalid bytes. Errors are those of ``chunks``,
     /// and ``RequestError/Code/responseTooLarge`` for a line longer than 16 MB.
-    public var lines: Elements<String> { Elements(body, body.lines) }
+    public var lines: Elements<String> { Elements(body, StreamBody.lines) }
 
     /// The events of a stream of server-sent events (`text/event-stream`, WHATWG HTML §9.2) as they arrive.
     ///
@@ -16,12 +16,12 @@ extension StreamResponse {
     /// It ends with the body; ``Foundation/URLSession/events(for:config:lastEventID:fileID:line:_:)`` connects again.
     /// Errors are those of ``chunks``, and ``RequestError/Code/responseTooLarge`` for an event longer than 16 MB.
     public var events: Elements<ServerSentEvent> {
-        Elements(body) { [body] in
+        Elements(body) { [head = body.head] nextChunk in
             var parser = EventParser()
             return {
                 while true {
-                    if let event = try parser.next() { return event.from(body.head) }
-                    guard let chunk = try await body.next() else { return nil }
+                    if let event = try parser.next() { return event.from(head) }
+                    guard let chunk = try await nextChunk() else { return nil }
                     parser.append(chunk)
                 }
             }
@@ -36,12 +36,12 @@ extension StreamResponse {
     /// - Returns: The values. Reading throws the errors of ``lines``, and ``RequestError`` with code
     ///   ``RequestError/Code/decoding`` and the line as its content.
     public func values<Value: Decodable & Sendable>(of type: Value.Type) -> Elements<Value> {
-        Elements(body) { [body] in
-            let nextLine = body.lines()
+        Elements(body) { [head = body.head] nextChunk in
+            let nextLine = StreamBody.lines(nextChunk)
             return {
                 while let line = try await nextLine() {
                     if line.utf8.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { continue }
-                    return try body.head.decoded(type, from: line)
+                    return try head.decoded(type, from: line)
                 }
                 return nil
             }
@@ -60,32 +60,32 @@ extension ServerSentEvent {
         return try head.decoded(type, from: data)
     }
 
-    func from(_ head: Received) -> Self {
+    func from(_ head: DataResponse) -> Self {
         var event = self
         event.head = head
         return event
     }
 }
 
-extension BodyReader {
-    /// Makes a function that reads the next line.
-    fileprivate func lines() -> () async throws -> String? {
+extension StreamBody {
+    /// Makes the function that returns the lines.
+    fileprivate static func lines(_ nextChunk: @escaping Next) -> () async throws -> String? {
         var parser = LineParser()
         var isOver = false
         return {
             while !isOver {
                 if let line = try parser.next() { return line }
-                if let chunk = try await self.next() { parser.append(chunk) } else { isOver = true }
+                if let chunk = try await nextChunk() { parser.append(chunk) } else { isOver = true }
             }
             return parser.end()
         }
     }
 }
 
-extension Received {
+extension DataResponse {
     /// A model from a part of the body.
     fileprivate func decoded<Model: Decodable>(_ type: Model.Type, from part: String) throws -> Model {
-        var response = response
+        var response = self
         response.data = Data(part.utf8)
         return try response.decode(type)
     }

@@ -10,11 +10,11 @@
 public struct StreamResponse: Sendable {
     /// The response without its body; if it is not 2xx, with the beginning of its body.
     private var response: DataResponse
-    let body: BodyReader
+    let body: StreamBody
 
     init(_ received: Received, of call: Call) {
         response = received.response
-        body = BodyReader(received, of: call)
+        body = StreamBody(received, of: call)
     }
 
     /// The request as it was sent, credentials included.
@@ -74,16 +74,14 @@ public struct StreamResponse: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/responseTooLarge`` for more bytes, and the errors of
     ///   ``chunks``.
     public func collect(upTo limit: Int) async throws -> DataResponse {
-        var buffer = BodyBuffer(limit: limit, "the limit")
         var response = response
         do {
-            for try await chunk in chunks { try buffer.receive(chunk) }
+            response.data = Data()
+            for try await chunk in chunks { try response.data.append(chunk, upTo: limit) }
         } catch var error as RequestError where error.code == .responseTooLarge {
-            response.data = buffer.data
             error.response = response
             throw error
         }
-        response.data = buffer.data
         return response
     }
 }

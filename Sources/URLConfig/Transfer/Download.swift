@@ -51,7 +51,8 @@ struct Download: Sendable {
             hop.attempts = attempts
             let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
             resumption.prepare(&hop.request)
-            let opened = try await call.inTime(request) { [hop] in try await send(hop, resumption, part) }
+            let opened = try await send(hop, resumption, part)
+            try call.deadline.check()
             hop.attempts = opened.attempts
             let head = opened.received.response
             switch opened.decision {
@@ -99,7 +100,7 @@ struct Download: Sendable {
                 let outcome = Outcome(result: .failure(error))
                 guard
                     let retry = Step.retry(
-                        after: outcome, of: head.request, hop, call.config, remaining: call.remaining),
+                        after: outcome, of: head.request, hop, call.config, remaining: call.deadline.remaining),
                     try await call.prepares(retry, &hop, outcome)
                 else { throw error }
             }
@@ -148,18 +149,16 @@ struct Download: Sendable {
         let start = call.elapsed()
         let offset = try await part.run { $0.count }
         do {
-            try await call.inTime(request) {
-                var count = offset
-                for try await piece in body {
-                    try Task.checkCancellation()
-                    count += Int64(piece.count)
-                    call.progress?.received(piece.count)
-                    try checkLimit(count, head)
-                    try await part.append(piece)
-                }
-                // A body may also end because the task is cancelled.
+            var count = offset
+            for try await piece in body {
                 try Task.checkCancellation()
+                count += Int64(piece.count)
+                call.progress?.received(piece.count)
+                try checkLimit(count, head)
+                try await part.append(piece)
             }
+            // A body may also end because the task is cancelled.
+            try Task.checkCancellation()
             call.attempts.endBody(after: call.elapsed() - start)
         } catch {
             var error = error.hiding(call.config.redaction)
@@ -173,7 +172,8 @@ struct Download: Sendable {
     }
 
     private func finish(_ head: DataResponse, in part: PartWriter) async throws -> FileResponse {
-        if let progress = call.progress { try await call.inTime(request) { try await progress.finish() } }
+        if let progress = call.progress { try await call.deadline.run { try await progress.finish() } }
+        try call.deadline.check()
         let byteCount = try await part.run { part in
             let count = part.count
             try part.finish()

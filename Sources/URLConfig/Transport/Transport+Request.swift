@@ -13,10 +13,17 @@ extension Transport {
         public let allowsSessionCredentials: Bool
         /// What the call wants of transports.
         let conditions: Conditions
-        /// Whether a transport may wait for the body before it returns the head.
+        /// Whether the call waits for the whole body.
+        var buffersBody = false
+        /// Whether a transport may wait for the body before it returns the head, which needs fewer changes of threads.
         ///
-        /// This needs fewer changes of threads.
-        var isWhole = false
+        /// The progress needs the bytes as they arrive.
+        var isWhole: Bool { buffersBody && conditions.progress == nil }
+        /// The request's time limit: of the whole attempt, or for silence if a body may be large.
+        var timeLimits: TimeLimits {
+            let limit = urlRequest.customTimeLimit
+            return conditions.isTransfer ? TimeLimits(silence: limit) : TimeLimits(whole: limit)
+        }
         /// The body that a transport has set, if `urlRequest` cannot contain it.
         private(set) var replacement: Body?
 
@@ -83,6 +90,8 @@ extension Transport {
     final class Conditions: Sendable {
         /// Measures the time limits.
         let clock: any Clock<Duration>
+        /// The deadline of the call.
+        let deadline: Deadline
         /// Hides secrets, and learns those that a transport adds.
         let redaction: Redaction
         /// The maximum number of bytes of a body.
@@ -97,8 +106,9 @@ extension Transport {
         /// Then the request's time limit is one for silence: between two arrivals of bytes, not for the whole attempt.
         let isTransfer: Bool
 
-        init(_ config: URLSession.Config, isTransfer: Bool = false) {
+        init(_ config: URLSession.Config, _ deadline: Deadline, isTransfer: Bool = false) {
             clock = config.clock
+            self.deadline = deadline
             redaction = config.redaction
             responseLimit = config.responseLimit
             taskDelegate = config.taskDelegate
@@ -106,12 +116,6 @@ extension Transport {
             progress = config.progress.map(ProgressMeter.init)
             self.isTransfer = isTransfer
         }
-
-        /// The time limit of a whole attempt, if the request has one.
-        func attemptLimit(of request: URLRequest) -> Duration? { isTransfer ? nil : request.customTimeLimit }
-
-        /// The request's time limit for silence.
-        func silenceLimit(of request: URLRequest) -> Duration? { isTransfer ? request.customTimeLimit : nil }
     }
 }
 

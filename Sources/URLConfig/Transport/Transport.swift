@@ -24,42 +24,45 @@
 public struct Transport: Sendable {
     private final class Custom: Sendable {
         let send: @Sendable (Request) async throws -> Response
-        /// The session's time limit for an attempt; `nil` for a caller's transport, which may not stop at once.
-        let sessionLimit: (@Sendable (Request) -> Duration?)?
-        /// Whether it ends a transfer by itself after the request's time limit without a byte.
-        let watchesSilence: Bool
+        /// Whether it is one of the library's: it never blocks, and watches the time limits itself.
+        let isOwn: Bool
 
-        init(
-            _ send: @escaping @Sendable (Request) async throws -> Response,
-            sessionLimit: (@Sendable (Request) -> Duration?)? = nil, watchesSilence: Bool = false
-        ) {
+        init(_ send: @escaping @Sendable (Request) async throws -> Response, isOwn: Bool = false) {
             self.send = send
-            self.sessionLimit = sessionLimit
-            self.watchesSilence = watchesSilence
+            self.isOwn = isOwn
         }
 
         /// Sends a request that was checked.
         func response(to request: Request) async throws -> Response {
-            // A transport of the library makes no calls.
-            let worker = sessionLimit == nil ? self : nil
             do {
-                return try await WorkScope.of(worker) { try await send(request) }
+                // Built-in transports do not call back into `response(for:)`.
+                return try await WorkScope.of(isOwn ? nil : self) { try await send(request) }
             } catch let lost as LostConnection {
                 throw URLError(lost, of: request.urlRequest)
             }
         }
 
-        /// The same for a body that may be large.
-        func opened(_ request: Request, _ limits: AttemptLimits) async throws -> Response {
-            var request = request
-            request.isWhole = false
-            guard limits.isNeeded else { return try await response(to: request) }
+        /// The same within the time limits of an attempt.
+        func response(toAttempt request: Request) async throws -> Response {
+            if isOwn { return try await response(to: request) }
+            let conditions = request.conditions
+            let elapsed = conditions.clock.stopwatch()
+            let limits = request.timeLimits
             // While a body is sent, only the transport knows whether there is silence.
-            let hasBody = request.body != nil
-            var response = try await limits.run(isSilence: !hasBody) { [request] in
-                try await self.response(to: request)
+            let limit = limits.whole ?? (request.body == nil ? limits.silence : nil)
+            let send: @Sendable () async throws -> Response = { try await self.response(to: request) }
+            let response = try await conditions.deadline.run(leavesAlone: limit == nil) {
+                guard let limit else { return try await send() }
+                return try await withDeadline(limit, conditions.clock) {
+                    URLError(timedOut: request.urlRequest.url, after: limit)
+                } operation: {
+                    try await send()
+                }
             }
-            response.body = response.body.limited(limits)
+            let body = response.body.received
+            body.limit(to: conditions.responseLimit)
+            body.watch(limits, of: request, since: elapsed)
+            body.didPassHead()
             return response
         }
     }
@@ -80,16 +83,10 @@ public struct Transport: Sendable {
         custom = Custom(send)
     }
 
-    /// A transport of the library that never blocks, and stops at once when the task is cancelled.
-    ///
-    /// - Parameters:
-    ///   - watchesSilence: Whether it ends a transfer by itself after the request's time limit without a byte.
-    ///   - limit: The session's time limit for an attempt, with its body.
-    static func stoppingAtOnce(
-        watchesSilence: Bool, _ send: @escaping @Sendable (_ request: Request) async throws -> Response,
-        within limit: @escaping @Sendable (_ request: Request) -> Duration?
-    ) -> Self {
-        Self(custom: Custom(send, sessionLimit: limit, watchesSilence: watchesSilence))
+    /// A transport of the library: it never blocks, stops at once when the task is cancelled, and watches the time
+    /// limits itself.
+    static func own(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) -> Self {
+        Self(custom: Custom(send, isOwn: true))
     }
 
     private init(custom: Custom? = nil) { self.custom = custom }
@@ -107,7 +104,7 @@ public struct Transport: Sendable {
         try transport.check(request.urlRequest)
         // The other transport may read the body in pieces.
         var request = request
-        request.isWhole = false
+        request.buffersBody = false
         guard let custom = transport.custom else { return try await URLSessionTransport.response(to: request) }
         return try await custom.response(to: request)
     }
@@ -126,27 +123,10 @@ public struct Transport: Sendable {
 
     /// Sends a request of a call once, within the time limits of an attempt.
     ///
-    /// - Parameter read: Receives the response when its head has arrived.
-    /// - Throws: The errors of ``send(_:)`` and of the function. If a time limit passes later, reading the body throws.
-    func attempt<Value: Sendable>(
-        _ request: Request, then read: @escaping @Sendable (Response) async throws -> Value
-    ) async throws -> Value {
-        guard let custom else { return try await read(URLSessionTransport.response(to: request)) }
-        let sessionLimit = custom.sessionLimit?(request)
-        // A transfer has no time limit for the whole attempt, but one for each piece.
-        guard !request.conditions.isTransfer else {
-            let silence = custom.watchesSilence ? nil : request.urlRequest.customTimeLimit
-            let limits = AttemptLimits(silence: silence, whole: sessionLimit, of: request)
-            return try await read(custom.opened(request, limits))
-        }
-        let limit = request.urlRequest.timeLimit(within: sessionLimit)
-        // The separate task of a time limit costs half as much as a small call.
-        if limit == nil, custom.sessionLimit != nil { return try await read(custom.response(to: request)) }
-        return try await withDeadline(limit, request.conditions.clock) {
-            URLError(timedOut: request.urlRequest.url, after: limit ?? .zero)
-        } operation: {
-            try await read(custom.response(to: request))
-        }
+    /// - Throws: The errors of ``send(_:)``. If a time limit passes later, reading the body throws.
+    func attempt(_ request: Request) async throws -> Response {
+        guard let custom else { return try await URLSessionTransport.response(to: request) }
+        return try await custom.response(toAttempt: request)
     }
 }
 
@@ -174,8 +154,6 @@ extension Transport {
         public var url: URL?
         /// The body.
         public var body: ResponseBody
-        /// Whether the progress was told of the body when it arrived.
-        var isReported = false
         /// Whether it came from the session's cache; this is known when the body has ended.
         var isFromCache: @Sendable () -> Bool = { false }
         /// Hides the secrets of the call; by default, those that the defaults name.

@@ -37,7 +37,7 @@ extension URLSessionTransport {
 struct ShadowSession: Sendable {
     /// The bytes of a body that may arrive before a slow reader reads them; then the task is suspended.
     static let bufferSize = 1 << 20
-    static let canPause = true
+    static let excess = ReceivedBody.Excess.pauses
 
     let resourceLimit: Duration? = nil
 
@@ -45,6 +45,7 @@ struct ShadowSession: Sendable {
     static func cancel(_ task: URLSessionTask, of exchange: Exchange) { task.cancel() }
 
     func begin(_ exchange: Exchange) {
+        exchange.watch()
         let request = exchange.request
         var urlRequest = request.urlRequest
         // A copy, as the documentation of the property says.

@@ -5,11 +5,9 @@ enum URLSessionTransport {
         var request = request
         try request.openBody()
         let exchange = Exchange(request)
-        let unread = Unread(exchange: exchange)
-        let limits = [request.conditions.attemptLimit(of: request.urlRequest), exchange.shadow.resourceLimit]
-        if let limit = limits.compactMap({ $0 }).min() { exchange.finish(after: limit) }
+        // It ends the exchange when it is released.
+        let body = ResponseBody(exchange.body)
         exchange.shadow.begin(exchange)
-        if request.isWhole { await exchange.waitForEnd() }
         try await exchange.waitForHead()
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may give.
         guard let head = exchange.head, 0...999 ~= head.statusCode else {
@@ -17,24 +15,11 @@ enum URLSessionTransport {
         }
         exchange.shadow.received(head, to: request.urlRequest)
         var response = Transport.Response(
-            status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url,
-            body: ResponseBody(unfolding: { try await unread.exchange.piece() }))
-        response.isReported = request.isWhole
+            status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
         response.isFromCache = { exchange.isFromCache }
         response.redaction = request.conditions.redaction
         return response
     }
-}
-
-/// Ends an exchange when its body is released.
-private final class Unread: Sendable {
-    let exchange: Exchange
-
-    init(exchange: Exchange) {
-        self.exchange = exchange
-    }
-
-    deinit { exchange.finish(throwing: CancellationError()) }
 }
 
 extension URLError {
@@ -73,12 +58,6 @@ extension URLRequest {
     /// Foundation's default of 60 seconds is a limit for silence, which Foundation measures itself.
     var customTimeLimit: Duration? {
         timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
-    }
-
-    /// The time limit of one attempt: its own or that of its session.
-    func timeLimit(within sessionLimit: Duration?) -> Duration? {
-        guard let sessionLimit else { return customTimeLimit }
-        return min(sessionLimit, customTimeLimit ?? sessionLimit)
     }
 
     /// The length of the body in bytes; -1 for a stream of unknown length, `nil` for no body.

@@ -18,7 +18,7 @@ import Testing
 
     private func response(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> Outcome {
         let response = DataResponse(request: Self.request, url: nil, status: status, headerFields: fields)
-        return Outcome(result: .success(Received(response)))
+        return Outcome(result: .success(Received(response: response)))
     }
 
     private let lost = Outcome(result: .failure(URLError(.networkConnectionLost)), isLost: true)

@@ -184,8 +184,8 @@ import Testing
         let host = "scope-\(UUID().uuidString.lowercased()).example.com"
         let stub = Transport { _ in .init(status: .noContent) }
         try await URLSession.Config.withHosts([host: URLSession.Config.silent.with { $0.transport = stub }]) {
-            URLSession.Config[host: host]?.deadline = .seconds(5)
-            #expect(URLSession.Config[host: host]?.deadline == .seconds(5))
+            URLSession.Config[host: host]?.deadline = .seconds(300)
+            #expect(URLSession.Config[host: host]?.deadline == .seconds(300))
             let response = try await URLSession.shared.response(for: .with(.init(host: "https://\(host)")))
             #expect(response.status == .noContent)
         }

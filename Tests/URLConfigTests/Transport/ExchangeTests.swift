@@ -5,38 +5,12 @@ import Testing
 /// One request and its response, without a network.
 @Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
     private func exchange(
-        _ clock: any Clock<Duration> = ContinuousClock(), canPause: Bool = ShadowSession.canPause,
-        body: Transport.Body? = nil
+        _ excess: ReceivedBody.Excess = ShadowSession.excess, body: Transport.Body? = nil
     ) throws -> Exchange {
-        let config = URLSession.Config().with { $0.clock = clock }
-        var request = Transport.Request(
-            urlRequest: .with(.init(host: "http://h.invalid")), session: .shared, allowsSessionCredentials: true,
-            conditions: .init(config))
+        var request = Transport.Request(for: .with(.init(host: "http://h.invalid")))
         if let body { request.body = body }
         try request.openBody()
-        return Exchange(request, canPause: canPause)
-    }
-
-    // Many times, to find a race between an alarm that fires and the exchange that stores it.
-    @Test func `silence is counted from the last bytes`() async throws {
-        for _ in 0..<100 {
-            let clock = TestClock()
-            let exchange = try exchange(clock)
-            exchange.finish(afterSilenceOf: .seconds(3))
-            await clock.waitForSleepers()
-            clock.advance(by: .seconds(1))
-            for _ in 0..<5 {
-                await clock.waitForSleepers()
-                clock.advance(by: .seconds(1))
-                exchange.move()
-                clock.advance(by: .seconds(1))
-            }
-            await clock.waitForSleepers()
-            clock.advance(by: .seconds(2))
-            let error = await #expect(throws: URLError.self) { try await exchange.piece() }
-            #expect(error?.code == .timedOut)
-            #expect(clock.asked == [3, 2, 2, 2, 2, 2].map(Duration.seconds))
-        }
+        return Exchange(request, excess)
     }
 
     @Test func `one that is over begins no task`() async throws {
@@ -46,7 +20,7 @@ import Testing
             Issue.record("a task was made")
             return URLSession.shared.dataTask(with: URLRequest.with(.init(host: "http://h.invalid")))
         }
-        await #expect(throws: URLError.self) { try await exchange.piece() }
+        await #expect(throws: URLError.self) { try await exchange.waitForHead() }
     }
 
     @Test func `a task that is no longer wanted when it has been made does not begin`() async throws {
@@ -57,29 +31,7 @@ import Testing
             return task
         }
         #expect([.canceling, .completed].contains(task.state))
-        await #expect(throws: URLError.self) { try await exchange.piece() }
-    }
-
-    @Test func `all who wait for bytes learn of the end`() async throws {
-        for _ in 0..<2_000 {
-            let exchange = try exchange()
-            let readers = (0..<3).map { _ in
-                Task { try await exchange.piece() }
-            }
-            exchange.finish(throwing: URLError(.timedOut))
-            for reader in readers { await #expect(throws: URLError.self) { try await reader.valueInTime } }
-        }
-    }
-
-    @Test func `a time limit goes with the exchange that it is for`() async throws {
-        let clock = TestClock()
-        do {
-            let exchange = try exchange(clock)
-            exchange.finish(after: .seconds(3))
-            await clock.waitForSleepers()
-            exchange.move()
-        }
-        try await waitUntil { clock.sleepers == 0 }
+        await #expect(throws: URLError.self) { try await exchange.waitForHead() }
     }
 
     @Test func `a file can be opened again, but not with another length`() async throws {
@@ -95,7 +47,7 @@ import Testing
         }
         try Data("a longer film".utf8).write(to: file)
         exchange.urlSession(.shared, task: task) { #expect($0 == nil) }
-        let error = await #expect(throws: RequestError.self) { try await exchange.piece() }
+        let error = await #expect(throws: RequestError.self) { try await exchange.waitForHead() }
         #expect(error?.code == .invalidRequest)
         #expect(error?.reason == "body: its length has changed since it was sent")
     }
@@ -110,14 +62,15 @@ import Testing
 
     #if canImport(FoundationNetworking)
     @Test func `a task is paused for a slow reader, and nothing is locked meanwhile`() async throws {
-        let exchange = try exchange(canPause: true)
+        let exchange = try exchange(.pauses)
+        let reader = ReceivedBody.Reader(exchange.body)
         let task = HookedTask { [weak exchange] in _ = exchange?.head }
         exchange.begin { task }
         for _ in 0..<3 {
             exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: ShadowSession.bufferSize - 1))
             exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
             exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
-            #expect(try await exchange.piece()?.count == ShadowSession.bufferSize + 1)
+            #expect(try await reader.next()?.count == ShadowSession.bufferSize + 1)
         }
         #expect(task.events == ["resume", "suspend", "resume", "suspend", "resume", "suspend", "resume"])
     }
@@ -125,14 +78,15 @@ import Testing
     @Test func `a task is not paused when everything was read, however many things happen at once`() async throws {
         let (piece, count) = (Data(count: ShadowSession.bufferSize), 16)
         for _ in 0..<20 {
-            let exchange = try exchange(canPause: true)
+            let exchange = try exchange(.pauses)
+            let reader = ReceivedBody.Reader(exchange.body)
             let task = HookedTask {}
             exchange.begin { task }
             async let sent: Void = OwnThread.run {
                 for _ in 0..<count { exchange.urlSession(.shared, dataTask: task, didReceive: piece) }
             }
             var received = 0
-            while received < count * piece.count { received += try await exchange.piece()?.count ?? 0 }
+            while received < count * piece.count { received += try await reader.next()?.count ?? 0 }
             await sent
             let events = task.events
             #expect(events.last == "resume")

@@ -110,7 +110,7 @@ import Testing
         let body = ResponseBody(AsyncStream<Data> { $0.finish() })
         #expect(try await body.collect().isEmpty)
         let error = await #expect(throws: RequestError.self) { try await body.collect() }
-        #expect(error?.reason == "the body has been read already")
+        #expect(error?.reason == "the body was already read")
     }
 
     @Test func `dump shows no secrets of what it receives`() async throws {

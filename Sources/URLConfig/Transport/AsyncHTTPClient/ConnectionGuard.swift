@@ -7,7 +7,7 @@ import NIOHTTP2
 
 /// Stands between AsyncHTTPClient and a connection, or a stream of HTTP/2.
 ///
-/// - It tells the request that it is sent, and whether its response is cut.
+/// - It tells the request that it is sent, how much of its body was written, and whether its response is cut.
 /// - It tells the request on a reused connection when the connection is lost before a response.
 /// - It tells a write that failed from a request that was never sent, whose error is `ioOnClosedChannel`.
 /// - It closes a connection on which bytes arrive after a response, because nobody asked for them (RFC 9112 §9.2).
@@ -17,6 +17,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
+
+    /// Longer parts of a body are written in pieces, because each that was sent is a sign of life.
+    private static let maximumAtOnce = 1 << 16
 
     private let isStream: Bool
     private var requests = 0
@@ -50,20 +53,34 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        var data = data
-        if case .head(var head) = unwrapOutboundIn(data) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
             requests += 1
             (isWaiting, isIdle) = (true, false)
             delivery = head.headers.first(name: Delivery.field).flatMap { Delivery.announced($0) }
             delivery?.begin()
             head.headers.remove(name: Delivery.field)
-            data = wrapOutboundOut(.head(head))
+            write(.head(head), context, promise)
+        case .body(.byteBuffer(var rest)):
+            while rest.readableBytes > Self.maximumAtOnce, let piece = rest.readSlice(length: Self.maximumAtOnce) {
+                write(.body(.byteBuffer(piece)), context, nil)
+            }
+            write(.body(.byteBuffer(rest)), context, promise)
+        case let part: write(part, context, promise)
         }
-        guard let promise else { return context.write(data, promise: nil) }
-        // A write may fail before an error is caught, and then AsyncHTTPClient fails the request with its error.
+    }
+
+    private func write(_ part: OutboundOut, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        var count: Int?
+        if case .body(let bytes) = part { count = bytes.readableBytes }
+        guard promise != nil || count != nil else { return context.write(wrapOutboundOut(part), promise: nil) }
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { promise.completeWith($0.mapError(self.asLost)) }
-        context.write(data, promise: written)
+        written.futureResult.assumeIsolated().whenComplete { [delivery] result in
+            if case .success = result, let count { delivery?.wrote(count) }
+            // A write may fail before an error is caught, and then AsyncHTTPClient fails the request with its error.
+            promise?.completeWith(result.mapError(self.asLost))
+        }
+        context.write(wrapOutboundOut(part), promise: written)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -2,6 +2,7 @@
 
 import CURLConfigZlib
 import NIOCore
+import NIOFoundationCompat
 import NIOHTTP1
 
 /// Decodes a body with the content coding gzip or deflate (RFC 9110 §8.4.1), in steps of limited size.
@@ -129,6 +130,37 @@ final class ContentDecoder {
             let written = Self.mostAtOnce - Int(stream.pointee.avail_out)
             return (bytes.count - Int(stream.pointee.avail_in), (written, result))
         }
+    }
+}
+
+extension ResponseBody {
+    /// This body, decoded as it is read, so that little of it is in memory.
+    ///
+    /// - Parameters:
+    ///   - codings: At least one coding.
+    ///   - url: The URL of the request.
+    func decoding(_ codings: [String], of url: URL?) throws -> ResponseBody {
+        let reader = try read()
+        // Safe: a body asks for one piece at a time.
+        nonisolated(unsafe) var decoder: ContentDecoder?
+        return ResponseBody(
+            ReceivedBody {
+                do {
+                    while true {
+                        // Decoding does not wait for anything that could be cancelled.
+                        try Task.checkCancellation()
+                        if let piece = try decoder?.next() { return piece }
+                        guard let piece = try await reader.next() else { break }
+                        // A body without a byte is not decoded, whatever its coding (RFC 9110 §6.4.1).
+                        if decoder == nil { decoder = try ContentDecoder(codings) }
+                        decoder?.receive(ByteBuffer(data: piece))
+                    }
+                    try decoder?.finish()
+                    return nil
+                } catch {
+                    throw error.asURLError(url)
+                }
+            })
     }
 }
 

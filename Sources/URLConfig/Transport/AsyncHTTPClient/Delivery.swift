@@ -22,12 +22,17 @@ final class Delivery: Sendable {
     static let field = "urlconfig-delivery"
     private static let waiting = Locked(Waiting())
 
-    private let url: URL?
+    let url: URL?
+    /// Called with the number of bytes of the request's body that were written to the connection.
+    private let didWrite: @Sendable (Int) -> Void
     private let state = Locked(State())
 
-    /// - Parameter url: The URL of the request.
-    init(to url: URL?) {
+    /// - Parameters:
+    ///   - url: The URL of the request.
+    ///   - didWrite: Called with the number of bytes of the request's body that were written to the connection.
+    init(to url: URL?, didWrite: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.url = url
+        self.didWrite = didWrite
     }
 
     /// The value of ``field`` for the connection that sends the request; see ``withdraw()``.
@@ -75,6 +80,9 @@ final class Delivery: Sendable {
     }
 
     func fail(_ error: any Error) { state.set(\.failure, error) }
+
+    /// Bytes of the request's body were written.
+    func wrote(_ count: Int) { didWrite(count) }
 }
 
 #endif

@@ -19,15 +19,15 @@ final class Establishing {
 
     private let url: URL?
     private lazy var origin = Origin(url)
-    private let limit: Duration
+    private let limit: Duration?
     private let start = ContinuousClock.now
     private var failures = 0
     private var allFailures = 0
     /// The number of requests to the host that were sent before the last failure; `nil` before the first failure.
     private var sent: Int?
 
-    /// - Parameter limit: The maximum time to wait for a connection.
-    init(to url: URL?, within limit: Duration) {
+    /// - Parameter limit: The maximum time to wait for a connection; `nil` for no limit.
+    init(to url: URL?, within limit: Duration?) {
         self.url = url
         self.limit = limit
     }
@@ -51,7 +51,9 @@ final class Establishing {
 
     /// How long to wait after an error, before which nothing was sent; `nil` if it is final.
     func pause(after error: any Error) -> Duration? {
-        guard error.isFromEstablishing, start.duration(to: .now) < limit else { return nil }
+        // The limit of the client, after which it gives up to wait, is not that of the call.
+        if error.isClientTimeout { return limit.map { start.duration(to: .now) < $0 } ?? true ? .zero : nil }
+        guard error.isFromEstablishing else { return nil }
         let origin = origin
         let sent = Self.hosts.withLock { hosts in
             if self.sent == nil { hosts[origin, default: (0, 0)].calls += 1 }
@@ -61,35 +63,17 @@ final class Establishing {
         self.sent = sent
         allFailures += 1
         guard failures <= Self.mostFailures, allFailures <= Self.mostOfAll else { return nil }
-        return .milliseconds(Int.random(in: 25...50) << min(allFailures, 5))
-    }
-
-    /// Sends a request, and after a failure ends it if it still waits for a connection when the time is up.
-    ///
-    /// The first time, the client has the same limit.
-    func send<Response: Sendable>(
-        _ delivery: Delivery, _ operation: @escaping @Sendable () async throws -> Response
-    ) async throws -> Response {
-        guard sent != nil else { return try await operation() }
-        let work = Task { try await operation() }
-        let alarm = Alarm(after: limit - start.duration(to: .now), ContinuousClock()) {
-            if !delivery.isSent { work.cancel() }
-        }
-        defer { withExtendedLifetime(alarm) {} }
-        do {
-            return try await withTaskCancellationHandler {
-                try await work.value
-            } onCancel: {
-                work.cancel()
-            }
-        } catch is CancellationError where !Task.isCancelled {
-            // It may have been sent just before it was cancelled.
-            throw delivery.isSent ? HTTPClientError.remoteConnectionClosed : HTTPClientError.connectTimeout
-        }
+        let pause = Duration.milliseconds(Int.random(in: 25...50) << min(allFailures, 5))
+        return limit.map { start.duration(to: .now) + pause < $0 } ?? true ? pause : nil
     }
 }
 
 extension Error {
+    /// Whether the client has waited for a connection for as long as it may.
+    fileprivate var isClientTimeout: Bool {
+        [.connectTimeout, .getConnectionFromPoolTimeout].contains(self as? HTTPClientError)
+    }
+
     /// Whether this may be the error of a connection that could not be established, but another one could.
     fileprivate var isFromEstablishing: Bool {
         switch self as any Error {

@@ -26,16 +26,20 @@ final class StreamPieces: AsyncSequence, Sendable {
     private struct State {
         /// The number of bytes that were read.
         var count: Int64 = 0
+        /// The number of bytes that were written to the connection; `nil` if nobody tells.
+        var written: Int64?
         var isOver = false
+        /// The next piece, while AsyncHTTPClient waits for it.
         var piece: OneShot<ByteBuffer?>?
-        /// The last pieces, which may still wait to be written.
-        var unwritten: [ByteBuffer] = []
+
+        /// Whether few enough bytes wait to be written.
+        var hasRoom: Bool { written.map { count - $0 < StreamPieces.maximumUnwritten } ?? true }
     }
 
-    /// The most pieces that wait to be written: 1 MB.
+    /// The bytes that may wait to be written: 1 MB.
     ///
     /// AsyncHTTPClient limits them only when the thread of the connection runs.
-    private static let mostUnwritten = 16
+    private static let maximumUnwritten: Int64 = 1 << 20
 
     private let state = Locked(State())
     private let length: Int64?
@@ -62,6 +66,19 @@ final class StreamPieces: AsyncSequence, Sendable {
         }
     }
 
+    /// A connection has taken the request, and will tell what it has written.
+    func willTell() { state.withLock { $0.written = $0.written ?? 0 } }
+
+    /// Bytes were written to the connection.
+    func didWrite(_ count: Int) {
+        let next = state.withLock { state in
+            let hadRoom = state.hasRoom
+            state.written = (state.written ?? 0) + Int64(count)
+            return !hadRoom && state.hasRoom ? state.piece : nil
+        }
+        if let next { readLater(next) }
+    }
+
     /// Ends the upload, because its response is complete: nobody waits for it, and it would keep the connection.
     func end() {
         let piece = state.withLock { state in
@@ -81,40 +98,25 @@ final class StreamPieces: AsyncSequence, Sendable {
 
     private func next() async throws -> ByteBuffer? {
         let next = OneShot<ByteBuffer?>()
-        let (isOver, count) = state.withLock { state in
+        let (isOver, count, hasRoom) = state.withLock { state in
             state.piece = next
-            return (state.isOver, state.count)
+            return (state.isOver, state.count, state.hasRoom)
         }
         guard !isOver else { throw CancellationError() }
         // The next bytes are wanted when the ones before were sent.
         progress?.sent(count, of: length)
-        queue.async { self.read(next) }
-        let piece = try await next.value()
-        state.withLock { state in
-            state.count += Int64(piece?.readableBytes ?? 0)
-            if let piece { state.unwritten.append(piece) }
-        }
-        return piece
+        if hasRoom { readLater(next) }
+        return try await next.value()
     }
 
-    /// Reads the next piece as soon as few enough pieces wait to be written.
-    private func read(_ next: OneShot<ByteBuffer?>) {
-        guard hasRoom else {
-            queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak self] in
-                if let self { self.read(next) } else { next.resolve(.failure(CancellationError())) }
+    private func readLater(_ next: OneShot<ByteBuffer?>) {
+        queue.async { [self] in
+            let piece = read()
+            state.withLock { state in
+                if case .success(let bytes?) = piece { state.count += Int64(bytes.readableBytes) }
+                state.piece = nil
             }
-            return
-        }
-        next.resolve(read())
-    }
-
-    private var hasRoom: Bool {
-        state.withLock { state in
-            guard state.unwritten.count >= Self.mostUnwritten else { return true }
-            // What was written has no other owner.
-            guard state.unwritten[0].modifyIfUniquelyOwned({ _ in }) != nil else { return state.isOver }
-            state.unwritten.removeFirst()
-            return true
+            next.resolve(piece)
         }
     }
 }

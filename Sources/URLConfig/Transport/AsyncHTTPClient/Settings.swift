@@ -6,32 +6,22 @@ import NIOHTTP1
 import NIOHTTP2
 
 /// What a client takes from a session's configuration.
+///
+/// Time limits are not part of it, because the library watches them. So all calls to a host share its connections.
 struct Settings: Hashable {
-    /// The maximum time without a byte; `nil` for no limit.
-    let silence: Duration?
     let connections: Int
     let proxy: HTTPClient.Configuration.Proxy?
 
-    /// - Parameter silence: The request's own limit, if it is one for silence.
-    init(_ configuration: URLSessionConfiguration, _ url: URL?, silence: Duration? = nil) throws {
-        self.silence = silence ?? Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
+    init(_ configuration: URLSessionConfiguration, _ url: URL?) throws {
         connections = max(1, configuration.httpMaximumConnectionsPerHost)
         proxy = try url.flatMap {
             try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary)
         }
     }
 
-    /// The maximum time to wait for a connection.
-    var connectLimit: Duration { silence ?? .seconds(24 * 60 * 60) }
-
     var clientConfiguration: HTTPClient.Configuration {
-        let silence = silence?.timeAmount
         var configuration = HTTPClient.Configuration.urlConfig
-        configuration.timeout.connect = connectLimit.timeAmount
-        configuration.timeout.write = silence
-        // It would also count the time in which the caller does not read.
-        configuration.timeout.read = nil
-        if let silence { configuration.limitSilence(to: silence) }
+        (configuration.timeout.read, configuration.timeout.write) = (nil, nil)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.proxy = proxy
         return configuration
@@ -69,16 +59,6 @@ extension HTTPClient.Configuration {
         return configuration
     }
 
-    /// Fails requests after so long a time in which no byte was sent or received.
-    mutating func limitSilence(to limit: TimeAmount) {
-        for initializer in [\Self.http1_1ConnectionDebugInitializer, \.http2StreamChannelDebugInitializer] {
-            guard let addGuard = self[keyPath: initializer] else { continue }
-            self[keyPath: initializer] = { channel in
-                addGuard(channel).flatMapThrowing { try SilenceTimer.add(limit, to: channel) }
-            }
-        }
-    }
-
     /// Whether it does not follow redirects, and has the guards.
     fileprivate var isForURLConfig: Bool {
         !"\(redirectConfiguration)".contains("follow") && http1_1ConnectionDebugInitializer != nil
@@ -104,10 +84,6 @@ extension HTTPClient {
                 .invalidRequest, "the HTTPClient has a tracer; leave it out, because asyncHTTPClient creates the spans")
         }
     }
-}
-
-extension Duration {
-    fileprivate var timeAmount: TimeAmount { .nanoseconds(Int64(clamped / .nanoseconds(1))) }
 }
 
 #endif

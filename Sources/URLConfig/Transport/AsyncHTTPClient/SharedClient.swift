@@ -2,6 +2,7 @@
 
 import AsyncHTTPClient
 import NIOCore
+import NIOFoundationCompat
 import NIOHTTP1
 
 /// A client for all sessions with the same settings; or the caller's client.
@@ -67,18 +68,74 @@ final class SharedClient: Sendable {
         }
     }
 
-    /// Sends a request without a body, and returns the head of the response and its body.
+    /// Sends a request without a body, and receives the body of its response.
     ///
     /// - Parameter isWhole: Whether the head is not needed before the body.
-    /// - Returns: `nil` if nothing was sent, because the client has other event loops than the library's.
-    func response(to request: HTTPClient.Request, isWhole: Bool) async throws -> (HTTPResponseHead, ReceivedBody)? {
+    /// - Returns: The head of the response; `nil` if nothing was sent, because the client has other event loops than the
+    ///   library's.
+    func receive(
+        _ body: ReceivedBody, _ request: HTTPClient.Request, _ delivery: Delivery?, isWhole: Bool
+    ) async throws -> HTTPResponseHead? {
         try Task.checkCancellation()
         guard let (eventLoop, end) = eventLoops?.next() else { return nil }
-        let receiver = ResponseReceiver(isWhole: isWhole, onEnd: end)
+        // The client must not be shut down before the end.
+        let receiver = ResponseReceiver(body, on: eventLoop, delivery, isWhole: isWhole) { [self] in
+            withExtendedLifetime(self) { end() }
+        }
         let task = client.execute(request: request, delegate: receiver, eventLoop: .delegate(on: eventLoop))
         // If the client's owner has shut it down, only the task fails. Observing it may wake a thread.
-        if !isOwn { task.futureResult.whenFailure { receiver.finish(.failure($0)) } }
-        return (try await receiver.head(of: task), ReceivedBody(receiver, task))
+        if !isOwn { task.futureResult.whenFailure { receiver.end(.failure($0)) } }
+        return try await receiver.head(of: task)
+    }
+
+    /// Sends a request with a body, and receives the body of its response in a task.
+    ///
+    /// - Parameter upload: The body, if it is read while it is sent.
+    /// - Returns: The head of the response.
+    func receive(
+        _ body: ReceivedBody, _ request: HTTPClientRequest, _ delivery: Delivery?, _ upload: StreamPieces?
+    ) async throws -> HTTPResponseHead {
+        let head = OneShot<HTTPResponseHead>()
+        let pause = Locked<OneShot<Void>?>(nil)
+        let work = Task { [self] in
+            do {
+                let response = try await client.execute(request, deadline: .distantFuture)
+                guard response.history.count < 2 else { throw RequestError.hasFollowedRedirect }
+                body.touch()
+                head.resolve(
+                    .success(.init(version: response.version, status: response.status, headers: response.headers)))
+                do {
+                    for try await part in response.body {
+                        if part.readableBytes > 0 { body.receive(Data(buffer: part)) }
+                        try await pause.withLock { $0 }?.value()
+                    }
+                    // A cancelled body looks like a complete one.
+                    try Task.checkCancellation()
+                    upload?.end()
+                    if let failure = delivery?.failure { throw failure }
+                    body.finish()
+                } catch {
+                    body.finish(.failure(error.asURLError(delivery?.url)))
+                }
+            } catch {
+                head.resolve(.failure(error))
+            }
+        }
+        let follow: @Sendable (ReceivedBody.Signal) -> Void = { [weak body] signal in
+            switch signal {
+            case .pause: pause.set(\.self, OneShot())
+            case .resume: pause.withLock { $0.take() }?.resolve(.success(()))
+            case .cancel:
+                pause.withLock { $0.take() }?.resolve(.success(()))
+                head.resolve(Result { try body?.checkResult() }.flatMap { _ in .failure(CancellationError()) })
+                // Cancelling calls the handlers of a caller's body.
+                DispatchQueue.global().async { work.cancel() }
+            }
+        }
+        body.onSignal(follow)
+        // It may have ended before somebody listened.
+        if body.isOver { follow(.cancel) }
+        return try await head.value { body.cancel() }
     }
 
     /// The library's client with these settings.

@@ -24,13 +24,8 @@ extension Transport {
     ///   `timeoutIntervalForResource`, which a client does not have, is still the session's. Make it with
     ///   `HTTPClient(configuration: .urlConfig)`: a client that follows redirects itself, or has a tracer, is refused.
     public static func asyncHTTPClient(_ client: HTTPClient = .shared) -> Self {
-        let isShared = client === HTTPClient.shared
-        let sender = AsyncHTTPClientSender(isShared ? nil : client)
-        return .stoppingAtOnce(watchesSilence: isShared) {
-            try await sender.response(to: $0)
-        } within: {
-            $0.session.configuration.resourceLimit
-        }
+        let sender = AsyncHTTPClientSender(client === HTTPClient.shared ? nil : client)
+        return .own { try await sender.response(to: $0) }
     }
 }
 
@@ -45,6 +40,8 @@ struct AsyncHTTPClientSender {
 
     /// The number of closed connections after which a request fails.
     private static let mostClosed = 8
+    /// The bytes of a body in memory at which the server must wait.
+    static let memory = 1 << 17
 
     init(_ client: HTTPClient?) {
         self.client = client.map { SharedClient($0) }
@@ -72,9 +69,7 @@ struct AsyncHTTPClientSender {
         }
         let response = try await request.traced(urlRequest) { urlRequest in
             do {
-                let (client, limit) = try client(for: request, urlRequest, configuration)
-                defer { withExtendedLifetime(client) {} }
-                return try await send(urlRequest, of: request, by: client, within: limit)
+                return try await send(urlRequest, of: request, configuration)
             } catch {
                 try Task.checkCancellation()
                 throw error.asURLError(urlRequest.url)
@@ -84,101 +79,92 @@ struct AsyncHTTPClientSender {
         return response
     }
 
-    /// The client for a request, and its time limit for a connection.
-    private func client(
-        for request: Transport.Request, _ urlRequest: URLRequest, _ configuration: URLSessionConfiguration
-    ) throws -> (SharedClient, Duration) {
-        if let client {
-            // The default of AsyncHTTPClient.
-            let limit = self.configuration?.timeout.connect ?? .seconds(10)
-            return (client, .nanoseconds(limit.nanoseconds))
+    /// - Parameter urlRequest: The request with the fields of the session's configuration.
+    private func send(
+        _ urlRequest: URLRequest, of request: Transport.Request, _ configuration: URLSessionConfiguration
+    ) async throws -> Transport.Response {
+        let client = try client ?? .with(Settings(configuration, urlRequest.url))
+        let url = request.urlRequest.url
+        let body = ReceivedBody(memory: Self.memory)
+        // It ends the transfer when it is released.
+        let arriving = ResponseBody(body)
+        let limits = timeLimits(of: request, configuration)
+        body.watch(limits, of: request, since: request.conditions.clock.stopwatch())
+
+        let headers = HTTPHeaders(urlRequest, decodes: decodes)
+        let (content, upload) = try await request.body?.forAsyncHTTPClient(request.conditions.progress) ?? (nil, nil)
+        let makeDelivery: @Sendable () -> Delivery = {
+            Delivery(to: url) { count in
+                body.touch()
+                upload?.didWrite(count)
+            }
         }
-        let silence = request.conditions.silenceLimit(of: urlRequest)
-        let settings = try Settings(configuration, urlRequest.url, silence: silence)
-        return (.with(settings), settings.connectLimit)
+        let head = try await repeating(by: client, within: limits.silence, makeDelivery) { delivery in
+            var headers = headers
+            if let delivery { headers.replaceOrAdd(name: Delivery.field, value: delivery.announce()) }
+            // `HTTPClient.Request` with a body crashes or hangs if the server responds before it reads.
+            if content == nil {
+                let short = request.conditions.responseLimit ?? .max < Self.memory
+                let complete = try HTTPClient.Request(urlRequest, headers)
+                let head = try await client.receive(body, complete, delivery, isWhole: request.isWhole && !short)
+                if let head { return head }
+            }
+            let complete = HTTPClientRequest(urlRequest, headers, content)
+            return try await client.receive(body, complete, delivery, upload)
+        }
+        guard 0...999 ~= head.status.code else {
+            throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
+        }
+        let codings = decodes ? head.headers.codings(for: headers, Int(head.status.code)) : []
+        let decoded = codings.isEmpty ? arriving : try arriving.decoding(codings, of: url)
+        decoded.received.limit(to: request.conditions.responseLimit)
+        body.didPassHead()
+        return Transport.Response(
+            status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
     }
 
-    /// - Parameters:
-    ///   - urlRequest: The request with the fields of the session's configuration.
-    ///   - limit: The maximum time to wait for a connection.
-    private func send(
-        _ urlRequest: URLRequest, of request: Transport.Request, by client: SharedClient, within limit: Duration
-    ) async throws -> Transport.Response {
-        let (url, progress) = (request.urlRequest.url, request.conditions.progress)
-        let (body, upload) = try await request.body?.forAsyncHTTPClient(progress) ?? (nil, nil)
-        let headers = HTTPHeaders(urlRequest, decodes: decodes)
-        // `HTTPClient.Request` with a body crashes or hangs if the server responds before it reads.
-        if body == nil {
-            let complete = try HTTPClient.Request(urlRequest, headers)
-            let isShort = request.conditions.responseLimit ?? .max < ResponseReceiver.mostUnread
-            let isWhole = request.isWhole && progress == nil && !isShort
-            let (response, delivery) = try await repeating(url, by: client, within: limit) { delivery in
-                var complete = complete
-                complete.headers.add(delivery)
-                return try await client.response(to: complete, isWhole: isWhole)
-            }
-            if let (head, body) = response {
-                try client.check(delivery)
-                let pieces = Pieces(
-                    body: body, client: client, delivery: delivery, url: url,
-                    codings: decodes ? head.headers.codings(for: headers, Int(head.status.code)) : [])
-                return try received(head.status, head.headers, to: request, pieces)
-            }
+    /// The time limits of an attempt; those for silence of a caller's client are its own.
+    private func timeLimits(of request: Transport.Request, _ configuration: URLSessionConfiguration) -> TimeLimits {
+        var limits = request.timeLimits
+        limits.whole = [limits.whole, configuration.resourceLimit].compactMap { $0 }.min()
+        if client == nil, limits.silence == nil {
+            limits.silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
         }
-        let complete = HTTPClientRequest(urlRequest, headers, body)
-        let (response, delivery) = try await repeating(url, by: client, within: limit) { delivery in
-            var complete = complete
-            complete.headers.add(delivery)
-            return try await client.client.execute(complete, deadline: .distantFuture)
-        }
-        try client.check(delivery)
-        guard response.history.count < 2 else { throw RequestError.hasFollowedRedirect }
-        let pieces = Pieces(
-            body: response.body, upload: upload, client: client, delivery: delivery, url: url,
-            codings: decodes ? response.headers.codings(for: headers, Int(response.status.code)) : [])
-        return try received(response.status, response.headers, to: request, pieces)
+        return limits
     }
 
     /// Sends a request again if nothing was sent, because there was no connection.
     ///
-    /// - Parameter limit: The maximum time to wait for a connection.
-    private func repeating<Response: Sendable>(
-        _ url: URL?, by shared: SharedClient, within limit: Duration,
-        _ send: @escaping @Sendable (Delivery?) async throws -> Response
-    ) async throws -> (Response, Delivery?) {
+    /// - Parameter limit: The maximum time to wait for a connection; `nil` for no limit.
+    private func repeating(
+        by shared: SharedClient, within limit: Duration?, _ makeDelivery: @Sendable () -> Delivery,
+        _ send: (Delivery?) async throws -> HTTPResponseHead
+    ) async throws -> HTTPResponseHead {
         // Without a `ConnectionGuard`, it is not known whether something was sent.
-        guard client == nil || configuration != nil else { return (try await send(nil), nil) }
-        let establishing = Establishing(to: url, within: limit)
+        guard client == nil || configuration != nil else { return try await send(nil) }
+        var establishing: Establishing?
         var closed = 0
         while true {
-            let delivery = Delivery(to: url)
+            let delivery = makeDelivery()
             defer { if !delivery.isSent { delivery.withdraw() } }
             do {
-                return (try await establishing.send(delivery) { try await send(delivery) }, delivery)
+                let head = try await send(delivery)
+                try shared.check(delivery)
+                return head
             } catch ChannelError.ioOnClosedChannel
                 where closed < Self.mostClosed && shared.isGuarded && !delivery.isSent
             {
                 // The connection of the pool was closed meanwhile.
                 closed += 1
             } catch {
+                if establishing == nil { establishing = Establishing(to: delivery.url, within: limit) }
                 guard shared.isGuarded || error is NIOConnectionError, !delivery.isSent,
-                    let pause = establishing.pause(after: error)
+                    let pause = establishing?.pause(after: error)
                 else { throw error }
                 try await Task.sleep(for: pause)
             }
             try Task.checkCancellation()
         }
-    }
-
-    private func received<Body>(
-        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, to request: Transport.Request, _ pieces: Pieces<Body>
-    ) throws -> Transport.Response {
-        guard 0...999 ~= status.code else {
-            throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
-        }
-        return Transport.Response(
-            status: .init(code: Int(status.code)), headerFields: HTTPFields(received: headers),
-            body: ResponseBody(pieces))
     }
 }
 
@@ -215,10 +201,6 @@ extension HTTPHeaders {
         if !contains(name: "User-Agent") { add(name: "User-Agent", value: Self.userAgent) }
         if !contains(name: "Accept") { add(name: "Accept", value: "*/*") }
         if decodes, !contains(name: "Accept-Encoding") { add(name: "Accept-Encoding", value: "gzip, deflate") }
-    }
-
-    fileprivate mutating func add(_ delivery: Delivery?) {
-        if let delivery { replaceOrAdd(name: Delivery.field, value: delivery.announce()) }
     }
 
     /// Some servers refuse requests without this field.

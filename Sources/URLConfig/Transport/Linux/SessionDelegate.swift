@@ -78,7 +78,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         totalBytesExpectedToSend: Int64
     ) {
         guard let exchange = exchange(of: task) else { return }
-        exchange.move()
+        exchange.body.touch()
         let request = exchange.request
         // Foundation does not know the length of a stream.
         let length = request.urlRequest.bodyLength ?? totalBytesExpectedToSend

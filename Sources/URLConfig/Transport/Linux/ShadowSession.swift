@@ -41,7 +41,7 @@ final class ShadowSession: Sendable {
     /// More bytes go to a file: a suspended task would send its request again, and a callback that waits for the reader
     /// would hold up the tasks of all sessions.
     static let bufferSize = 1 << 21
-    static let canPause = false
+    static let excess = ReceivedBody.Excess.spills
 
     let session: URLSession
     let resourceLimit: Duration?
@@ -116,11 +116,8 @@ final class ShadowSession: Sendable {
         request.prepareBody(for: exchange)
         // Foundation's limit is exact only for whole seconds, and its time begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
-        if let limit = sending.conditions.silenceLimit(of: request) {
-            exchange.finish(afterSilenceOf: limit)
-        } else if !isExact, request.customTimeLimit == nil, let limit = Duration(timeoutInterval: silence) {
-            exchange.finish(afterSilenceOf: limit)
-        }
+        exchange.watch(
+            silence: isExact || request.customTimeLimit != nil ? nil : Duration(timeoutInterval: silence))
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
         if request.needsNewConnection { return singleUseSessions.begin(exchange, for: request) }

@@ -1,0 +1,406 @@
+/// The body of a response: a transport writes it as it arrives, and one reader reads it.
+///
+/// What may happen to a body is decided here and only here: its limit, a reader that is slower than the wire, time
+/// limits, cancellation, errors and the end.
+final class ReceivedBody: Sendable {
+    /// What the transport has to do.
+    enum Signal: Sendable {
+        /// Nothing more must arrive until ``resume``.
+        case pause
+        case resume
+        /// The transfer ends, because nobody wants the rest.
+        case cancel
+    }
+
+    /// What happens when more bytes arrive than may be in memory.
+    enum Excess: Sendable {
+        /// The transport is paused.
+        case pauses
+        /// They are written to temporary files.
+        case spills
+    }
+
+    /// Returns the next piece of a body that is asked for piece by piece; `nil` at its end.
+    typealias Source = @Sendable () async throws -> Data?
+
+    /// The number of bytes in memory at which the reader is too slow.
+    private let memory: Int
+    private let excess: Excess
+    private let state: Locked<State>
+
+    /// A body that a transport writes.
+    ///
+    /// - Parameter memory: The number of bytes in memory at which the reader is too slow.
+    init(memory: Int = .max, _ excess: Excess = .pauses) {
+        (self.memory, self.excess) = (memory, excess)
+        state = Locked(State())
+    }
+
+    /// A complete body.
+    init(_ data: Data) {
+        (memory, excess) = (.max, .pauses)
+        state = Locked(State(bytes: data, result: .success(())))
+    }
+
+    /// A body that is asked for piece by piece.
+    init(_ source: @escaping Source) {
+        (memory, excess) = (.max, .pauses)
+        state = Locked(State(source: source))
+    }
+
+    /// Sets what is called if the transport has something to do, on any thread and with no lock held.
+    func onSignal(_ signal: @escaping @Sendable (Signal) -> Void) { state.set(\.signal, signal) }
+
+    /// Limits the body to the number of bytes that a call allows, unless it is limited already.
+    func limit(to limit: Int?) {
+        if let error = state.withLock({ $0.limit(to: limit) }) { fail(error) }
+    }
+
+    /// Ends the body if a time limit or the deadline of the call passes, unless it is watched already.
+    ///
+    /// - Parameters:
+    ///   - limits: The time limits of the attempt.
+    ///   - elapsed: The time since the attempt began.
+    func watch(_ limits: TimeLimits, of request: Transport.Request, since elapsed: @escaping @Sendable () -> Duration) {
+        let (conditions, url) = (request.conditions, request.urlRequest.url)
+        guard state.withLock({ $0.beginWatching() }) else { return }
+        let wait = conditions.deadline.wait { [weak self] in self?.cancel($0) }
+        let watchdog =
+            limits.isEmpty
+            ? nil
+            : Watchdog(limits, conditions.clock, since: elapsed) { [weak self] in
+                self?.fail(URLError(timedOut: url, after: $0))
+            }
+        state.withLock { state in
+            state.watchdog = watchdog
+            state.needsPump = request.buffersBody || watchdog != nil || wait != nil
+            if wait != nil { state.endWait = { conditions.deadline.end(wait) } }
+        }
+        watchdog?.start()
+    }
+
+    /// Adds bytes that have arrived.
+    func receive(_ bytes: Data) {
+        let (reader, watchdog, error) = state.withLock { state in
+            let error = state.add(bytes, memory, excess) { Overflow { [weak self] in self?.cancel($0) } }
+            // Bytes in files do not wake the reader: it asks for them.
+            return (state.bytes.isEmpty ? nil : state.reader.take(), state.watchdog, error)
+        }
+        watchdog?.touch()
+        reader?.resolve(.success(()))
+        if let error { fail(error) }
+        changePause()
+    }
+
+    /// Forgets what has arrived: another response begins, such as the one after a redirect.
+    func restart() { state.withLock { $0.restart() } }
+
+    /// Bytes were sent or received that are not part of the body.
+    func touch() { state.withLock { $0.watchdog }?.touch() }
+
+    /// The head is passed on: nobody waits for bytes until the body is read.
+    func didPassHead() { state.withLock { $0.watchdog }?.setAwaited(false) }
+
+    /// Ends the body, unless it has ended; what has arrived can still be read.
+    ///
+    /// - Returns: Whether it had not ended.
+    @discardableResult
+    func finish(_ result: Result<Void, any Error> = .success(())) -> Bool { end(result, dropsBytes: false) }
+
+    /// Ends the body and the transfer with an error; what has arrived can still be read.
+    func fail(_ error: any Error) {
+        let signal = state.withLock { $0.signal }
+        if end(.failure(error), dropsBytes: false) { signal?(.cancel) }
+    }
+
+    /// Ends the body and the transfer, and forgets what has arrived.
+    func cancel(_ error: any Error = CancellationError()) {
+        let signal = state.withLock { $0.signal }
+        if end(.failure(error), dropsBytes: true) { signal?(.cancel) }
+    }
+
+    /// Whether a reader waits.
+    var isAwaited: Bool { state.withLock { $0.reader != nil } }
+
+    /// Whether the body has ended.
+    var isOver: Bool { state.withLock { $0.result != nil } }
+
+    /// - Throws: The error that has ended the body.
+    func checkResult() throws { try state.withLock { $0.result }?.get() }
+
+    private func end(_ result: Result<Void, any Error>, dropsBytes: Bool) -> Bool {
+        // The old state is returned, so that nothing is released while the lock is held.
+        let before = state.withLock { state in
+            let before = state
+            state.end(result)
+            if dropsBytes { (state.bytes, state.spilled, state.overflow) = (Data(), 0, nil) }
+            return before
+        }
+        before.watchdog?.stop()
+        before.endWait?()
+        before.pump?.cancel()
+        before.demand?.resolve(.success(()))
+        before.reader?.resolve(.success(()))
+        return before.result == nil
+    }
+
+    /// Pauses or resumes the transport, as the bytes in memory demand.
+    ///
+    /// This is done outside of the lock, because instrumentation may run then. One thread at a time does it, and looks
+    /// again afterwards, so that the last change fits the bytes.
+    private func changePause() {
+        guard excess == .pauses, memory < .max else { return }
+        while let (signal, pauses) = state.withLock({ $0.changePause(memory) }) {
+            signal(pauses ? .pause : .resume)
+            state.withLock { $0.isChangingPause = false }
+        }
+    }
+
+    /// The next bytes; `nil` at the end of the body.
+    fileprivate func next() async throws -> Data? {
+        while true {
+            switch try state.withLock({ try $0.take() }) {
+            case .bytes(let bytes):
+                changePause()
+                return bytes
+            case .end: return nil
+            case .source(let source): await ask(source)
+            case .later: try await wait()
+            }
+        }
+    }
+
+    /// Asks the source for one piece.
+    private func ask(_ source: Source) async {
+        do {
+            guard let piece = try await source() else {
+                finish()
+                return
+            }
+            state.withLock { $0.isAsking = false }
+            if !piece.isEmpty { receive(piece) }
+        } catch {
+            finish(.failure(error))
+        }
+    }
+
+    /// Waits until bytes have arrived or the body has ended.
+    private func wait() async throws {
+        let reader = OneShot<Void>()
+        guard let work = try state.withLock({ try $0.wait(for: reader) }) else { return }
+        work.watchdog?.setAwaited(true)
+        work.demand?.resolve(.success(()))
+        work.overflow?.take { [weak self] in self?.receiveSpilled($0) }
+        if let source = work.source { pump(source) }
+        try await reader.value { self.cancel() }
+        work.watchdog?.setAwaited(false)
+    }
+
+    private func receiveSpilled(_ bytes: Data) {
+        let reader = state.withLock { state in
+            guard state.spilled > 0 else { return nil as OneShot<Void>? }
+            state.spilled -= bytes.count
+            state.bytes.append(bytes)
+            return state.reader.take()
+        }
+        reader?.resolve(.success(()))
+    }
+
+    /// Asks the source in a task, which can be left alone: a source may block, and need not stop when it is cancelled.
+    private func pump(_ source: @escaping Source) {
+        let pump = Task.onOwnThreads { [self] in
+            while !isOver {
+                await ask(source)
+                let demand = OneShot<Void>()
+                if state.withLock({ $0.mustWait(for: demand) }) { try? await demand.value() }
+            }
+        }
+        state.withLock { if $0.result == nil { $0.pump = pump } }
+        if isOver { pump.cancel() }
+    }
+
+    /// The only one that reads the body; the transfer ends when it is released.
+    final class Reader: Sendable {
+        private let body: ReceivedBody
+
+        init(_ body: ReceivedBody) {
+            self.body = body
+        }
+
+        deinit { body.cancel() }
+
+        /// The next bytes, which are never empty; `nil` at the end of the body.
+        ///
+        /// - Throws: `CancellationError` as soon as the task is cancelled, and the error that has ended the body.
+        func next() async throws -> Data? {
+            if Task.isCancelled { body.cancel() }
+            return try await body.next()
+        }
+
+        /// Reads the beginning of the body, and puts it back.
+        ///
+        /// - Parameter limit: The time after which the body ends with a timeout.
+        func peek(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
+            -> Data
+        {
+            body.state.withLock { $0.needsPump = true }
+            var data = Data()
+            await withTimeLimit(limit, clock) { [body] in
+                body.fail(timedOut)
+            } operation: {
+                while data.count < count, let piece = try? await next() { data.append(piece) }
+            }
+            body.state.withLock { $0.bytes = data + $0.bytes }
+            return data.prefix(count)
+        }
+    }
+}
+
+extension ReceivedBody {
+    /// What a reader does next.
+    private enum Arrival {
+        case bytes(Data)
+        case end
+        case source(Source)
+        case later
+    }
+
+    private struct State {
+        /// The bytes that can be read.
+        var bytes = Data()
+        /// The number of bytes that follow in files.
+        var spilled = 0
+        var overflow: Overflow?
+        /// The limit of a call; `nil` without one.
+        var limit: Int?
+        /// The number of bytes that may still arrive.
+        var room = Int.max
+        var isLimited = false
+        var isWatched = false
+        var source: Source?
+        /// Whether the reader itself is asking the source.
+        var isAsking = false
+        /// Whether a task must ask the source, because the reader must be able to leave it alone.
+        var needsPump = false
+        var pump: Task<Void, Never>?
+        /// What the task waits for before it asks again.
+        var demand: OneShot<Void>?
+        /// The reader, while it waits.
+        var reader: OneShot<Void>?
+        /// The result; `nil` until the body has ended.
+        var result: Result<Void, any Error>?
+        var signal: (@Sendable (Signal) -> Void)?
+        var isPaused = false
+        /// Whether the transport is being paused or resumed at this moment.
+        var isChangingPause = false
+        var watchdog: Watchdog?
+        /// Ends the wait for the deadline.
+        var endWait: (@Sendable () -> Void)?
+
+        /// Sets the limit of a call, once; returns an error if more bytes have arrived.
+        mutating func limit(to limit: Int?) -> RequestError? {
+            guard !isLimited else { return nil }
+            isLimited = true
+            guard let limit else { return nil }
+            (self.limit, room) = (limit, max(0, limit) - bytes.count)
+            guard room < 0 else { return nil }
+            (bytes, room) = (Data(bytes.prefix(max(0, limit))), 0)
+            if result != nil { result = .failure(tooLong) }
+            return tooLong
+        }
+
+        /// - Returns: `false` if it is watched already, or has ended.
+        mutating func beginWatching() -> Bool {
+            defer { isWatched = true }
+            return !isWatched && result == nil
+        }
+
+        mutating func restart() {
+            (bytes, spilled, overflow) = (Data(), 0, nil)
+            room = limit.map { max(0, $0) } ?? .max
+        }
+
+        private var tooLong: RequestError { RequestError(tooLongFor: limit ?? .max, "responseLimit") }
+
+        /// Adds bytes; returns an error if they are more than the limit allows.
+        mutating func add(
+            _ new: Data, _ memory: Int, _ excess: Excess, _ makeOverflow: () -> Overflow
+        ) -> RequestError? {
+            guard result == nil else { return nil }
+            let fitting = new.prefix(room)
+            room -= fitting.count
+            if excess == .spills, spilled > 0 || !bytes.isEmpty && fitting.count > memory - bytes.count {
+                spilled += fitting.count
+                let files = overflow ?? makeOverflow()
+                overflow = files
+                // With the lock held, so that the order is kept. This does not block.
+                files.append(fitting)
+            } else if bytes.isEmpty, fitting.startIndex == 0 {
+                bytes = fitting
+            } else {
+                // A slice is copied, because it would keep the whole data in memory.
+                bytes.append(fitting)
+            }
+            return fitting.count < new.count ? tooLong : nil
+        }
+
+        mutating func take() throws -> Arrival {
+            if !bytes.isEmpty {
+                defer { bytes = Data() }
+                return .bytes(bytes)
+            }
+            guard spilled == 0 else { return .later }
+            if let result {
+                try result.get()
+                return .end
+            }
+            guard let source, !needsPump else { return .later }
+            try checkIsOnly()
+            isAsking = true
+            return .source(source)
+        }
+
+        /// Notes a reader that waits, and returns what it does first; `nil` if it need not wait.
+        mutating func wait(
+            for reader: OneShot<Void>
+        ) throws -> (watchdog: Watchdog?, overflow: Overflow?, demand: OneShot<Void>?, source: Source?)? {
+            guard bytes.isEmpty, result == nil || spilled > 0 else { return nil }
+            try checkIsOnly()
+            self.reader = reader
+            return (watchdog, spilled > 0 ? overflow : nil, demand.take(), needsPump ? source.take() : nil)
+        }
+
+        private func checkIsOnly() throws {
+            guard reader == nil, !isAsking else {
+                throw RequestError(.invalidResponse, reason: "another task is reading the body")
+            }
+        }
+
+        /// Whether a task must wait before it asks the source again.
+        mutating func mustWait(for demand: OneShot<Void>) -> Bool {
+            guard reader == nil, result == nil else { return false }
+            self.demand = demand
+            return true
+        }
+
+        mutating func changePause(_ memory: Int) -> (@Sendable (Signal) -> Void, Bool)? {
+            let isFull = result == nil && bytes.count >= memory
+            guard let signal, isPaused != isFull, !isChangingPause else { return nil }
+            (isPaused, isChangingPause) = (isFull, true)
+            return (signal, isFull)
+        }
+
+        /// Ends the body; only the first result counts.
+        mutating func end(_ result: Result<Void, any Error>) {
+            if self.result == nil { self.result = result }
+            (reader, source, pump, demand, watchdog, endWait) = (nil, nil, nil, nil, nil, nil)
+        }
+    }
+}
+
+extension RequestError {
+    /// - Parameter name: The name of the limit.
+    init(tooLongFor limit: Int, _ name: String) {
+        self.init(.responseTooLarge, reason: "the body is longer than \(name), \(limit.shownAsBytes)")
+    }
+}

@@ -1,0 +1,249 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// How the body of a response is written and read, without a network.
+@Suite(.timeLimit(.minutes(10))) struct ReceivedBodyTests {
+    private static let sample = Data.sample(1_000_000)
+
+    /// All bytes that a reader still gets.
+    private func rest(_ reader: ReceivedBody.Reader) async throws -> Data {
+        var data = Data()
+        while let piece = try await reader.next() { data.append(piece) }
+        return data
+    }
+
+    private func request(_ configure: (inout URLSession.Config) -> Void = { _ in }) -> Transport.Request {
+        Transport.Request(for: .with(.init(host: "http://h.invalid")), configure)
+    }
+
+    @Test(arguments: [1_000, 300_000]) func `bytes are read in order`(size: Int) async throws {
+        let body = ReceivedBody()
+        for start in stride(from: 0, to: Self.sample.count, by: size) {
+            body.receive(Self.sample[start..<min(start + size, Self.sample.count)])
+        }
+        body.finish()
+        let isSame = try await rest(.init(body)) == Self.sample
+        #expect(isSame)
+    }
+
+    @Test func `a slice does not keep the data that it is a part of`() async throws {
+        let body = ReceivedBody()
+        body.receive(Data("not this".utf8).dropFirst(4))
+        let piece = try await ReceivedBody.Reader(body).next()
+        #expect(piece?.startIndex == 0)
+        #expect(piece == Data("this".utf8))
+    }
+
+    @Test(arguments: [false, true]) func `what exceeds the limit is an error after the bytes that fit`(
+        isComplete: Bool
+    ) async throws {
+        let body = isComplete ? ReceivedBody(Data("12345".utf8)) : ReceivedBody()
+        let signals = Recorded<ReceivedBody.Signal>()
+        body.onSignal { signals.append($0) }
+        body.limit(TimeLimits(), of: request { $0.responseLimit = 4 }, since: { .zero })
+        let reader = ReceivedBody.Reader(body)
+        if !isComplete {
+            for text in ["12", "345", "6"] { body.receive(Data(text.utf8)) }
+            #expect(signals.all == [.cancel])
+        }
+        #expect(try await reader.next() == Data("1234".utf8))
+        let error = await #expect(throws: RequestError.self) { try await reader.next() }
+        #expect(error?.code == .responseTooLarge)
+        #expect(error?.reason.contains("responseLimit, 4 B") == true)
+    }
+
+    @Test func `a body without bytes has an end`() async throws {
+        #expect(try await ReceivedBody.Reader(ReceivedBody(Data())).next() == nil)
+        let body = ReceivedBody()
+        body.finish()
+        body.receive(Data("late".utf8))
+        #expect(try await ReceivedBody.Reader(body).next() == nil)
+    }
+
+    @Test func `the first end counts, and what has arrived is read before it`() async throws {
+        let body = ReceivedBody()
+        body.receive(Data("1".utf8))
+        #expect(body.finish(.failure(URLError(.networkConnectionLost))))
+        #expect(!body.finish())
+        let reader = ReceivedBody.Reader(body)
+        #expect(try await reader.next() == Data("1".utf8))
+        for _ in 0..<2 {
+            let error = await #expect(throws: URLError.self) { try await reader.next() }
+            #expect(error?.code == .networkConnectionLost)
+        }
+    }
+
+    @Test func `a reader that is released or cancelled ends the transfer, once`() async throws {
+        for isReleased in [true, false] {
+            let body = ReceivedBody()
+            let signals = Recorded<ReceivedBody.Signal>()
+            body.onSignal { signals.append($0) }
+            var reader: ReceivedBody.Reader? = ReceivedBody.Reader(body)
+            body.receive(Data("unread".utf8))
+            if isReleased {
+                reader = nil
+            } else {
+                let task = Task { [reader] in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return try await reader?.next()
+                }
+                await #expect(throws: CancellationError.self) { try await task.value }
+                reader = nil
+            }
+            #expect(reader == nil)
+            #expect(signals.all == [.cancel])
+            #expect(body.isOver)
+        }
+    }
+
+    @Test func `a waiting reader wakes up for bytes, for the end, and when it is cancelled`() async throws {
+        for round in 0..<600 {
+            let body = ReceivedBody()
+            let reader = ReceivedBody.Reader(body)
+            let task = Task { try await reader.next() }
+            if round % 2 == 0 { await Task.yield() }
+            switch round % 3 {
+            case 0:
+                body.receive(Data("1".utf8))
+                #expect(try await task.valueInTime == Data("1".utf8))
+            case 1:
+                body.finish()
+                #expect(try await task.valueInTime == nil)
+            default:
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.valueInTime }
+            }
+        }
+    }
+
+    @Test func `two tasks cannot wait for one body`() async throws {
+        let body = ReceivedBody()
+        let reader = ReceivedBody.Reader(body)
+        let first = Task { try await reader.next() }
+        try await waitUntil { body.isAwaited }
+        let error = await #expect(throws: RequestError.self) { try await reader.next() }
+        #expect(error?.code == .invalidResponse)
+        body.receive(Data("1".utf8))
+        #expect(try await first.value == Data("1".utf8))
+    }
+
+    @Test func `a transport is paused and resumed as the bytes in memory demand`() async throws {
+        let body = ReceivedBody(memory: 10)
+        let signals = Recorded<ReceivedBody.Signal>()
+        body.onSignal { [weak body] in
+            // No lock is held.
+            _ = body?.isOver
+            signals.append($0)
+        }
+        let reader = ReceivedBody.Reader(body)
+        for _ in 0..<2 {
+            for count in [9, 1, 5] { body.receive(Data(count: count)) }
+            #expect(try await reader.next()?.count == 15)
+        }
+        #expect(signals.all == [.pause, .resume, .pause, .resume])
+        body.receive(Data(count: 10))
+        body.finish()
+        #expect(try await reader.next()?.count == 10)
+        #expect(signals.all.last == .resume)
+    }
+
+    @Test(arguments: [1, 7, 4096, 20_000]) func `what does not fit in memory comes back in order`(
+        size: Int
+    ) async throws {
+        var generator = SeededGenerator(seed: UInt64(size))
+        let all = Data((0..<20 * size).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        let body = ReceivedBody(memory: size, .spills)
+        let reader = ReceivedBody.Reader(body)
+        var (rest, read) = (all, Data())
+        while !rest.isEmpty {
+            let piece = rest.prefix(Int.random(in: 1...2 * size, using: &generator))
+            rest = rest.dropFirst(piece.count)
+            body.receive(Data(piece))
+            if Int.random(in: 0..<3, using: &generator) == 0, let piece = try await reader.next() { read += piece }
+        }
+        body.finish()
+        read += try await self.rest(reader)
+        let isSame = read == all
+        #expect(isSame)
+    }
+
+    @Test func `the limit counts all bytes, in memory or not`() async throws {
+        let body = ReceivedBody(memory: 2, .spills)
+        body.limit(TimeLimits(), of: request { $0.responseLimit = 10 }, since: { .zero })
+        let reader = ReceivedBody.Reader(body)
+        for text in ["12345", "67", "89abc"] { body.receive(Data(text.utf8)) }
+        var read = Data()
+        let error = await #expect(throws: RequestError.self) {
+            while let piece = try await reader.next() { read.append(piece) }
+        }
+        #expect(error?.code == .responseTooLarge)
+        #expect(read == Data("123456789a".utf8))
+    }
+
+    @Test func `the beginning can be read for an error, and is read again`() async throws {
+        let body = ResponseBody(ReceivedBody())
+        for text in ["12", "34", "56"] { body.received.receive(Data(text.utf8)) }
+        let timedOut = URLError(.timedOut)
+        #expect(await body.peek(upTo: 4, within: .seconds(10), timedOut, TestClock()) == Data("1234".utf8))
+        body.received.receive(Data("78".utf8))
+        body.received.finish()
+        #expect(try await body.collect() == Data("12345678".utf8))
+        await #expect(throws: RequestError.self) { try await body.collect() }
+    }
+
+    @Test func `if the beginning comes too slowly, the body ends with a timeout`() async throws {
+        let clock = TestClock()
+        let gate = Gate()
+        defer { gate.open() }
+        let body = ResponseBody(
+            ReceivedBody {
+                await gate.pass()
+                return nil
+            })
+        let peek = Task { await body.peek(upTo: 4, within: .seconds(10), URLError(.timedOut), clock) }
+        await gate.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(10))
+        #expect(await peek.value == Data())
+        let error = await #expect(throws: URLError.self) { try await body.collect() }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func `a source that blocks or ignores everything is left alone`() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        defer { gate.open() }
+        let body = ReceivedBody {
+            await gate.pass()
+            return Data("late".utf8)
+        }
+        let limits = TimeLimits(silence: .seconds(3))
+        body.limit(limits, of: request { $0.clock = clock }, since: clock.stopwatch())
+        body.didPassHead()
+        let reader = ReceivedBody.Reader(body)
+        let read = Task { try await reader.next() }
+        await gate.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(3))
+        let error = await #expect(throws: URLError.self) { try await read.valueInTime }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func `a deadline ends a body that nobody reads, and forgets what has arrived`() async throws {
+        let clock = TestClock()
+        let request = request { ($0.clock, $0.deadline) = (clock, .seconds(5)) }
+        let body = ReceivedBody()
+        let signals = Recorded<ReceivedBody.Signal>()
+        body.onSignal { signals.append($0) }
+        body.limit(TimeLimits(), of: request, since: clock.stopwatch())
+        let reader = ReceivedBody.Reader(body)
+        body.receive(Data("1".utf8))
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(5))
+        try await waitUntil { body.isOver }
+        #expect(signals.all == [.cancel])
+        let error = await #expect(throws: RequestError.self) { try await reader.next() }
+        #expect(error?.code == .deadlineExceeded)
+    }
+}
