@@ -23,8 +23,9 @@ final class Alarm: Sendable {
     deinit { cancel() }
 }
 
-/// All alarms of the system's clocks. They share one timer, because a timer of its own for each call wakes two threads,
-/// and most alarms never fire.
+/// All alarms of the system's clocks, which share one timer.
+///
+/// A timer of its own for each call would wake two threads, and most alarms never fire.
 private final class Alarms: Sendable {
     private struct Entry {
         /// This time stops while an Apple device sleeps, as transfers do.

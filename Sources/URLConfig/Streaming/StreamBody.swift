@@ -1,6 +1,8 @@
 /// The body of a stream, as its call passes it on: with the call's progress, log and errors.
 struct StreamBody: Sendable {
-    /// Returns the next piece, which is never empty; `nil` at the end. The transfer ends when it is released.
+    /// Returns the next piece, which is never empty; `nil` at the end.
+    ///
+    /// The transfer ends when it is released.
     typealias Next = () async throws -> Data?
 
     /// The response without its body.

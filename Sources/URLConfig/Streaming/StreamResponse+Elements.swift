@@ -8,7 +8,9 @@ extension StreamResponse {
 
     /// The parts of a body, such as its lines, as they arrive.
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
-        /// Returns the next element; `nil` after the last one. The transfer ends when it is released.
+        /// Returns the next element; `nil` after the last one.
+        ///
+        /// The transfer ends when it is released.
         typealias Next = () async throws -> Element?
 
         private let body: StreamBody

@@ -60,15 +60,19 @@ final class ReceivedBody: Sendable {
     ///
     /// - Parameters:
     ///   - limits: The time limits of the attempt.
+    ///   - clock: Measures the limits; by default the clock of the call.
     ///   - elapsed: The time since the attempt began.
-    func watch(_ limits: TimeLimits, of request: Transport.Request, since elapsed: @escaping @Sendable () -> Duration) {
+    func watch(
+        _ limits: TimeLimits, of request: Transport.Request, on clock: (any Clock<Duration>)? = nil,
+        since elapsed: @escaping @Sendable () -> Duration
+    ) {
         let (conditions, url) = (request.conditions, request.urlRequest.url)
         guard state.withLock({ $0.beginWatching() }) else { return }
         let wait = conditions.deadline.wait { [weak self] in self?.cancel($0) }
         let watchdog =
             limits.isEmpty
             ? nil
-            : Watchdog(limits, conditions.clock, since: elapsed) { [weak self] in
+            : Watchdog(limits, clock ?? conditions.clock, since: elapsed) { [weak self] in
                 self?.fail(URLError(timedOut: url, after: $0))
             }
         state.withLock { state in

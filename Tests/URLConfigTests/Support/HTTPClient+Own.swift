@@ -61,9 +61,7 @@ extension TestServer {
     /// Sends a request once with the server transport, as a transport that uses it does.
     func open(_ request: URLRequest? = nil, in session: URLSession? = nil) async throws -> Transport.Response {
         try await Transport.asyncHTTPClient().send(
-            Transport.Request(
-                urlRequest: request ?? self.request(), session: session ?? self.session,
-                allowsSessionCredentials: true, conditions: .init(.server)))
+            Transport.Request(for: request ?? self.request(), in: session ?? self.session, config: .server))
     }
 }
 

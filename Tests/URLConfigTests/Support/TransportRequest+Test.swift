@@ -4,11 +4,13 @@ import Foundation
 
 extension Transport.Request {
     /// A request of a call that a test does not make.
-    init(for request: URLRequest, _ configure: (inout URLSession.Config) -> Void = { _ in }, isTransfer: Bool = false) {
-        let config = URLSession.Config().with(configure)
+    init(
+        for request: URLRequest, in session: URLSession = .shared, config: URLSession.Config = .init(),
+        _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) {
+        let config = config.with(configure)
         let deadline = Deadline(config.deadline, config.clock, Attempts(redaction: config.redaction))
         self.init(
-            urlRequest: request, session: .shared, allowsSessionCredentials: true,
-            conditions: .init(config, deadline, isTransfer: isTransfer))
+            urlRequest: request, session: session, allowsSessionCredentials: true, conditions: .init(config, deadline))
     }
 }

@@ -42,7 +42,7 @@ import Testing
         let body = isComplete ? ReceivedBody(Data("12345".utf8)) : ReceivedBody()
         let signals = Recorded<ReceivedBody.Signal>()
         body.onSignal { signals.append($0) }
-        body.limit(TimeLimits(), of: request { $0.responseLimit = 4 }, since: { .zero })
+        body.limit(to: 4)
         let reader = ReceivedBody.Reader(body)
         if !isComplete {
             for text in ["12", "345", "6"] { body.receive(Data(text.utf8)) }
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `the limit counts all bytes, in memory or not`() async throws {
         let body = ReceivedBody(memory: 2, .spills)
-        body.limit(TimeLimits(), of: request { $0.responseLimit = 10 }, since: { .zero })
+        body.limit(to: 10)
         let reader = ReceivedBody.Reader(body)
         for text in ["12345", "67", "89abc"] { body.receive(Data(text.utf8)) }
         var read = Data()
@@ -219,7 +219,7 @@ import Testing
             return Data("late".utf8)
         }
         let limits = TimeLimits(silence: .seconds(3))
-        body.limit(limits, of: request { $0.clock = clock }, since: clock.stopwatch())
+        body.watch(limits, of: request { $0.clock = clock }, since: clock.stopwatch())
         body.didPassHead()
         let reader = ReceivedBody.Reader(body)
         let read = Task { try await reader.next() }
@@ -236,7 +236,7 @@ import Testing
         let body = ReceivedBody()
         let signals = Recorded<ReceivedBody.Signal>()
         body.onSignal { signals.append($0) }
-        body.limit(TimeLimits(), of: request, since: clock.stopwatch())
+        body.watch(TimeLimits(), of: request, since: clock.stopwatch())
         let reader = ReceivedBody.Reader(body)
         body.receive(Data("1".utf8))
         await clock.waitForSleepers()

@@ -76,7 +76,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard promise != nil || count != nil else { return context.write(wrapOutboundOut(part), promise: nil) }
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { [delivery] result in
-            if case .success = result, let count { delivery?.wrote(count) }
+            if case .success = result, let count { delivery?.move(written: count) }
             // A write may fail before an error is caught, and then AsyncHTTPClient fails the request with its error.
             promise?.completeWith(result.mapError(self.asLost))
         }
@@ -104,6 +104,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        // A part of a head is a sign of life, too.
+        if isWaiting { delivery?.move() }
         // A part of a head was read, which would be taken for the beginning of the next response.
         let isStray = !isStream && isIdle && end == nil && !isOver
         if let end = end.take() { context.fireChannelRead(end) }

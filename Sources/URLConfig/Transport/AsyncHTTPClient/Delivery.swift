@@ -23,16 +23,16 @@ final class Delivery: Sendable {
     private static let waiting = Locked(Waiting())
 
     let url: URL?
-    /// Called with the number of bytes of the request's body that were written to the connection.
-    private let didWrite: @Sendable (Int) -> Void
+    /// Called when bytes were read, or with the number of bytes of the request's body that were written.
+    private let didMove: @Sendable (Int) -> Void
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - url: The URL of the request.
-    ///   - didWrite: Called with the number of bytes of the request's body that were written to the connection.
-    init(to url: URL?, didWrite: @escaping @Sendable (Int) -> Void = { _ in }) {
+    ///   - didMove: Called when bytes were read, or with the number of bytes of the request's body that were written.
+    init(to url: URL?, didMove: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.url = url
-        self.didWrite = didWrite
+        self.didMove = didMove
     }
 
     /// The value of ``field`` for the connection that sends the request; see ``withdraw()``.
@@ -81,8 +81,10 @@ final class Delivery: Sendable {
 
     func fail(_ error: any Error) { state.set(\.failure, error) }
 
-    /// Bytes of the request's body were written.
-    func wrote(_ count: Int) { didWrite(count) }
+    /// Bytes were read, or bytes of the request's body were written.
+    ///
+    /// - Parameter written: The number of bytes that were written.
+    func move(written: Int = 0) { didMove(written) }
 }
 
 #endif

@@ -89,14 +89,17 @@ struct AsyncHTTPClientSender {
         // It ends the transfer when it is released.
         let arriving = ResponseBody(body)
         let limits = timeLimits(of: request, configuration)
-        body.watch(limits, of: request, since: request.conditions.clock.stopwatch())
+        // As with `URLSession`, the limits of a session are measured by the system's clock.
+        let isOfSession = urlRequest.customTimeLimit == nil
+        let clock: any Clock<Duration> = isOfSession ? ContinuousClock() : request.conditions.clock
+        body.watch(limits, of: request, on: clock, since: clock.stopwatch())
 
         let headers = HTTPHeaders(urlRequest, decodes: decodes)
         let (content, upload) = try await request.body?.forAsyncHTTPClient(request.conditions.progress) ?? (nil, nil)
         let makeDelivery: @Sendable () -> Delivery = {
-            Delivery(to: url) { count in
+            Delivery(to: url) { written in
                 body.touch()
-                upload?.didWrite(count)
+                if written > 0 { upload?.didWrite(written) }
             }
         }
         let head = try await repeating(by: client, within: limits.silence, makeDelivery) { delivery in

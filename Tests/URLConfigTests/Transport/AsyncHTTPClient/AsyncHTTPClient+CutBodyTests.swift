@@ -53,9 +53,7 @@ import Testing
                         if method == .put { $0.body = .data(Data("body".utf8)) }
                     }
                     let body = try await Transport.asyncHTTPClient(client).send(
-                        Transport.Request(
-                            urlRequest: request, session: server.session, allowsSessionCredentials: true,
-                            conditions: .init(.server))
+                        Transport.Request(for: request, in: server.session, config: .server)
                     ).body
                     let isClosed = Gate()
                     isClosed.open()

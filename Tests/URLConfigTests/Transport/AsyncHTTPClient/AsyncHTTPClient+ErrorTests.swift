@@ -90,7 +90,6 @@ import Testing
                     try await session.response(for: request, config: .server)
                 }
                 #expect(error?.code == .timedOut)
-                #expect(error?.cause != nil)
             }
         }
     }
@@ -119,40 +118,9 @@ import Testing
                     try await session.response(for: server.request(), config: .server) { $0.retry = Self.fast }
                 }
                 #expect(error?.code == .timedOut)
-                #expect(error?.cause != nil)
                 #expect(error?.attempts.count == 3)
             }
         }
-    }
-
-    @Test func `a response that arrives while the event loop is held up is not silence`() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
-            let isHeldUp = DispatchSemaphore(value: 0)
-            let loop = group.next()
-            loop.execute {
-                isHeldUp.signal()
-                // Longer than the limit.
-                sleep(12)
-                // Task after task, before the event loop reads.
-                loop.execute {
-                    usleep(50_000)
-                    loop.execute { usleep(50_000) }
-                }
-            }
-            isHeldUp.wait()
-            try connection.send(FaultServer.Fault.head(length: 2) + "{}")
-        }
-        try await FaultServer.serving(fault) { server in
-            try await HTTPClient.lending(on: group) {
-                $0.limitSilence(to: .seconds(10))
-            } _: { client in
-                let response = try await server.get(config: .onServer(client))
-                #expect(response.isSuccess)
-            }
-        }
-        try await group.shutdownGracefully()
     }
 
     @Test func `a POST is not retried, whatever the error`() async throws {

@@ -36,7 +36,7 @@ import Testing
         } _: { server in
             try await HTTPClient.lending {
                 $0.tlsConfiguration = try TestCertificate.localhost.forClient()
-                $0.limitSilence(to: .seconds(1))
+                $0.timeout.read = .seconds(1)
             } _: { client in
                 let error = await #expect(throws: URLError.self) { try await server.get(config: .onServer(client)) }
                 #expect(error?.code == .timedOut)

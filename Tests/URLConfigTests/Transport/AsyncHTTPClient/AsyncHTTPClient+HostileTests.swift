@@ -114,13 +114,15 @@ import Testing
         } _: { server in
             try await HTTPClient.lending {
                 $0.tlsConfiguration = try TestCertificate.localhost.forClient()
-                $0.limitSilence(to: .seconds(1))
-                $0.timeout.write = .seconds(1)
             } _: { client in
+                let request = server.request {
+                    $0.method = .put
+                    $0.timeout = .seconds(1)
+                }
                 let error = await #expect(throws: (any Error).self) {
-                    try await server.response(for: Self.put(server, 1_000_000), config: .onServer(client)) {
-                        $0.deadline = .seconds(300)
-                    }
+                    try await URLSession.shared.upload(
+                        .data(Data(count: 1_000_000)), for: request, config: .onServer(client)
+                    ) { $0.deadline = .seconds(300) }
                 }
                 #expect((error as? URLError)?.code == .timedOut)
             }
@@ -198,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `sessions with ever new limits do not make clients without an end`() async throws {
+    @Test func `sessions with ever new settings do not make clients without an end`() async throws {
         // In a process of its own, because other tests would lose their connections.
         await #expect(processExitsWith: .success) {
             let open = Locked(0)
@@ -213,7 +215,9 @@ import Testing
             try await FaultServer.serving(fault) { server in
                 var isAlive: [() -> Bool] = []
                 for index in 0..<200 {
-                    let session = Self.session(silence: 1000 + Double(index) / 1000)
+                    let configuration = URLSessionConfiguration.ofTests
+                    configuration.httpMaximumConnectionsPerHost = 1 + index
+                    let session = URLSession(configuration: configuration)
                     try await session.response(for: server.request(), config: .server)
                     let client = SharedClient.with(try Settings(session.configuration, nil))
                     isAlive.append { [weak client] in client != nil }

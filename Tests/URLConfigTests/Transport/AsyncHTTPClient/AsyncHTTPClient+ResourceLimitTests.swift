@@ -133,28 +133,6 @@ import Testing
             #expect(try response.text() == "{}")
         }
     }
-
-    @Test(arguments: [nil, 7 * 24 * 3600, .infinity, .greatestFiniteMagnitude, 0, -1, .nan] as [TimeInterval?])
-    func `without a limit a call has no task of its own`(limit: TimeInterval?) async throws {
-        let task = Locked<Int?>(nil)
-        let transport = Transport.stoppingAtOnce(watchesSilence: true) { _ in
-            task.set(\.self, withUnsafeCurrentTask { $0?.hashValue })
-            return .init()
-        } within: {
-            $0.session.configuration.resourceLimit
-        }
-        let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
-        for isLimited in [false, true] {
-            try await URLSession.with {
-                if let limit { $0.timeoutIntervalForResource = limit }
-                if isLimited { $0.timeoutIntervalForResource = 300 }
-            } _: { session in
-                try await session.response(for: request, config: .silent) { $0.transport = transport }
-            }
-            let isOwn = task.withLock { $0 } != withUnsafeCurrentTask { $0?.hashValue }
-            #expect(isOwn == isLimited)
-        }
-    }
 }
 
 extension FaultServer.Fault {

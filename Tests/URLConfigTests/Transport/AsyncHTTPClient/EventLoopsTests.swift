@@ -42,9 +42,10 @@ import Testing
                 for isWhole in [true, false, true, false, true] {
                     let call = Task {
                         let request = try HTTPClient.Request(url: server.host)
-                        let (_, body) = try #require(try await shared.response(to: request, isWhole: isWhole))
-                        let parts = body.makeAsyncIterator()
-                        while try await parts.next() != nil, isWhole {}
+                        let body = ReceivedBody()
+                        let reader = ReceivedBody.Reader(body)
+                        _ = try #require(try await shared.receive(body, request, nil, isWhole: isWhole))
+                        while try await reader.next() != nil, isWhole {}
                     }
                     // Some end by themselves before this, some after it.
                     try await Task.sleep(for: .milliseconds(50))
