@@ -29,13 +29,13 @@ extension HTTPCookie {
         let first = scanner.text(to: "=;")
         let (name, value) = scanner.skip("=") ? (first, scanner.text(to: ";")) : ("", first)
         guard let host = url.host()?.lowercased(), 1...4096 ~= name.utf8.count + value.utf8.count,
-            !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+            !text.hasControlCharacter
         else { return nil }
         // Foundation's default path; the default of the RFC is the directory of the request.
         var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: host, .path: "/"]
         var age: Date?
         var path = ""
-        var domain: String?
+        var domain = ""
         while scanner.skip(";") {
             let attribute = scanner.text(to: "=;")
             let value = scanner.skip("=") ? scanner.text(to: ";") : ""
@@ -49,21 +49,23 @@ extension HTTPCookie {
                 guard url.isHTTPS else { return nil }
                 properties[.secure] = "TRUE"
             case "httponly": properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE"
-            case "domain" where !value.isEmpty:
-                domain = value.utf8.first == UInt8(ascii: ".") ? String(Substring(value.utf8.dropFirst())) : value
+            case "domain":
+                let hasDot = value.utf8.first == UInt8(ascii: ".")
+                domain = Substring(value.utf8.dropFirst(hasDot ? 1 : 0)).lowercased()
             default: break
             }
         }
-        if let domain = domain?.lowercased() {
+        if !domain.isEmpty {
             guard domain.utf8.count <= host.utf8.count, domain.isDomain(of: host) else { return nil }
-            properties[.domain] = domain == host && host.isAddress ? host : "." + domain
+            // A cookie of an address or a top-level domain is for this host alone (RFC 6265bis §5.7).
+            properties[.domain] = domain == host && (host.isAddress || !host.contains(".")) ? host : "." + domain
         }
         properties[.expires] = age ?? properties[.expires]
         if path.utf8.first == UInt8(ascii: "/") { properties[.path] = path }
         // RFC 6265bis §4.1.3. Some servers ignore the case of a prefix.
         let prefix = (name.isEmpty ? value : name).lowercased().utf8
         let isMarked = properties[.secure] != nil && !name.isEmpty
-        let isForWholeHost = isMarked && domain == nil && path.utf8.elementsEqual("/".utf8)
+        let isForWholeHost = isMarked && domain.isEmpty && path.utf8.elementsEqual("/".utf8)
         if !isMarked && prefix.starts(with: "__secure-".utf8) { return nil }
         if !isForWholeHost && prefix.starts(with: "__host-".utf8) { return nil }
         self.init(properties: properties)

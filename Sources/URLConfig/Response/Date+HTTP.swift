@@ -28,12 +28,18 @@ extension Date {
 
     /// Parses the date of a cookie, in nearly any format (RFC 6265 §5.1.1).
     init?(cookieDate text: String) {
-        guard let date = Self.parse(text)?.date, Self.calendar.component(.year, from: date) > 1600 else { return nil }
+        guard let date = Self.parse(text, isOfCookie: true)?.date,
+            Self.calendar.component(.year, from: date) > 1600
+        else { return nil }
         self = date
     }
 
     /// Parses a date with its parts in any order; `rest` is the words that are not part of the date.
-    private static func parse(_ text: String) -> (date: Date, rest: [Substring.UTF8View])? {
+    ///
+    /// The date of a cookie has no leap second, and its year 0001 is 2001.
+    private static func parse(
+        _ text: String, isOfCookie: Bool = false
+    ) -> (date: Date, rest: [Substring.UTF8View])? {
         var parts = DateComponents(calendar: calendar)
         var time: [Int]?
         var rest: [Substring.UTF8View] = []
@@ -44,17 +50,17 @@ extension Date {
                 parts.day = day
             } else if parts.month == nil, let month = months.firstIndex(of: Substring(word.prefix(3)).lowercased()) {
                 parts.month = month + 1
-            } else if parts.year == nil, let year = word.number(of: 4...4), year > 0 {
+            } else if parts.year == nil, let year = word.number(of: 4...4), year > (isOfCookie ? 99 : 0) {
                 parts.year = year
-            } else if parts.year == nil, let year = word.number(of: 2...2) {
-                parts.year = year + (year < 70 ? 2000 : 1900)
+            } else if parts.year == nil, let year = word.number(of: isOfCookie ? 2...4 : 2...2) {
+                parts.year = year < 70 ? year + 2000 : year < 100 ? year + 1900 : year
             } else {
                 rest.append(word)
             }
         }
         // `Calendar` does not support leap seconds: the time is added to the day.
-        guard let time, time[0] < 24, time[1] < 60, time[2] <= 60, parts.day != nil, parts.month != nil,
-            parts.year != nil, parts.isValidDate, let day = parts.date
+        guard let time, time[0] < 24, time[1] < 60, time[2] <= (isOfCookie ? 59 : 60), parts.day != nil,
+            parts.month != nil, parts.year != nil, parts.isValidDate, let day = parts.date
         else { return nil }
         return (day + TimeInterval(time[0] * 3600 + time[1] * 60 + time[2]), rest)
     }

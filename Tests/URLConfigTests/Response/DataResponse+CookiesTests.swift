@@ -93,8 +93,11 @@ import URLConfig
         ("https://www.shop.co.uk", "shop.co.uk", ".shop.co.uk"), ("https://www.t.co", "t.co", ".t.co"),
         ("https://WWW.example.com", ".EXAMPLE.com", ".example.com"),
         ("https://www.example.com", "www.example.com", ".www.example.com"),
-        ("http://localhost", "localhost", ".localhost"),
+        ("http://localhost", "localhost", "localhost"),
         ("http://127.0.0.1", "127.0.0.1", "127.0.0.1"), ("https://www.example.com", "", "www.example.com"),
+        ("https://www.example.com", ".", "www.example.com"),
+        ("https://www.example.com", "example.com; Domain=", "www.example.com"),
+        ("https://www.example.com", "evil.com; Domain=", "www.example.com"),
     ])
     func `a domain of the host`(url: String, attribute: String, domain: String) {
         #expect(cookies("a=1; Domain=\(attribute)", from: url).map(\.domain) == [domain])
@@ -106,7 +109,7 @@ import URLConfig
         ("https://www.example.com", ".com"),
         ("https://www.example.com", "ww.example.com"), ("https://www.example.com", "a.www.example.com"),
         ("https://www.shop.co.uk", "co.uk"), ("https://shop.com.au", ".com.au"),
-        ("https://www.example.com", "ample.com"), ("https://www.example.com", "."), ("http://127.0.0.1", "0.0.1"),
+        ("https://www.example.com", "ample.com"), ("https://www.example.com", ".."), ("http://127.0.0.1", "0.0.1"),
         ("http://127.0.0.1", "1"), ("http://[::1]", ":1"), ("https://www.example.com", "\u{301}example.com"),
     ])
     func `a domain that is not the host's to set cookies for`(url: String, attribute: String) {

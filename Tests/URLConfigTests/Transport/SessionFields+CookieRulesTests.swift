@@ -85,6 +85,9 @@ import Testing
         (["a=1; Domain=s.example; Domain="], "a=1"), (["a=1; Path=/x; Path="], "a=1"), (["a=1; Path=; Path=/x"], nil),
         (["a=1; Path=/R"], nil), (["a=1; Path=/r/a?"], nil), (["a=1; Path=\"/x\""], "a=1"), (["a=1; Path=/r/%61"], nil),
         (["a=1; Max-Age=60", "b=1", "a=2; Max-Age=0", "c=1; Max-Age=0"], "b=1"),
+        (["a=1; Domain=x.org; Domain="], "a=1"), (["a=1; Domain=."], "a=1"),
+        (["a=1\t2", "b\tc=3"], "a=1\t2; b\tc=3"), (["\ta\t=\t1\t;\tPath\t=\t/"], "a=1"),
+        (["a=1; Expires=Mon, 01-Jan-0001 00:00:00 GMT"], nil), (["a=1; Expires=Fri, 16 Oct 2015 07:28:60 GMT"], "a=1"),
     ])
     func `the cases of RFC 6265 and RFC 6265bis`(received: [String], sent: String?) throws {
         let fields = SessionFields(.ephemeral)
@@ -95,7 +98,9 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Cookie") == sent)
     }
 
-    @Test(arguments: ["a\u{1}=1", "a=1\u{7F}"])
+    @Test(arguments: [
+        "a\u{1}=1", "a=1\u{7F}", "a=1; Path=/; b\u{1}", "a=1; Path=/; b=\u{7F}", "a=1; Path=/\u{0}; Path=/",
+    ])
     func `a cookie with control characters is ignored`(field: String) throws {
         #expect(try sent(field, to: "https://h.example/") == nil)
     }
@@ -104,6 +109,15 @@ import Testing
         #expect(try sent("a=1; Domain=example", to: "https://bank.example/") == nil)
         #expect(try sent("a=1; Domain=h.example", from: "https://w.h.example", to: "https://h.example/") == "a=1")
         #expect(try sent("a=1; Domain=localhost", from: "http://localhost", to: "http://localhost") == "a=1")
+        #expect(try sent("a=1; Domain=example", from: "http://example", to: "http://bank.example") == nil)
+    }
+
+    @Test(arguments: ["", "; Domain=", "; Domain=h.example; Domain=", "; Domain=h.example; Domain=."])
+    func `a cookie whose last domain is empty is for its host alone`(attributes: String) throws {
+        let field = "a=1; Path=/" + attributes
+        #expect(try sent(field, from: "https://w.h.example", to: "https://w.h.example") == "a=1")
+        #expect(try sent(field, from: "https://w.h.example", to: "https://h.example") == nil)
+        #expect(try sent(field, from: "https://w.h.example", to: "https://v.w.h.example") == nil)
     }
 }
 
