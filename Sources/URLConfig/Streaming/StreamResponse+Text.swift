@@ -18,9 +18,10 @@ extension StreamResponse {
     public var events: Elements<ServerSentEvent> {
         Elements(body) { [body] in
             var parser = EventParser()
+            parser.head = body.head
             return {
                 while true {
-                    if let event = try parser.next() { return event.from(body.head) }
+                    if let event = try parser.next() { return event }
                     guard let chunk = try await body.next() else { return nil }
                     parser.append(chunk)
                 }
@@ -59,25 +60,19 @@ extension ServerSentEvent {
         guard let head else { return try DataResponse.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
         return try head.decoded(type, from: data)
     }
-
-    func from(_ head: Received) -> Self {
-        var event = self
-        event.head = head
-        return event
-    }
 }
 
 extension BodyReader {
     /// Makes a function that reads the next line.
     fileprivate func lines() -> () async throws -> String? {
-        var parser = LineParser()
+        var parser = LineSplitter()
         var isOver = false
         return {
             while !isOver {
-                if let line = try parser.next() { return line }
+                if let line = try parser.nextText() { return line }
                 if let chunk = try await self.next() { parser.append(chunk) } else { isOver = true }
             }
-            return parser.end()
+            return parser.endText()
         }
     }
 }
