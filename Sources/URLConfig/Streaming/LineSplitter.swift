@@ -92,7 +92,7 @@ struct LineSplitter: Sendable {
         return line
     }
 
-    /// - Parameter reader: What reads the line; if the closure captured it, the line would be copied.
+    /// - Parameter reader: What reads the line; a closure that captured it would cost a copy of this splitter.
     @inline(__always)
     func read<Reader>(
         _ line: Range<Int>, with reader: inout Reader, _ read: (inout Reader, UnsafeRawBufferPointer) -> Void
