@@ -21,12 +21,12 @@ struct EventConnection {
 
     private let request: URLRequest
     private let call: Call
-    private var head: DataResponse?
     private var chunks: StreamResponse.Elements<Data>.AsyncIterator?
     /// The time since the head arrived.
     private var open: @Sendable () -> Duration = { .zero }
     private var hasEvents = false
     private(set) var parser: EventParser
+    private var head: DataResponse? { parser.head }
     /// The origin of the events.
     var origin: Origin { Origin(head?.url ?? request.url) }
 
@@ -46,7 +46,7 @@ struct EventConnection {
             while true {
                 if let event = try parser.next() {
                     hasEvents = true
-                    return .event(head.map(event.from) ?? event)
+                    return .event(event)
                 }
                 guard let chunk = try await chunks?.next() else { return .lost(loss()) }
                 parser.append(chunk)
@@ -74,7 +74,7 @@ struct EventConnection {
         }
         try response.validated(status: [.ok]).validated(contentType: .eventStream)
         let stream = StreamResponse(received, of: call)
-        (head, chunks) = (stream.body.head, stream.chunks.makeAsyncIterator())
+        (parser.head, chunks) = (stream.body.head, stream.chunks.makeAsyncIterator())
         open = call.config.clock.stopwatch()
         return nil
     }

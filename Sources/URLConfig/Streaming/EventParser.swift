@@ -17,6 +17,8 @@ struct EventParser: Sendable {
     private(set) var lastEventID: String
     /// The time to wait before the next request, if the stream has a valid `retry` field.
     var retry: Duration? { fields.retry }
+    /// The response that the events get.
+    var head: DataResponse?
 
     /// - Parameters:
     ///   - lastEventID: The ID that was sent in the request, which events have until the stream has another one.
@@ -35,11 +37,13 @@ struct EventParser: Sendable {
     mutating func next() throws(RequestError) -> ServerSentEvent? {
         while let line = try lines.next(besides: fields.size) {
             guard line.isEmpty else {
-                lines.withBytes(line) { fields.read($0) }
+                lines.read(line, with: &fields) { $0.read($1) }
                 continue
             }
             lastEventID = fields.id
-            if let event = fields.take() { return event }
+            guard var event = fields.take() else { continue }
+            event.head = head
+            return event
         }
         return nil
     }
@@ -49,7 +53,9 @@ struct EventParser: Sendable {
 private struct Fields: Sendable {
     private(set) var id: String
     private(set) var retry: Duration?
+    /// The type, or that of an event before, which most streams repeat.
     private var type = ""
+    private var hasType = false
     /// The values of the `data` fields, each with a line feed after it.
     private var data: [UInt8] = []
 
@@ -59,25 +65,23 @@ private struct Fields: Sendable {
         self.id.makeContiguousUTF8()
     }
 
-    var size: Int { data.count + type.utf8.count + id.utf8.count }
+    var size: Int { data.count + (hasType ? type.utf8.count : 0) + id.utf8.count }
 
     /// Reads `name: value`; a comment is a field without a name, and fields with other names are ignored.
     mutating func read(_ line: UnsafeRawBufferPointer) {
-        let end = line.place(of: UInt8(ascii: ":")) ?? line.count
+        let end = line.place(of: UInt8(ascii: ":"))
         let name = UnsafeRawBufferPointer(rebasing: line[..<end])
-        var value = line[min(end + 1, line.count)...]
-        if value.first == UInt8(ascii: " ") { value.removeFirst() }
-        read(name, UnsafeRawBufferPointer(rebasing: value))
-    }
-
-    private mutating func read(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        var start = min(end + 1, line.count)
+        if start < line.count, line[start] == UInt8(ascii: " ") { start += 1 }
+        let value = UnsafeRawBufferPointer(rebasing: line[start...])
         if name.equals("data") {
             data.append(contentsOf: value)
             data.append(UInt8(ascii: "\n"))
         } else if name.equals("event") {
-            type = String(decoding: value, as: UTF8.self)
+            hasType = !value.isEmpty
+            if !type.withUTF8(value.equals) { type = String(decoding: value, as: UTF8.self) }
         } else if name.equals("id") {
-            if value.place(of: 0) == nil { id = String(decoding: value, as: UTF8.self) }
+            if value.place(of: 0) == value.count { id = String(decoding: value, as: UTF8.self) }
         } else if name.equals("retry"), !value.isEmpty, value.allSatisfy(\.isDigit) {
             // A larger number would be clamped, too.
             let milliseconds = value.reduce(Int64(0)) { min(10 * $0 + Int64($1 & 0xF), 1_000_000_000_000) }
@@ -88,19 +92,22 @@ private struct Fields: Sendable {
     /// Removes the type and the data; `nil` if there was no `data` field.
     mutating func take() -> ServerSentEvent? {
         defer {
-            type = ""
+            hasType = false
             data.removeAll(keepingCapacity: data.count < 1 << 16)
         }
         guard !data.isEmpty else { return nil }
-        let text = String(decoding: data.dropLast(), as: UTF8.self)
-        return ServerSentEvent(event: type.isEmpty ? "message" : type, data: text, id: id)
+        let text = data.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
+        return ServerSentEvent(event: hasType ? type : "message", data: text, id: id)
     }
 }
 
 extension UnsafeRawBufferPointer {
     @inline(__always)
-    fileprivate func equals(_ name: StaticString) -> Bool {
-        guard count == name.utf8CodeUnitCount, let start = baseAddress else { return false }
-        return memcmp(start, name.utf8Start, count) == 0
+    fileprivate func equals(_ name: StaticString) -> Bool { name.withUTF8Buffer(equals) }
+
+    @inline(__always)
+    fileprivate func equals(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard count == text.count, let start = baseAddress, let other = text.baseAddress else { return false }
+        return memcmp(start, other, count) == 0
     }
 }

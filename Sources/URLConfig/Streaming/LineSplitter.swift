@@ -1,7 +1,14 @@
-/// Splits bytes into lines, which end with LF, CR or CRLF, as the bytes arrive.
+/// Splits the chunks of a body into lines, which end with LF, CR or CRLF, as they arrive.
 ///
-/// A byte order mark at the start is removed. Each byte is searched once for either terminator, so the time is linear
-/// for chunks and lines of any size. In memory are the chunks that were not read, and the start of an unfinished line.
+/// ```swift
+/// var lines = LineSplitter()
+/// lines.append(chunk)
+/// while let line = try lines.nextText() { … }
+/// ```
+///
+/// Blank lines are kept, and a byte order mark at the start is removed. Each byte is searched once for either
+/// terminator, so the time is linear for chunks and lines of any size. In memory are the chunks that were not read, and
+/// the start of an unfinished line.
 struct LineSplitter: Sendable {
     /// The most bytes of a line by default.
     static let standardLimit = 16_000_000
@@ -12,31 +19,51 @@ struct LineSplitter: Sendable {
     private var bytes: [UInt8] = []
     /// The start of the next line.
     private var start = 0
-    /// There is no LF between the start of the next line and this place.
+    /// There is no LF from the start of the next line up to this place.
     private var lineFeed = 0
-    /// There is no CR between the start of the next line and this place.
+    /// There is no CR from the start of the next line up to this place.
     private var carriageReturn = 0
     private var isFirst = true
     /// Whether the last line ended with CR: a line is returned before it is known whether LF follows.
     private var skipsLineFeed = false
 
     /// - Parameters:
-    ///   - limit: The most bytes of a line, or of what has arrived of it.
+    ///   - limit: The most bytes of a line without its terminator, or of what has arrived of it.
     ///   - unit: The name of what is limited, for the error.
-    init(limit: Int, unit: String) {
+    init(limit: Int = LineSplitter.standardLimit, unit: String = "a line") {
         self.limit = limit
         self.unit = unit
     }
 
     mutating func append(_ chunk: Data) {
         if start == bytes.count {
-            (bytes, start, lineFeed, carriageReturn) = ([], 0, 0, 0)
+            bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 17)
+            (start, lineFeed, carriageReturn) = (0, 0, 0)
         } else if start > bytes.count / 2 {
             // Fewer bytes are moved than were read since the last time.
             bytes.removeSubrange(..<start)
             (start, lineFeed, carriageReturn) = (0, lineFeed - start, carriageReturn - start)
         }
-        bytes.append(contentsOf: chunk)
+        chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+
+    /// The text of the next line; `nil` if its terminator has not arrived.
+    ///
+    /// U+FFFD replaces bytes that are not UTF-8.
+    ///
+    /// - Throws: ``RequestError/Code/responseTooLarge`` for a line that is longer than the limit, finished or not.
+    mutating func nextText() throws(RequestError) -> String? {
+        guard let line = try next() else { return nil }
+        return bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[line]), as: UTF8.self) }
+    }
+
+    /// The text of the last line, if it has no terminator; it is called after `nextText()` returned `nil`.
+    mutating func endText() -> String? {
+        guard start < bytes.count else { return nil }
+        bytes.append(UInt8(ascii: "\n"))
+        let text = try? nextText()
+        // It is empty after a byte order mark.
+        return text == "" ? nil : text
     }
 
     /// The place of the next line, without its terminator; `nil` if its terminator has not arrived.
@@ -45,61 +72,41 @@ struct LineSplitter: Sendable {
     ///
     /// - Parameter size: How many bytes the caller has kept, which are part of the limit.
     mutating func next(besides size: Int = 0) throws(RequestError) -> Range<Int>? {
-        skipLineFeed()
-        lineFeed = place(of: UInt8(ascii: "\n"), in: lineFeed..<bytes.count)
-        carriageReturn = place(of: UInt8(ascii: "\r"), in: carriageReturn..<lineFeed)
-        let end = carriageReturn
+        if skipsLineFeed, start < bytes.count {
+            skipsLineFeed = false
+            if bytes[start] == UInt8(ascii: "\n") { start += 1 }
+        }
+        bytes.withUnsafeBytes {
+            lineFeed = $0.place(of: UInt8(ascii: "\n"), from: max(start, lineFeed))
+            carriageReturn = $0.place(of: UInt8(ascii: "\r"), from: max(start, carriageReturn))
+        }
+        let end = min(lineFeed, carriageReturn)
         guard end - start <= limit - size else {
             throw RequestError(.responseTooLarge, reason: "\(unit) of the body is longer than \(limit.shownAsBytes)")
         }
         guard end < bytes.count else { return nil }
-        skipsLineFeed = bytes[end] == UInt8(ascii: "\r")
-        return line(to: end, next: end + 1)
-    }
-
-    /// The place of the last line if it has no terminator; `nil` if it is empty.
-    mutating func end() -> Range<Int>? {
-        skipLineFeed()
-        let line = line(to: bytes.count, next: bytes.count)
-        return line.isEmpty ? nil : line
-    }
-
-    func text(_ line: Range<Int>) -> String { withBytes(line) { String(decoding: $0, as: UTF8.self) } }
-
-    @inline(__always)
-    func withBytes<Result>(_ line: Range<Int>, _ read: (UnsafeRawBufferPointer) -> Result) -> Result {
-        bytes.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[line])) }
-    }
-
-    private mutating func skipLineFeed() {
-        guard skipsLineFeed, start < bytes.count else { return }
-        skipsLineFeed = false
-        if bytes[start] == UInt8(ascii: "\n") { move(to: start + 1) }
-    }
-
-    private mutating func line(to end: Int, next: Int) -> Range<Int> {
+        skipsLineFeed = end == carriageReturn
         var line = start..<end
-        if isFirst, bytes[line].starts(with: [0xEF, 0xBB, 0xBF]) { line = (start + 3)..<end }
-        isFirst = false
-        move(to: next)
+        if isFirst, bytes[line].starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+        (start, isFirst) = (end + 1, false)
         return line
     }
 
-    private mutating func move(to next: Int) {
-        (start, lineFeed, carriageReturn) = (next, max(next, lineFeed), next)
-    }
-
-    /// The first place of a byte; the end of the range if it is not there.
-    private func place(of byte: UInt8, in range: Range<Int>) -> Int {
-        range.lowerBound + withBytes(range) { $0.place(of: byte) ?? $0.count }
+    /// - Parameter reader: What reads the line; a closure that captured it would cost a copy of this splitter.
+    @inline(__always)
+    func read<Reader>(
+        _ line: Range<Int>, with reader: inout Reader, _ read: (inout Reader, UnsafeRawBufferPointer) -> Void
+    ) {
+        bytes.withUnsafeBytes { read(&reader, UnsafeRawBufferPointer(rebasing: $0[line])) }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// The first place of a byte, which `memchr` finds much faster than `firstIndex(of:)`.
+    /// The first place of a byte from a place on, or the end; `memchr` finds it much faster than `firstIndex(of:)`.
     @inline(__always)
-    func place(of byte: UInt8) -> Int? {
-        guard let start = baseAddress, let found = memchr(start, Int32(byte), count) else { return nil }
-        return UnsafeRawPointer(found) - start
+    func place(of byte: UInt8, from start: Int = 0) -> Int {
+        let rest = UnsafeRawBufferPointer(rebasing: self[start...])
+        guard let base = rest.baseAddress, let found = memchr(base, Int32(byte), rest.count) else { return count }
+        return start + (UnsafeRawPointer(found) - base)
     }
 }

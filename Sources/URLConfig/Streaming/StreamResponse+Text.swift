@@ -18,9 +18,10 @@ extension StreamResponse {
     public var events: Elements<ServerSentEvent> {
         Elements(body) { [head = body.head] nextChunk in
             var parser = EventParser()
+            parser.head = head
             return {
                 while true {
-                    if let event = try parser.next() { return event.from(head) }
+                    if let event = try parser.next() { return event }
                     guard let chunk = try await nextChunk() else { return nil }
                     parser.append(chunk)
                 }
@@ -59,25 +60,19 @@ extension ServerSentEvent {
         guard let head else { return try DataResponse.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
         return try head.decoded(type, from: data)
     }
-
-    func from(_ head: DataResponse) -> Self {
-        var event = self
-        event.head = head
-        return event
-    }
 }
 
 extension StreamBody {
     /// Makes the function that returns the lines.
     fileprivate static func lines(_ nextChunk: @escaping Next) -> () async throws -> String? {
-        var parser = LineParser()
+        var lines = LineSplitter()
         var isOver = false
         return {
             while !isOver {
-                if let line = try parser.next() { return line }
-                if let chunk = try await nextChunk() { parser.append(chunk) } else { isOver = true }
+                if let line = try lines.nextText() { return line }
+                if let chunk = try await nextChunk() { lines.append(chunk) } else { isOver = true }
             }
-            return parser.end()
+            return lines.endText()
         }
     }
 }

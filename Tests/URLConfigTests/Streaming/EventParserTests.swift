@@ -118,6 +118,10 @@ import Testing
         Vector("the type of an event without data", "event:a\n\ndata:1\n\n", [event("1")]),
         Vector("the last type", "event:a\nevent:b\ndata:1\nevent\n\n", [event("1")]),
         Vector(
+            "the type of the event before, again or not",
+            "event:a\ndata:1\n\ndata:2\n\nevent:a\ndata:3\n\nevent:ab\ndata:4\n\nevent:a\nevent:\ndata:5\n\n",
+            [event("1", "a"), event("2"), event("3", "a"), event("4", "ab"), event("5")]),
+        Vector(
             "a retry field is read at once, signs and spaces are not digits",
             "retry: 5\nretry:+1\nretry:-1\nretry:  1\nretry:1 \nretry:1.5\nretry:\u{FF11}\nretry\n", [],
             retry: .milliseconds(5)),

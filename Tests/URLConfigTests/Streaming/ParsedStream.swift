@@ -28,13 +28,13 @@ extension ParsedStream<ServerSentEvent> {
 
 extension ParsedStream<String> {
     init(_ chunks: [Data], limit: Int = LineSplitter.standardLimit) {
-        var parser = LineParser(limit: limit)
+        var lines = LineSplitter(limit: limit)
         do {
             for chunk in chunks {
-                parser.append(chunk)
-                while let line = try parser.next() { elements.append(line) }
+                lines.append(chunk)
+                while let line = try lines.nextText() { elements.append(line) }
             }
-            if let line = parser.end() { elements.append(line) }
+            if let line = lines.endText() { elements.append(line) }
         } catch {
             reason = error.reason
         }

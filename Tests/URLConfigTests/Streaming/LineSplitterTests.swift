@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Lines of text, however the body is cut into chunks.
-@Suite struct LineParserTests {
+@Suite struct LineSplitterTests {
     private static let texts: [(body: String, lines: [String])] = [
         ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n", [""]), ("\n\n", ["", ""]),
         ("\r", [""]), ("\r\n", [""]), ("\n\r", ["", ""]), ("\r\r\n", ["", ""]), ("\r\n\r\n", ["", ""]),
@@ -38,27 +38,27 @@ import Testing
     }
 
     @Test func `a line is returned with the first byte of its terminator`() throws {
-        var parser = LineParser()
-        parser.append(Data("a\r".utf8))
-        #expect(try parser.next() == "a")
-        #expect(try parser.next() == nil)
-        parser.append(Data())
-        #expect(try parser.next() == nil)
-        parser.append(Data("\n".utf8))
-        #expect(try parser.next() == nil)
-        parser.append(Data("\nb\r".utf8))
-        #expect(try parser.next() == "")
-        #expect(try parser.next() == "b")
-        #expect(parser.end() == nil)
+        var lines = LineSplitter()
+        lines.append(Data("a\r".utf8))
+        #expect(try lines.nextText() == "a")
+        #expect(try lines.nextText() == nil)
+        lines.append(Data())
+        #expect(try lines.nextText() == nil)
+        lines.append(Data("\n".utf8))
+        #expect(try lines.nextText() == nil)
+        lines.append(Data("\nb\r".utf8))
+        #expect(try lines.nextText() == "")
+        #expect(try lines.nextText() == "b")
+        #expect(lines.endText() == nil)
     }
 
     @Test func `the last line is returned once`() throws {
-        var parser = LineParser()
-        parser.append(Data("a\nb".utf8))
-        #expect(try parser.next() == "a")
-        #expect(try parser.next() == nil)
-        #expect(parser.end() == "b")
-        #expect(parser.end() == nil)
-        #expect(try parser.next() == nil)
+        var lines = LineSplitter()
+        lines.append(Data("a\nb".utf8))
+        #expect(try lines.nextText() == "a")
+        #expect(try lines.nextText() == nil)
+        #expect(lines.endText() == "b")
+        #expect(lines.endText() == nil)
+        #expect(try lines.nextText() == nil)
     }
 }
