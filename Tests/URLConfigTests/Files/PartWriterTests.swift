@@ -19,7 +19,7 @@ import Testing
             try await writer.append(content[start..<min(start + 7001, content.count)])
         }
         #expect(try await writer.run { $0.count } == 5_000_000)
-        try await writer.run { try $0.finish() }
+        _ = try await writer.run { try $0.finish() }
         #expect(folder.has(content))
     }
 

@@ -33,7 +33,7 @@ struct FileServer: Sendable {
     /// What the server makes of a request for a range.
     enum Ranges: CaseIterable, Sendable {
         case correct
-        /// At most 100,000 bytes at once.
+        /// At most 50,000 bytes at once.
         case short
         /// The range begins earlier than requested.
         case early
@@ -111,7 +111,7 @@ struct FileServer: Sendable {
         }
         var range = start..<size
         switch response.ranges {
-        case .short: range = start..<min(size, start + 100_000)
+        case .short: range = start..<min(size, start + 50_000)
         case .early: range = start - 1..<size
         case .late: range = min(start + 1, size - 1)..<size
         default: break
