@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 @testable import URLConfig
 
@@ -32,7 +33,7 @@ struct FileServer: Sendable {
     /// What the server makes of a request for a range.
     enum Ranges: CaseIterable, Sendable {
         case correct
-        /// At most 100,000 bytes at once.
+        /// At most 50,000 bytes at once.
         case short
         /// The range begins earlier than requested.
         case early
@@ -70,16 +71,8 @@ struct FileServer: Sendable {
 
     /// Serves the file.
     var fault: FaultServer.Fault {
-        let count = Locked(0)
-        return .init { connection in
-            while true {
-                let request = try connection.read()
-                let number = count.withLock { count in
-                    defer { count += 1 }
-                    return count
-                }
-                guard try Self.send(respond(number, request), to: request, connection) else { return }
-            }
+        .numbered { number, request, connection in
+            try Self.send(respond(number, request), to: request, connection)
         }
     }
 
@@ -118,7 +111,7 @@ struct FileServer: Sendable {
         }
         var range = start..<size
         switch response.ranges {
-        case .short: range = start..<min(size, start + 100_000)
+        case .short: range = start..<min(size, start + 50_000)
         case .early: range = start - 1..<size
         case .late: range = min(start + 1, size - 1)..<size
         default: break
@@ -146,7 +139,38 @@ extension FileServer {
     }
 }
 
+extension FaultServer.Fault {
+    /// Reads requests, and passes them on with the number of the requests before.
+    ///
+    /// - Parameter respond: Sends a response, and returns whether the connection may be used again.
+    static func numbered(
+        _ respond: @escaping @Sendable (Int, FaultServer.Request, FaultServer.Connection) throws -> Bool
+    ) -> Self {
+        let count = Locked(0)
+        return .init { connection in
+            while true {
+                let request = try connection.read()
+                let number = count.withLock { count in
+                    defer { count += 1 }
+                    return count
+                }
+                guard try respond(number, request, connection) else { return }
+            }
+        }
+    }
+}
+
 extension FaultServer {
+    /// Leaves the first bytes of a version behind in a folder, as an earlier run does.
+    func leavePart(
+        _ count: Int = 200_000, of version: FileServer.Version, named fields: HTTPFields? = nil,
+        knowsTotal: Bool = true, isKilled: Bool = false, in folder: DownloadFolder
+    ) throws {
+        try folder.leavePart(
+            version.content.prefix(count), named: fields ?? [.eTag: version.validator ?? ""],
+            total: knowsTotal ? Int64(version.content.count) : nil, isKilled: isKilled, for: request("a.zip"))
+    }
+
     /// Downloads the file, with attempts that do not wait.
     @discardableResult
     func download(

@@ -21,7 +21,7 @@ import Testing
 
     #if os(Linux)
     @Test func `a full disk is a clear error`() throws {
-        let file = SpillFile(descriptor: open("/dev/full", O_RDWR))
+        let file = SpillFile(try File("/dev/full", O_RDWR | O_APPEND))
         let error = #expect(throws: URLError.self) { try file.append(Data("12".utf8)) }
         #expect(error?.code == .cannotWriteToFile)
         #expect(error?.localizedDescription.contains("No space left on device") == true)
@@ -32,7 +32,7 @@ import Testing
         func names() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
                 .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
-                .filter { $0.contains("/URLConfig-spill-") }
+                .filter { $0.contains("/URLConfig-") }
         }
         do {
             let file = try SpillFile()

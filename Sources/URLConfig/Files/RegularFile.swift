@@ -1,0 +1,73 @@
+/// A regular file that is read while it is sent.
+///
+/// Nothing else is opened: a pipe would block, and a device may never end.
+struct RegularFile: Sendable {
+    /// The bytes that are read at once.
+    private static let pieceSize = 1 << 18
+
+    /// The number of bytes when the file was opened.
+    let size: Int64
+    private let name: String
+    private let file: File
+
+    /// Opens a file.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there is no regular file at this
+    ///   URL that can be read, or if it is longer than its size, as in `/proc`. The reason has only the file's name.
+    init(_ url: URL) throws {
+        let name = url.lastPathComponent
+        let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } }
+        // Foundation's functions do not agree on where a path that contains NUL ends.
+        guard url.isFileURL, let path, !url.path(percentEncoded: false).utf8.contains(0) else {
+            throw RequestError.refused(.invalidRequest, "the URL of '\(name)' is not that of a file")
+        }
+        (file, size) = try Self.reading(name) {
+            try Self.checkIsRegular(name, File.Status(path, followsLinks: true))
+            let file = try File(path, O_RDONLY, followsLinks: true)
+            // Something else may have taken its place just now.
+            let status = try file.status()
+            try Self.checkIsRegular(name, status)
+            let more = try file.bytes(at: status.size, count: 1).count
+            try Self.check(name, status.size + Int64(more), wasOnce: status.size)
+            return (file, status.size)
+        }
+        self.name = name
+    }
+
+    /// Passes the content to a function, in pieces.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the file cannot be read, or if it
+    ///   is not as long as it was when it was opened; the errors of the function.
+    func forEachPiece(_ use: (Data) throws -> Void) throws {
+        var piece = Data(count: Self.pieceSize)
+        var count: Int64 = 0
+        while true {
+            let length = try Self.reading(name) {
+                try piece.withUnsafeMutableBytes { try file.read(into: $0, at: count) }
+            }
+            count += Int64(length)
+            // A file that grows all the time would never end.
+            guard length > 0, count <= size else { break }
+            try use(piece.prefix(length))
+        }
+        try Self.check(name, count, wasOnce: size)
+    }
+
+    /// Checks that a file is as long as it was.
+    static func check(_ name: String, _ size: Int64, wasOnce former: Int64) throws(RequestError) {
+        guard size != former else { return }
+        let now = size > former ? "more" : "\(size)"
+        throw .refused(
+            .invalidRequest, "the file '\(name)' had \(former) bytes, but now it has \(now); send a copy of it")
+    }
+
+    private static func checkIsRegular(_ name: String, _ status: File.Status) throws {
+        guard !status.isRegular else { return }
+        let reason = status.isDirectory ? "is a directory" : "is not a regular file"
+        throw RequestError.refused(.invalidRequest, "'\(name)' \(reason); only a regular file can be sent")
+    }
+
+    private static func reading<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {
+        try File.attempt(nil, "the file '\(name)' cannot be read", work)
+    }
+}

@@ -1,0 +1,124 @@
+/// Decides how a download continues: what is requested, and what is done with the response.
+///
+/// The file is never made of two versions: everything that is not certain leads to a download from the start.
+struct Resumption: Sendable {
+    /// What is done with a response.
+    enum Decision: Hashable, Sendable {
+        /// The body is the rest of the file, which has this length.
+        case append(total: Int64)
+        /// The body is the whole file, with this validator and length if they are known.
+        case restart(StrongValidator?, total: Int64?)
+        /// Nothing can be used, for this reason: request the whole file, which replaces the part when it arrives.
+        ///
+        /// This is not the decision about a response to a request for the whole file, so it happens once.
+        case again(String)
+        /// The response contains no file, for this reason.
+        case refuse(String)
+        /// The body has this encoding, although none was requested: a part of it may look like a whole file.
+        case encoded(String)
+    }
+
+    /// The offset of the first byte that is requested; 0 for the whole file.
+    let start: Int64
+    private let validator: StrongValidator?
+    private let total: Int64?
+
+    /// - Parameters:
+    ///   - count: The number of bytes that have arrived.
+    ///   - validator: Their version; without it, the whole file is requested.
+    ///   - total: The length of the file, if it is known.
+    init(count: Int64 = 0, validator: StrongValidator? = nil, total: Int64? = nil) {
+        self.validator = validator
+        self.total = total
+        let isUsable = validator != nil && count > 0 && count <= total ?? .max
+        // There is no range after the end. So the last byte of a complete part is requested once more.
+        start = isUsable ? (count == total ? count - 1 : count) : 0
+    }
+
+    /// Refuses requests that have ranges of their own, and those whose responses have no body.
+    static func check(_ request: URLRequest) throws(RequestError) {
+        for name in ["Range", "If-Range"] where request.value(forHTTPHeaderField: name) != nil {
+            throw .refused(.invalidRequest, "header field \(name) is set by the download; remove it")
+        }
+        guard request.httpMethod != "HEAD" else {
+            throw .refused(.invalidRequest, "a response to HEAD has no body; use another method for a download")
+        }
+    }
+
+    /// Replaces the fields by which a request asks for the rest of the file.
+    func prepare(_ request: inout URLRequest) {
+        // The offsets of a range are those of the encoded file, but Foundation returns decoded bytes.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        request.setValue(start > 0 ? "bytes=\(start)-" : nil, forHTTPHeaderField: "Range")
+        request.setValue(start > 0 ? validator?.text : nil, forHTTPHeaderField: "If-Range")
+    }
+
+    /// - Parameter url: The URL of the response, after redirects.
+    func decision(_ status: HTTPResponse.Status, _ fields: HTTPFields, of url: URL?) -> Decision {
+        switch status.code {
+        case 200 where fields.isEncoded, 203 where fields.isEncoded:
+            .encoded((fields[.contentEncoding] ?? "").shortened(to: 40))
+        case 200 where fields[.contentRange] != nil, 203 where fields[.contentRange] != nil:
+            start > 0 ? .again("the response is not a 206, but has a range") : .refuse("a range is not the whole file")
+        case 200: whole(fields, of: url)
+        // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
+        case 203: .restart(nil, total: fields.bodyLength)
+        case 206 where start > 0: rest(fields, of: url)
+        case 206: .refuse("the response is a part of the file, but the whole was requested")
+        case 416 where start > 0: .again("the server does not have the range")
+        default: .refuse("status \(status.code) is not a file")
+        }
+    }
+
+    /// What is done with the body of a 200.
+    private func whole(_ fields: HTTPFields, of url: URL?) -> Decision {
+        let found = StrongValidator(fields, of: url)
+        // If the end of the connection is that of the body, only the length of the same version shows what is missing.
+        let isKnown = found != nil && found == validator && fields.isIdentity(.transferEncoding)
+        return .restart(found, total: fields.bodyLength ?? (isKnown ? total : nil))
+    }
+
+    /// What is done with the body of a 206, which has to be the whole rest of the file (RFC 9110 §14.4).
+    private func rest(_ fields: HTTPFields, of url: URL?) -> Decision {
+        let isMultipart = fields[.contentType].flatMap { MediaType($0) }?.essence == "multipart/byteranges"
+        // A longer value is none, and comparing it may take quadratic time.
+        let ranges = fields[values: .contentRange].map { $0.utf8.count < 80 ? $0.lowercased() : "" }
+        let given = ranges.first?.split(separator: "/").last.flatMap { Int64(digits: $0) }
+        guard !isMultipart, let total = total ?? given, total > start,
+            ["\(total)", "*"].contains(where: { ranges == ["bytes \(start)-\(total - 1)/\($0)"] })
+        else { return .again("the response is not the rest of the file from byte \(start)") }
+        guard let validator, validator.matches(fields, of: url) else { return .again("the file has changed") }
+        guard !fields.isEncoded, fields.bodyLength ?? total - start == total - start else {
+            return .again("the body does not have the length of its Content-Range")
+        }
+        return .append(total: total)
+    }
+}
+
+extension Int64 {
+    /// A number of bytes in a header field: only digits (RFC 9110 §8.6).
+    init?(digits text: some StringProtocol) {
+        // Int64 also accepts a sign.
+        guard text.utf8.allSatisfy(\.isDigit) else { return nil }
+        self.init(text)
+    }
+}
+
+extension HTTPFields {
+    /// The length of the decoded body in bytes; `nil` if it is unknown.
+    var decodedLength: Int64? { isEncoded ? nil : bodyLength }
+
+    /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
+    fileprivate var isEncoded: Bool { !isIdentity(.contentEncoding) }
+
+    /// The length of the body in bytes; `nil` if it is unknown (RFC 9112 §6.3).
+    fileprivate var bodyLength: Int64? {
+        let values = self[values: .contentLength]
+        return values.count == 1 && isIdentity(.transferEncoding) ? Int64(digits: values[0]) : nil
+    }
+
+    /// Whether a field names no encoding; `identity` was one in RFC 2616 §3.6.
+    fileprivate func isIdentity(_ name: HTTPField.Name) -> Bool {
+        self[values: name].allSatisfy { ["", "identity"].contains($0.lowercased()) }
+    }
+}

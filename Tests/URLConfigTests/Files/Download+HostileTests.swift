@@ -1,0 +1,272 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import URLConfig
+
+/// Servers that break the rules in the middle of a download.
+@Suite(.timeLimit(.minutes(10))) struct DownloadHostileTests {
+    /// A response, byte for byte.
+    struct Reply: Sendable, CustomTestStringConvertible {
+        let head: String
+        var body = Data()
+        var end = FaultServer.Fault.End.close
+
+        var testDescription: String { head.split(separator: "\r\n").joined(separator: "|") }
+
+        /// - Parameter fields: The header fields, with `|` between two of them.
+        init(_ status: Int, _ fields: String = "", _ body: Data = Data(), then end: FaultServer.Fault.End = .close) {
+            let lines = ["HTTP/1.1 \(status) Some"] + fields.split(separator: "|").map(String.init)
+            head = lines.joined(separator: "\r\n") + "\r\n\r\n"
+            (self.body, self.end) = (body, end)
+        }
+
+        func send(_ connection: FaultServer.Connection) throws {
+            try connection.send(Data(head.utf8) + body)
+            switch end {
+            case .close: connection.close()
+            case .reset: try connection.reset()
+            case .hang: try connection.waitForEnd()
+            }
+        }
+    }
+
+    private static let version = FileServer.Version(1, size: 300_000)
+    private static let new = FileServer.Version(2, size: 300_000)
+    private static let rest = version.content.dropFirst(200_000)
+    private let folder: DownloadFolder
+
+    init() throws { folder = try DownloadFolder() }
+
+    /// Lends a server that sends these replies, and then one version of the file as it should.
+    private static func serving(
+        _ replies: [Reply], then version: FileServer.Version = version, _ body: (FaultServer) async throws -> Void
+    ) async throws {
+        let fault = FaultServer.Fault.numbered { number, request, connection in
+            if number < replies.count {
+                try replies[number].send(connection)
+            } else {
+                try FileServer.send(.init(version: version), to: request, connection)
+            }
+            return false
+        }
+        try await FaultServer.serving(fault, body)
+    }
+
+    @Test(arguments: ["", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT|", "ETag: W/\"v1\"|", "ETag: |"])
+    func `the rest of a version without a name is not used`(fields: String) async throws {
+        // The server ignores If-Range, and the file has changed.
+        let unnamed = Reply(
+            206, fields + "Content-Range: bytes 200000-299999/300000|Content-Length: 100000",
+            Self.new.content.dropFirst(200_000))
+        try await Self.serving([unnamed], then: Self.new) { server in
+            try server.leavePart(of: Self.version, in: folder)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.new.content))
+            #expect(server.ranges == ["bytes=200000-", nil])
+        }
+    }
+
+    @Test(arguments: ["", "Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT|"])
+    func `the rest of a version that had a date is not used without that date`(fields: String) async throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let unnamed = Reply(
+            206, fields + "Content-Range: bytes 200000-299999/300000|Content-Length: 100000",
+            Self.new.content.dropFirst(200_000))
+        try await Self.serving([unnamed], then: Self.new) { server in
+            let fields: HTTPFields = [.lastModified: date, .date: "Sun, 06 Nov 1994 08:59:37 GMT"]
+            try server.leavePart(of: Self.version, named: fields, in: folder)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.new.content))
+            #expect(server.requests.map { $0.field("If-Range") } == [date, nil])
+        }
+    }
+
+    @Test(arguments: ["ETag: \"v1\"", "ETag: \"v3\"|Transfer-Encoding: identity|Content-Length: 300000"])
+    func `a body that ends with its connection is not shorter than the file`(fields: String) async throws {
+        try await Self.serving([Reply(200, fields, Self.version.content.prefix(100_000))]) { server in
+            try server.leavePart(of: Self.version, in: folder)
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            #expect(folder.size(folder.file) == 0)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+        }
+    }
+
+    @Test(arguments: [
+        Reply(416), Reply(416, "Content-Range: bytes */100"), Reply(206, "Content-Length: 5"),
+        Reply(206, "Content-Type: multipart/byteranges; boundary=b|Content-Length: 5"),
+        Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-200001/300000|Content-Length: 2"),
+        Reply(206, "ETag: \"v2\"|Content-Range: bytes 200000-299999/300000|Content-Length: 100000"),
+    ])
+    func `the part is kept until the whole file arrives`(reply: Reply) async throws {
+        for failure in [Reply(404, "Content-Length: 0"), Reply(503, "Content-Length: 0"), Reply(206)] {
+            try await Self.serving([reply, failure]) { server in
+                try server.leavePart(of: Self.version, in: folder)
+                await #expect(throws: RequestError.self) { try await server.download(to: folder) }
+                #expect(server.ranges == ["bytes=200000-", nil])
+                try await server.download(to: folder)
+                #expect(folder.has(Self.version.content))
+                #expect(server.ranges.last == "bytes=200000-")
+                try FileManager.default.removeItem(at: folder.file)
+            }
+        }
+    }
+
+    @Test(arguments: [204, 302, 304, 401, 404, 412, 429, 500, 999])
+    func `a response that is not a file leaves the part`(status: Int) async throws {
+        let refusal = Reply(status, [204, 304].contains(status) ? "ETag: \"v1\"" : "Content-Length: 0")
+        try await Self.serving([refusal]) { server in
+            try server.leavePart(of: Self.version, in: folder)
+            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
+            #expect(error?.response?.status.code == status)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.ranges == ["bytes=200000-", "bytes=200000-"])
+        }
+    }
+
+    @Test func `a new version is downloaded although the line breaks off again and again`() async throws {
+        let new = FileServer.Version(2, size: 1_000_000)
+        try await FileServer { _, _ in .init(version: new, cut: .init(count: 200_000)) }.serving { server in
+            try server.leavePart(900_000, of: .init(1, size: 1_000_000), in: folder)
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(new.content))
+        }
+    }
+
+    @Test(arguments: [version, new])
+    func `a part with all bytes of a file of unknown length is downloaded again`(
+        current: FileServer.Version
+    ) async throws {
+        try await Self.serving([Reply(416, "Content-Range: bytes */300000")], then: current) { server in
+            try server.leavePart(300_000, of: Self.version, knowsTotal: false, in: folder)
+            try await server.download(to: folder)
+            #expect(folder.has(current.content))
+            #expect(server.ranges == ["bytes=300000-", nil])
+        }
+    }
+
+    @Test func `chunks of which only the last is missing are not a file`() async throws {
+        let size = String(Self.version.content.count, radix: 16)
+        let body = Data("\(size)\r\n".utf8) + Self.version.content + Data("\r\n".utf8)
+        try await Self.serving([Reply(200, "ETag: \"v1\"|Transfer-Encoding: chunked", body)]) { server in
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+            if !TransportOfTests.isAsyncHTTPClient { #expect(server.ranges == [nil, "bytes=300000-", nil]) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            // Less than Content-Range says, without its end, and interrupted.
+            (50_000, "0\r\n\r\n", .close), (100_000, "", .close), (50_000, "", .reset), (0, "0\r\n\r\n", .close),
+        ] as [(Int, String, FaultServer.Fault.End)])
+    func `chunks of a range add what arrives`(count: Int, last: String, end: FaultServer.Fault.End) async throws {
+        let chunk = Data("\(String(count, radix: 16))\r\n".utf8) + Self.rest.prefix(count) + Data("\r\n".utf8)
+        let body = (count > 0 ? chunk : Data()) + Data(last.utf8)
+        let range = "Content-Range: bytes 200000-299999/300000"
+        let reply = Reply(206, "ETag: \"v1\"|\(range)|Transfer-Encoding: chunked", body, then: end)
+        try await Self.serving([reply]) { server in
+            try server.leavePart(of: Self.version, in: folder)
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+            #expect(server.ranges.allSatisfy { $0 != nil })
+        }
+    }
+
+    @Test func `chunks that are longer than their range are not used`() async throws {
+        let body = Data("186a1\r\n".utf8) + Self.rest + Data("x\r\n0\r\n\r\n".utf8)
+        let fields = "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000|Transfer-Encoding: chunked"
+        try await Self.serving([Reply(206, fields, body)]) { server in
+            try server.leavePart(of: Self.version, in: folder)
+            let error = await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 2) }
+            #expect(error?.code == .cannotParseResponse)
+            #expect(try folder.names == [])
+        }
+    }
+
+    @Test(arguments: [
+        "200000-9223372036854775806/9223372036854775807", "200000-299999/9223372036854775807",
+        "200000-9223372036854775807/*", "200000-99999999999999999999/99999999999999999999", "-1-299999/300000",
+        "200000-199999/300000", "9223372036854775807-9223372036854775807/*",
+    ])
+    func `a range that cannot be true neither crashes nor spoils the file`(range: String) async throws {
+        let fields = "ETag: \"v1\"|Content-Range: bytes \(range)"
+        let reply = Reply(206, fields, Self.new.content.dropFirst(200_000))
+        try await Self.serving([reply]) { server in
+            try server.leavePart(of: Self.version, knowsTotal: false, in: folder)
+            try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+        }
+    }
+
+    /// What a server does with each range, so that nothing that arrives is of use.
+    enum Trap: CaseIterable {
+        case refused, withoutRange, otherVersion, otherLength, tooShort, ignored
+    }
+
+    @Test(arguments: Trap.allCases) func `a server cannot cause requests forever`(trap: Trap) async throws {
+        let fault = FaultServer.Fault.numbered { number, request, connection in
+            func send(_ reply: Reply) throws -> Bool {
+                try reply.send(connection)
+                return false
+            }
+            // So that the test fails, and does not run forever.
+            guard number < 100 else { return try send(Reply(404, "Content-Length: 0")) }
+            let tag = trap == .ignored ? "ETag: \"v\(number)\"" : "ETag: \"v1\""
+            // AsyncHTTPClient may lose the end of it.
+            let whole = Reply(200, "\(tag)|Content-Length: 300000", Self.version.content.prefix(100_000))
+            guard trap != .ignored, let range = request.field("Range") else { return try send(whole) }
+            let start = Int(range.filter(\.isNumber)) ?? 0
+            let fields =
+                switch trap {
+                case .withoutRange: tag
+                case .otherVersion: "ETag: \"v\(number)\"|Content-Range: bytes \(start)-299999/300000"
+                case .tooShort: "\(tag)|Content-Range: bytes \(start)-\(start + 99_999)/300000"
+                default: "\(tag)|Content-Range: bytes \(start)-299999/\(300_001 + number)"
+                }
+            return try send(trap == .refused ? Reply(416, "Content-Length: 0") : Reply(206, fields))
+        }
+        try await FaultServer.serving(fault) { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 4) }
+            #expect(folder.size(folder.file) == 0)
+            // Only what is more than before is progress, and each attempt may need two requests.
+            #expect(4...16 ~= server.requests.count)
+        }
+    }
+
+    @Test(arguments: [
+        [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", then: .hang)],
+        [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", Data("0".utf8), then: .hang)],
+        [Reply(201, "Content-Length: 9", then: .hang)], [Reply(404, "Content-Length: 9", then: .hang)],
+        [Reply(416, "Content-Length: 9", then: .hang), Reply(201, "Content-Length: 9", then: .hang)],
+    ])
+    func `no silence is longer than the deadline, and the part is kept`(replies: [Reply]) async throws {
+        try await Self.serving(replies) { server in
+            try server.leavePart(of: Self.version, in: folder)
+            let error = await #expect(throws: RequestError.self) {
+                try await server.download(to: folder, attempts: 9) { $0.deadline = .seconds(1) }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(try folder.open(server.request("a.zip")).count >= 200_000)
+        }
+    }
+
+    @Test func `another origin receives the range, but no credentials`() async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 150_000)]).serving { other in
+            let away = Reply(302, "Location: \(other.host)/b.zip|Content-Length: 0")
+            try await Self.serving([away, away]) { server in
+                var request = server.request("a.zip?token=s3cret")
+                request.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization")
+                try await server.session.download(for: request, to: folder.file, config: .silent) {
+                    $0.retry = RetryPolicy(attempts: 2).quick
+                }
+                #expect(folder.has(Self.version.content))
+                #expect(other.hasRanges(from: nil, 150_000))
+                #expect(other.requests.allSatisfy { !$0.head.contains("s3cret") })
+                #expect(server.requests.allSatisfy { $0.field("Authorization") == "Bearer s3cret" })
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import URLConfig
+
+/// Whose files and whose bytes a download uses.
+@Suite(.timeLimit(.minutes(10))) struct DownloadOwnershipTests {
+    private static let version = FileServer.Version(1, size: 300_000)
+    private static let other = FileServer.Version(2, size: 300_000).with("ETag: \"v1\"\r\n", validator: "\"v1\"")
+    private static let cut = FileServer.Cut(count: 200_000)
+    private let folder: DownloadFolder
+
+    init() throws { folder = try DownloadFolder() }
+
+    private func names(beside name: String) -> [String] {
+        [".part", ".part.json", ".part.new"].map { name + $0 }
+            + [".urlconfig-part", ".urlconfig-state", ".urlconfig-new"].map { ".\(name)\($0)" }
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `files of others beside the target are neither changed nor removed`(
+        overwrites: Bool, breaks: Bool
+    ) async throws {
+        let content = Data("precious".utf8)
+        let names = names(beside: "a.zip")
+        for name in names { try content.write(to: folder.url.appending(component: name)) }
+        try await FileServer(Self.version, cuts: breaks ? [Self.cut, Self.cut] : []).serving { server in
+            let result = await Result { try await server.download(to: folder, overwrites: overwrites) }
+            #expect((try? result.get()) == nil || folder.has(Self.version.content))
+            for name in names {
+                #expect(folder.text(folder.url.appending(component: name)) == "precious", "\(name)")
+            }
+            if breaks { return }
+            #expect(throws: Never.self) { try result.get() }
+        }
+    }
+
+    @Test func `a download beside files of others is continued`() async throws {
+        for name in names(beside: "a.zip") {
+            try Data("precious".utf8).write(to: folder.url.appending(component: name))
+        }
+        let before = try folder.names
+        try await FileServer(Self.version, cuts: [Self.cut]).serving { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.hasRanges(from: nil, 200_000))
+            #expect(try folder.names == (before + ["a.zip"]).sorted())
+        }
+    }
+
+    @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "url", "session", "storage", "authenticator"])
+    func `the part of one user is not continued for another`(place: String) async throws {
+        // The server does not say that the users have different files.
+        let server = FileServer { number, _ in
+            number == 0 ? .init(version: Self.version, cut: Self.cut) : .init(version: Self.other)
+        }
+        try await server.serving { server in
+            for (user, isLast) in [("alice", false), ("robert", true)] {
+                let configuration = server.session.configuration
+                var request = server.request("/of-users/a.zip")
+                if place == "session" { configuration.httpAdditionalHeaders = ["Authorization": "Bearer \(user)"] }
+                if place == "storage" {
+                    // The server transport does not use the shared storage.
+                    let isShared = !TransportOfTests.isAsyncHTTPClient
+                    configuration.httpCookieStorage = isShared ? .shared : configuration.httpCookieStorage
+                    configuration.httpCookieStorage?.setCookie(try #require(cookie(user)))
+                }
+                if place == "url", let url = request.url?.absoluteString {
+                    request.url = URL(string: url.replacing("://", with: "://\(user):pass@"))
+                }
+                if ["Authorization", "Cookie", "X-API-Key"].contains(place) {
+                    request.setValue("s=\(user)", forHTTPHeaderField: place)
+                }
+                let session = URLSession(configuration: configuration)
+                let result = await Result { [request] in
+                    try await session.download(for: request, to: folder.file, config: .silent) {
+                        $0.transport = TransportOfTests.transport
+                        if place == "authenticator" { $0.authenticator = Named(user) }
+                    }
+                }
+                #expect((try? result.get()) != nil || !isLast)
+                if !isLast { #expect(!(folder.text(folder.record) ?? "").contains(user)) }
+            }
+            #expect(folder.has(Self.other.content))
+        }
+    }
+
+    /// Only requests of this suite have its path.
+    private func cookie(_ user: String) -> HTTPCookie? {
+        HTTPCookie(properties: [.name: "s", .value: user, .domain: "127.0.0.1", .path: "/of-users/a.zip"])
+    }
+
+    @Test func `the length of one user's file is not that of another's`() async throws {
+        let fault = FaultServer.Fault { connection in
+            while true {
+                let request = try connection.read()
+                guard request.field("Authorization") != nil else {
+                    guard try FileServer.send(.init(version: Self.version, cut: Self.cut), to: request, connection)
+                    else { return }
+                    continue
+                }
+                try connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nConnection: close\r\n\r\n")
+                try connection.send(Self.other.content.prefix(100_000))
+                return connection.close()
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            try await server.download(to: folder) { $0.authenticator = Named("robert") }
+            #expect(folder.has(Self.other.content.prefix(100_000)))
+        }
+    }
+
+    @Test func `the part of a user is continued for the same user`() async throws {
+        try await FileServer(Self.version, cuts: [Self.cut]).serving { server in
+            for isLast in [false, true] {
+                let result = await Result {
+                    try await server.download(to: folder) { $0.authenticator = Named("alice") }
+                }
+                #expect((try? result.get()) != nil || !isLast)
+            }
+            #expect(folder.has(Self.version.content))
+            #expect(server.hasRanges(from: nil, 200_000))
+        }
+    }
+
+    @Test func `in one call, a download continues with a renewed token, and so does the next call`() async throws {
+        let server = FileServer { number, _ in
+            .init(version: Self.version, cut: number < 2 ? .init(count: number == 0 ? 200_000 : 60_000) : nil)
+        }
+        try await server.serving { server in
+            await #expect(throws: URLError.self) {
+                try await server.download(to: folder, attempts: 2) { $0.authenticator = Counting() }
+            }
+            try await server.download(to: folder) { $0.authenticator = Named("token 2") }
+            #expect(folder.has(Self.version.content))
+            #expect(server.requests.map { $0.field("Authorization") } == ["token 1", "token 2", "token 2"])
+            if !TransportOfTests.isAsyncHTTPClient { #expect(server.hasRanges(from: nil, 200_000, 260_000)) }
+        }
+    }
+
+    @Test func `a part that another program changed is not continued`() async throws {
+        try await FileServer(Self.version).serving { server in
+            try server.leavePart(of: Self.version, in: folder)
+            try change(folder.part, at: 100_000)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+        }
+    }
+
+    @Test(arguments: [131_072, 150_000, 199_999])
+    func `what a run that was killed has written last is compared with the server's bytes`(offset: Int) async throws {
+        try await FileServer(Self.version).serving { server in
+            try server.leavePart(of: Self.version, isKilled: true, in: folder)
+            try change(folder.part, at: max(offset, 200_000 - 65_536))
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.ranges.count == 2 && server.ranges.last == .some(nil))
+        }
+    }
+
+    @Test func `a run that was killed is continued`() async throws {
+        try await FileServer(Self.version).serving { server in
+            try server.leavePart(of: Self.version, isKilled: true, in: folder)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.hasRanges(from: 200_000 - 65_536))
+        }
+    }
+
+    @Test func `another file with the number of the part is not continued`() async throws {
+        try await FileServer(Self.version).serving { server in
+            try server.leavePart(of: Self.version, isKilled: true, in: folder)
+            let old = try File.Status(folder.part.path())
+            try FileManager.default.moveItem(at: folder.part, to: folder.url.appending(component: "old"))
+            let content = Self.other.content.prefix(200_000)
+            try content.write(to: folder.part)
+            // As if the file system used the number again.
+            let text = try #require(folder.text(folder.record))
+            let number = try File.Status(folder.part.path()).inode
+            try Data(text.replacing("\(old.inode)", with: "\(number)").utf8).write(to: folder.record)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.hasRanges(from: nil))
+            let isUnchanged = try Data(contentsOf: folder.part) == content
+            #expect(isUnchanged)
+        }
+    }
+
+    @Test(arguments: [0, 200_000]) func `a 200 with a range is not the whole file`(count: Int) async throws {
+        let fault = FaultServer.Fault { connection in
+            while true {
+                try connection.read()
+                try connection.send(
+                    FaultServer.Fault.head(
+                        length: 100_000, "ETag: \"v1\"\r\nContent-Range: bytes 200000-299999/300000\r\n"))
+                try connection.send(Self.version.content.dropFirst(200_000))
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            if count > 0 { try server.leavePart(of: Self.version, in: folder) }
+            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
+            #expect(error?.code == .unacceptableStatus)
+            #expect(folder.text(folder.file) == nil)
+        }
+    }
+
+    /// Changes a byte of a file, later than its last change.
+    private func change(_ file: URL, at offset: Int) throws {
+        let before = try file.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
+        let handle = try FileHandle(forUpdating: file)
+        defer { try? handle.close() }
+        try handle.seek(toOffset: UInt64(offset))
+        let byte = try #require(try handle.read(upToCount: 1)?.first)
+        var file = file
+        repeat {
+            try handle.seek(toOffset: UInt64(offset))
+            try handle.write(contentsOf: [byte ^ 1])
+            file.removeAllCachedResourceValues()
+        } while try file.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate == before
+    }
+}
+
+/// An authenticator for one user.
+private struct Named: Authenticator {
+    let user: String
+
+    init(_ user: String) { self.user = user }
+
+    func authorize(_ request: inout URLRequest) async throws {
+        request.setValue(user, forHTTPHeaderField: "Authorization")
+    }
+}
+
+/// An authenticator with a new token for each request.
+private final class Counting: Authenticator {
+    private let count = Locked(0)
+
+    func authorize(_ request: inout URLRequest) async throws {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        request.setValue("token \(number)", forHTTPHeaderField: "Authorization")
+    }
+}

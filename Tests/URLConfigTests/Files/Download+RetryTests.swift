@@ -1,0 +1,205 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import URLConfig
+
+/// Downloads that continue within one call after a failure.
+@Suite(.timeLimit(.minutes(10))) struct DownloadRetryTests {
+    private static let version = FileServer.Version(1, size: 1_000_000)
+    private let folder: DownloadFolder
+
+    init() throws { folder = try DownloadFolder() }
+
+    @Test(arguments: [1, 1000, 65_536, 500_000, 999_999], [FaultServer.Fault.End.close, .reset])
+    func `after a failure, the rest is requested`(count: Int, end: FaultServer.Fault.End) async throws {
+        try await FileServer(Self.version, cuts: [.init(count: count, end: end)]).serving { server in
+            let response = try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+            #expect(response.attempts.count == 2)
+            #expect(response.attempts[0].error is URLError)
+            #expect(response.attempts[0].reason?.hasPrefix("waiting") == true)
+            if case .close = end { #expect(server.hasRanges(from: nil, count)) }
+        }
+    }
+
+    @Test func `after silence, the rest is requested`() async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 500_000, end: .hang)]).serving { server in
+            let request = server.request("a.zip") { $0.timeout = .seconds(10) }
+            let response = try await server.session.download(for: request, to: folder.file, config: .silent) {
+                $0.retry = RetryPolicy(attempts: 50).quick
+            }
+            #expect(folder.has(Self.version.content))
+            #expect(response.status == .partialContent)
+            #expect((response.attempts[0].error as? URLError)?.code == .timedOut)
+        }
+    }
+
+    @Test func `a line that breaks off again and again does not end a long download`() async throws {
+        let server = FileServer { _, _ in .init(version: Self.version, cut: .init(count: 200_000)) }
+        try await server.serving { server in
+            let response = try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(Self.version.content))
+            #expect(response.attempts.count >= 5)
+        }
+    }
+
+    @Test func `a server that sends a few bytes at a time is not asked forever`() async throws {
+        let server = FileServer { _, _ in .init(version: Self.version, cut: .init(count: 1)) }
+        try await server.serving { server in
+            let error = await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 5) }
+            #expect(error?.attempts.count == 5)
+            #expect(server.requests.count == 5)
+        }
+    }
+
+    @Test func `bytes that arrive once more are no progress`() async throws {
+        let version = Self.version.with()
+        let server = FileServer { _, _ in .init(version: version, cut: .init(count: 500_000)) }
+        try await server.serving { server in
+            let error = await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 3) }
+            // Only the first time, the first half is new; AsyncHTTPClient may deliver only a part of it, more or less.
+            #expect(3...10 ~= error?.attempts.count ?? 0)
+        }
+    }
+
+    @Test func `failures before and in a body are counted together`() async throws {
+        let fault = FaultServer.Fault.numbered { number, _, connection in
+            if number % 2 == 0 {
+                try connection.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            } else {
+                try connection.send(FaultServer.Fault.head(length: 100) + "0123456789")
+            }
+            return false
+        }
+        try await FaultServer.serving(fault) { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 4) }
+            #expect(server.requests.count == 4)
+        }
+    }
+
+    @Test func `only idempotent requests are sent again`() async throws {
+        for (key, requests) in [(nil, 1), ("key", 3)] {
+            try await FileServer(Self.version, cuts: .init(repeating: .init(count: 500), count: 9)).serving { server in
+                var request = server.request("a.zip")
+                request.httpMethod = "POST"
+                request.setValue(key, forHTTPHeaderField: "Idempotency-Key")
+                await #expect(throws: URLError.self) {
+                    try await server.session.download(for: request, to: folder.file, config: .silent) {
+                        $0.retry = RetryPolicy(attempts: 3).quick
+                    }
+                }
+                #expect(server.requests.count == requests)
+                #expect(server.ranges.allSatisfy { $0 == nil })
+                let names = try folder.names
+                #expect(names == [])
+            }
+        }
+    }
+
+    @Test func `a POST that leads to a file is not sent again`() async throws {
+        let fault = FaultServer.Fault { connection in
+            let request = try connection.read()
+            if request.head.hasPrefix("POST") {
+                let head = "HTTP/1.1 303 Other\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                try connection.send(head)
+            } else {
+                let cut = FileServer.Cut(count: 500_000)
+                try FileServer.send(.init(version: Self.version, cut: cut), to: request, connection)
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            var request = server.request("a.zip")
+            request.httpMethod = "POST"
+            await #expect(throws: URLError.self) {
+                try await server.session.download(for: request, to: folder.file, config: .silent) {
+                    $0.retry = RetryPolicy(attempts: 3).quick
+                }
+            }
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `the deadline limits all requests together`() async throws {
+        let server = FileServer { number, _ in
+            .init(version: Self.version, cut: .init(count: 100_000, end: number < 3 ? .close : .hang))
+        }
+        try await server.serving { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await server.download(to: folder, attempts: 5) { $0.deadline = .seconds(4) }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.attempts.count ?? 0 >= server.requests.count)
+            let count = try folder.open(server.request("a.zip")).count
+            #expect(count <= 400_000)
+        }
+    }
+
+    @Test func `the budget and the clock of the policy are used`() async throws {
+        let clock = TestClock()
+        let server = FileServer { _, _ in .init(version: Self.version, cut: .init(count: 80_000)) }
+        try await server.serving { server in
+            let error = await #expect(throws: URLError.self) {
+                try await server.download(to: folder, attempts: 99) {
+                    $0.retry.isBudgeted = true
+                    $0.retry.budget = RetryBudget()
+                    $0.clock = clock
+                }
+            }
+            // Ten retries, and a little for the call.
+            #expect(error?.attempts.count == 11)
+            #expect(error?.attempts.last?.reason == "not retried: the retry budget is spent")
+            #expect(clock.asked.count == 10)
+        }
+    }
+
+    @Test func `progress continues where it was`() async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 400_000)]).serving { server in
+            let reports = Reports()
+            try await server.download(to: folder, attempts: 2) {
+                $0.progress = reports.add
+            }
+            let all = reports.all
+            #expect(all.allSatisfy { $0.totalBytesToReceive == 1_000_000 })
+            #expect(all.last?.bytesReceived == 1_000_000)
+        }
+    }
+
+    @Test(arguments: [999_999, 1_000_000]) func `the limit holds for the whole file`(limit: Int) async throws {
+        let unknown = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\n\r\n")
+            try connection.send(Self.version.content)
+        }
+        for fault in [FileServer(Self.version, cuts: [.init(count: 700_000)]).fault, unknown] {
+            let folder = try DownloadFolder()
+            try await FaultServer.serving(fault) { server in
+                func download() async throws {
+                    try await server.download(to: folder, attempts: 2) { $0.responseLimit = limit }
+                }
+                guard limit < 1_000_000 else {
+                    try await download()
+                    #expect(folder.has(Self.version.content))
+                    return
+                }
+                let error = await #expect(throws: RequestError.self) { try await download() }
+                #expect(error?.code == .responseTooLarge)
+                #expect(error?.response?.status == .ok)
+                #expect(server.requests.count == 1)
+                #expect(folder.text(folder.file) == nil)
+            }
+        }
+    }
+
+    @Test func `the limit holds for the bytes of earlier runs, too`() async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 700_000)]).serving { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            let error = await #expect(throws: RequestError.self) {
+                try await server.download(to: folder) { $0.responseLimit = 999_999 }
+            }
+            #expect(error?.code == .responseTooLarge)
+            try await server.download(to: folder)
+            #expect(server.hasRanges(from: nil, 700_000, 700_000))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import HTTPTypes
+
+@testable import URLConfig
+
+/// A temporary folder for a download, which is removed when it is released.
+final class DownloadFolder: Sendable {
+    static let url = URL(string: "https://files.example.com/a.zip?id=1")
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// Where the download goes.
+    var file: URL { url.appending(component: "a.zip") }
+    var part: URL { url.appending(component: ".a.zip.urlconfig-part") }
+    var record: URL { url.appending(component: ".a.zip.urlconfig-state") }
+
+    /// The names of all files.
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path()).sorted() } }
+
+    /// The content of a file; `nil` if there is none.
+    func text(_ url: URL) -> String? { (try? Data(contentsOf: url)).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// Opens the part, as a run of a program does.
+    func open(
+        _ request: URLRequest? = nil, overwrites: Bool = false,
+        didStep: @escaping @Sendable (PartialFile.Step) throws -> Void = { _ in }
+    ) throws -> PartialFile {
+        try PartialFile(
+            for: DownloadTarget(file, overwrites: overwrites), of: request ?? Self.request(), didStep: didStep)
+    }
+
+    static func request(
+        _ url: String? = nil, method: String = "GET", fields: [String: String] = [:]
+    ) -> URLRequest {
+        var request = URLRequest(url: url.flatMap { URL(string: $0) } ?? Self.url ?? URL(fileURLWithPath: "/"))
+        request.httpMethod = method
+        request.allHTTPHeaderFields = fields
+        return request
+    }
+
+    /// A version of the file.
+    static func version(_ tag: String) -> StrongValidator? { StrongValidator([.eTag: "\"\(tag)\""], of: url) }
+
+    /// Leaves a part behind, as a run that is interrupted does.
+    ///
+    /// - Parameters:
+    ///   - fields: What names the version.
+    ///   - url: The URL after redirects; by default that of the request.
+    ///   - isKilled: Whether the run could not close the part.
+    func leavePart(
+        _ content: Data = Data("01234".utf8), named fields: HTTPFields = [.eTag: "\"v1\""], of url: URL? = nil,
+        total: Int64? = 10, isKilled: Bool = false, for request: URLRequest = request()
+    ) throws {
+        let part = try open(request)
+        try part.restart(StrongValidator(fields, of: url ?? request.url), total: total)
+        try part.append(content)
+        if !isKilled { part.close() }
+    }
+}
+
+extension PartialFile {
+    /// Begins from the start, for somebody without credentials.
+    func restart(_ validator: StrongValidator? = nil, total: Int64? = nil) throws {
+        try restart(validator, total: total, for: .anonymous)
+    }
+
+    /// Continues, for somebody without credentials.
+    func resume(at offset: Int64, total: Int64) throws { try resume(at: offset, total: total, for: .anonymous) }
+}
+
+extension Requester {
+    /// Somebody without credentials.
+    static let anonymous = Self(DownloadFolder.request("https://files.example.com/a.zip"))
+}

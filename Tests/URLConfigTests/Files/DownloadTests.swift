@@ -1,0 +1,175 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import URLConfig
+
+/// Downloads, and how they continue in a later run.
+@Suite(.timeLimit(.minutes(10))) struct DownloadTests {
+    private static let version = FileServer.Version(1, size: 300_000)
+    private let folder: DownloadFolder
+
+    init() throws { folder = try DownloadFolder() }
+
+    @Test func `a file is downloaded, and nothing else remains`() async throws {
+        try await FileServer(Self.version).serving { server in
+            let response = try await server.download("a.zip?token=s3cret", to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(try folder.names == ["a.zip"])
+            #expect(response.status == .ok)
+            #expect(response.file == folder.file)
+            #expect(response.byteCount == 300_000)
+            #expect(response.headerFields[.eTag] == "\"v1\"")
+            #expect(response.attempts.count == 1)
+            #expect(response.url?.path() == "/a.zip")
+            #expect(response.request.value(forHTTPHeaderField: "Accept-Encoding") == "identity")
+            #expect(response.duration >= response.attempts[0].duration)
+            #expect(response.description.hasSuffix(", 300.0 kB in a.zip"))
+            #expect(!"\(response)".contains("s3cret"))
+            var dumped = ""
+            dump(response, to: &dumped)
+            #expect(!dumped.contains("s3cret"))
+        }
+    }
+
+    @Test(arguments: [0, 1]) func `a small file is a file`(size: Int) async throws {
+        let version = FileServer.Version(1, size: size)
+        try await FileServer(version).serving { server in
+            let response = try await server.download(to: folder)
+            #expect(response.byteCount == Int64(size))
+            #expect(folder.has(version.content))
+        }
+    }
+
+    @Test(arguments: [FaultServer.Fault.End.close, .reset]) func `a later run requests only the rest`(
+        end: FaultServer.Fault.End
+    ) async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 200_000, end: end)]).serving { server in
+            let error = await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            #expect(error?.code == .networkConnectionLost)
+            #expect(error?.attempts.count == 1)
+            #expect(error?.attempts.first?.status == .ok)
+            #expect(error?.attempts.first?.error is URLError)
+            let count = try folder.open(server.request("a.zip")).count
+            let response = try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(try folder.names == ["a.zip"])
+            #expect(response.byteCount == 300_000)
+            #expect(response.status == (count > 0 ? .partialContent : .ok))
+            #expect(server.ranges == [nil, count > 0 ? "bytes=\(count)-" : nil])
+            // A reset may take what has not been read yet.
+            if case .close = end, !TransportOfTests.isAsyncHTTPClient { #expect(count == 200_000) }
+        }
+    }
+
+    @Test func `a complete part needs one more byte`() async throws {
+        try await FileServer(Self.version).serving { server in
+            try server.leavePart(300_000, of: Self.version, in: folder)
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.hasRanges(from: 299_999))
+        }
+    }
+
+    @Test func `a file with another version is downloaded from the start`() async throws {
+        let new = FileServer.Version(2, size: 250_000)
+        let server = FileServer { number, _ in
+            number == 0
+                ? .init(version: Self.version, cut: .init(count: 200_000)) : .init(version: new)
+        }
+        try await server.serving { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            let response = try await server.download(to: folder)
+            #expect(response.status == .ok)
+            #expect(folder.has(new.content))
+            #expect(server.requests.last?.field("If-Range") == "\"v1\"")
+        }
+    }
+
+    @Test func `without a strong validator, nothing is kept`() async throws {
+        let weak = Self.version.with("ETag: W/\"v1\"\r\n")
+        try await FileServer(weak, cuts: [.init(count: 200_000)]).serving { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            #expect(try folder.names == [])
+            try await server.download(to: folder)
+            #expect(folder.has(weak.content))
+            #expect(server.hasRanges(from: nil, nil))
+        }
+    }
+
+    @Test func `progress is that of the whole file`() async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            let count = try folder.open(server.request("a.zip")).count
+            let reports = Reports()
+            try await server.download(to: folder) {
+                $0.progress = reports.add
+            }
+            let all = reports.all
+            #expect(all.allSatisfy { $0.totalBytesToReceive == 300_000 })
+            #expect(all.allSatisfy { $0.bytesReceived == 0 || $0.bytesReceived > count })
+            #expect(all.last?.bytesReceived == 300_000)
+        }
+    }
+
+    @Test func `the part of another request is not used`() async throws {
+        try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
+            await #expect(throws: URLError.self) { try await server.download("b.zip", to: folder) }
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+            #expect(server.hasRanges(from: nil, nil))
+        }
+    }
+
+    @Test func `an existing file is replaced when the new one is whole`() async throws {
+        try Data("old".utf8).write(to: folder.file)
+        try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
+            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.request != nil)
+            #expect(server.requests.isEmpty)
+            #expect(try folder.names == ["a.zip"])
+            await #expect(throws: URLError.self) { try await server.download(to: folder, overwrites: true) }
+            #expect(folder.text(folder.file) == "old")
+            try await server.download(to: folder, overwrites: true)
+            #expect(folder.has(Self.version.content))
+        }
+    }
+
+    @Test func `a file that appears meanwhile is not overwritten`() async throws {
+        let folder = folder
+        let server = FileServer { _, _ in
+            try? Data("new".utf8).write(to: folder.file)
+            return .init(version: Self.version)
+        }
+        try await server.serving { server in
+            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
+            #expect(error?.reason.contains("exists already") == true)
+            #expect(error?.attempts.count == 1)
+            #expect(folder.text(folder.file) == "new")
+        }
+    }
+
+    @Test func `what cannot be downloaded is not sent`() async throws {
+        try await FileServer(Self.version).serving { server in
+            for change in [{ $0.httpMethod = "HEAD" }, { $0.setValue("bytes=1-2", forHTTPHeaderField: "Range") }]
+                as [(inout URLRequest) -> Void]
+            {
+                var request = server.request("a.zip")
+                change(&request)
+                let error = await #expect(throws: RequestError.self) {
+                    try await server.session.download(for: request, to: folder.file, config: .silent)
+                }
+                #expect(error?.code == .invalidRequest)
+            }
+            let error = await #expect(throws: RequestError.self) {
+                try await server.session.download(for: server.request(), to: folder.url, config: .silent)
+            }
+            #expect(error?.reason.contains("is a directory") == true)
+            await #expect(throws: RequestError.self) { try await server.download(to: folder) { $0.deadline = .zero } }
+            #expect(server.requests.isEmpty)
+            let names = try folder.names
+            #expect(names == [])
+        }
+    }
+}

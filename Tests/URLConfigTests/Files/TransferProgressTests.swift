@@ -1,0 +1,237 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// The progress of calls, in both directions.
+@Suite(.timeLimit(.minutes(10))) struct TransferProgressTests {
+    private let content = Data(count: 5_000_000)
+
+    /// Whether no report shows less than the one before it.
+    private func isMonotonic(_ reports: [TransferProgress]) -> Bool {
+        zip(reports, reports.dropFirst()).allSatisfy {
+            $0.bytesSent <= $1.bytesSent && $0.bytesReceived <= $1.bytesReceived
+        }
+    }
+
+    /// On Linux, a `POST` has a session of its own.
+    @Test(arguments: ["PUT", "POST"])
+    func `an upload reports its length at once, and all bytes at the end`(method: String) async throws {
+        let reports = Reports()
+        try await FaultServer.serving(.ok("1234")) { server in
+            let request = server.request { $0.method = .init(method) ?? .get }
+            try await server.session.upload(.data(content), for: request, config: .silent) {
+                $0.progress = reports.add
+            }
+        }
+        let all = reports.all
+        #expect(isMonotonic(all))
+        #expect(all.allSatisfy { $0.totalBytesToSend == 5_000_000 })
+        #expect(all.last?.bytesSent == 5_000_000)
+        #expect(all.last?.bytesReceived == 4)
+        #expect(all.last?.totalBytesToReceive == 4)
+    }
+
+    @Test func `a repeated attempt does not go back`() async throws {
+        let reports = Reports()
+        let busy = FaultServer.Fault.raw("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        try await FaultServer.serving(.first(1, busy, then: .ok("1234"))) { server in
+            let request = server.request { $0.method = .put }
+            try await server.session.upload(.data(content), for: request, config: .silent) {
+                $0.retry = RetryPolicy(attempts: 2).quick
+                $0.progress = reports.add
+            }
+        }
+        let all = reports.all
+        #expect(isMonotonic(all))
+        #expect(all.last?.bytesSent == 5_000_000)
+    }
+
+    @Test(arguments: [false, true]) func `a response reports what was received`(isStream: Bool) async throws {
+        let reports = Reports()
+        let text = String(repeating: "x", count: 2_000_000)
+        try await FaultServer.serving(.ok(text)) { server in
+            let configure: (inout URLSession.Config) -> Void = {
+                $0.progress = reports.add
+            }
+            if isStream {
+                for try await _ in try await server.stream(nil, configure).chunks {}
+            } else {
+                try await server.get(nil, configure)
+            }
+        }
+        let all = reports.all
+        #expect(isMonotonic(all))
+        #expect(all.last?.bytesReceived == 2_000_000)
+        #expect(all.last?.totalBytesToReceive == 2_000_000)
+        #expect(all.last?.totalBytesToSend == nil)
+    }
+
+    @Test func `a closure that blocks gets fewer reports, and does not delay the transfer`() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let reports = Reports()
+        let meter = ProgressMeter { report in
+            reports.add(report)
+            goOn.wait()
+        }
+        meter.expect(1000)
+        try await waitUntil { reports.all.count == 1 }
+        for _ in 0..<1000 { meter.received(1) }
+        for _ in 0..<2 { goOn.signal() }
+        try await meter.finish()
+        #expect(reports.all.map(\.bytesReceived) == [0, 1000])
+    }
+
+    @Test func `it continues where an earlier attempt ended`() async throws {
+        let reports = Reports()
+        let meter = ProgressMeter(reports.add)
+        meter.begin(after: 70)
+        meter.expect(100)
+        meter.received(20)
+        meter.begin(after: 80)
+        meter.received(20)
+        try await meter.finish()
+        #expect(isMonotonic(reports.all))
+        #expect(reports.all.last?.bytesReceived == 100)
+    }
+
+    @Test func `it never exceeds its total, whatever a later attempt is`() async throws {
+        let reports = Reports()
+        let meter = ProgressMeter(reports.add)
+        func last() async throws -> [Int64?] {
+            try await meter.finish()
+            let last = try #require(reports.all.last)
+            return [last.bytesSent, last.totalBytesToSend, last.bytesReceived, last.totalBytesToReceive]
+        }
+        meter.sent(800, of: 1000)
+        meter.sent(100, of: 400)
+        #expect(try await last() == [100, 400, 0, nil])
+        meter.sent(500, of: 400)
+        #expect(try await last() == [500, nil, 0, nil])
+        meter.expect(1000)
+        meter.received(800)
+        meter.begin()
+        meter.expect(500)
+        #expect(try await last() == [500, nil, 0, 500])
+        meter.received(300)
+        #expect(try await last() == [500, nil, 300, 500])
+        meter.received(201)
+        #expect(try await last() == [500, nil, 501, nil])
+        #expect(reports.all.allSatisfy { $0.isWithinTotals })
+    }
+
+    @Test func `a new version that is shorter begins again`() async throws {
+        let reports = Reports()
+        let folder = try DownloadFolder()
+        let version = FileServer.Version(2, size: 200_000)
+        let server = FileServer { number, _ in
+            number == 0
+                ? .init(version: .init(1, size: 1_000_000), cut: .init(count: 800_000)) : .init(version: version)
+        }
+        try await server.serving { server in
+            try await server.download(to: folder, attempts: 2) {
+                $0.progress = reports.add
+            }
+            #expect(folder.has(version.content))
+        }
+        let all = reports.all
+        #expect(all.allSatisfy { $0.isWithinTotals })
+        #expect(all.last?.bytesReceived == 200_000)
+        #expect(all.last?.totalBytesToReceive == 200_000)
+    }
+
+    @Test(arguments: ["HEAD", "204 None", "304 Same"])
+    func `a stream without a body has no total`(kind: String) async throws {
+        let reports = Reports()
+        let status = kind == "HEAD" ? "200 OK" : kind
+        let head = "HTTP/1.1 \(status)\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n"
+        try await FaultServer.serving(.raw(head)) { server in
+            let request = server.request { if kind == "HEAD" { $0.method = .head } }
+            let response = try await server.session.stream(for: request, config: .silent) {
+                $0.progress = reports.add
+            }
+            for try await _ in response.chunks {}
+        }
+        #expect(reports.all.allSatisfy { $0.totalBytesToReceive == nil })
+    }
+
+    /// The last report.
+    private func last(
+        _ fault: FaultServer.Fault, _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> TransferProgress? {
+        let reports = Reports()
+        try await FaultServer.serving(fault) { server in
+            try await server.get {
+                $0.progress = reports.add
+                configure(&$0)
+            }
+        }
+        return reports.all.last
+    }
+
+    @Test func `the bytes of a redirect do not count`() async throws {
+        let body = String(repeating: "x", count: 500)
+        let redirect = FaultServer.Fault.raw(
+            "HTTP/1.1 302 Found\r\nLocation: /x\r\nConnection: close\r\nContent-Length: 500\r\n\r\n" + body)
+        let last = try await last(.first(1, redirect, then: .ok("ok")))
+        #expect(last?.bytesReceived == 2)
+        #expect(last?.totalBytesToReceive == 2)
+    }
+
+    @Test func `the bytes of a transport that passes the request on count once`() async throws {
+        let inner = TransportOfTests.transport
+        let last = try await last(.ok(String(repeating: "x", count: 1000))) {
+            $0.transport = Transport { try await inner.send($0) }
+        }
+        #expect(last?.bytesReceived == 1000)
+        #expect(last?.totalBytesToReceive == 1000)
+    }
+
+    @Test func `Foundation's progress never exceeds its total, even between two changes`() {
+        final class Watched: Progress, @unchecked Sendable {
+            var largest = 0.0
+            override var totalUnitCount: Int64 { didSet { largest = max(largest, fractionCompleted) } }
+            override var completedUnitCount: Int64 { didSet { largest = max(largest, fractionCompleted) } }
+        }
+        let progress = Watched(parent: nil)
+        var transfer = TransferProgress()
+        (transfer.bytesSent, transfer.totalBytesToSend) = (200, 200)
+        transfer.update(progress)
+        (transfer.bytesReceived, transfer.totalBytesToReceive) = (5, 10)
+        transfer.update(progress)
+        (transfer.bytesReceived, transfer.totalBytesToReceive) = (80, 100)
+        transfer.update(progress)
+        #expect(progress.fractionCompleted == 0.8)
+        #expect(progress.largest == 1)
+    }
+
+    @Test func `Foundation's progress shows the direction that is under way`() {
+        let progress = Progress(totalUnitCount: -1)
+        var transfer = TransferProgress()
+        (transfer.bytesSent, transfer.totalBytesToSend) = (50, 200)
+        transfer.update(progress)
+        #expect(progress.fractionCompleted == 0.25)
+        transfer.totalBytesToReceive = 10
+        transfer.bytesReceived = 5
+        transfer.update(progress)
+        #expect(progress.fractionCompleted == 0.5)
+        transfer.totalBytesToReceive = nil
+        transfer.update(progress)
+        #expect(progress.isIndeterminate)
+    }
+}
+
+/// The reports of a call.
+final class Reports: Sendable {
+    private let reports = Locked<[TransferProgress]>([])
+
+    var all: [TransferProgress] { reports.withLock(\.self) }
+
+    func add(_ report: TransferProgress) { reports.withLock { $0.append(report) } }
+}
+
+extension TransferProgress {
+    fileprivate var isWithinTotals: Bool {
+        bytesSent <= totalBytesToSend ?? .max && bytesReceived <= totalBytesToReceive ?? .max
+    }
+}
