@@ -34,8 +34,8 @@ struct JSONTokenizer {
         case separator
     }
 
-    /// The most levels that `JSONDecoder` accepts.
-    private static let deepest = 512
+    /// The number of levels that `JSONDecoder` accepts.
+    private static let maximumDepth = 512
 
     let bytes: [UInt8]
     /// Where reading stops.
@@ -46,7 +46,7 @@ struct JSONTokenizer {
     /// The end of the last token.
     private(set) var position = 0
     private(set) var depth = 0
-    /// The open objects and arrays, outermost first, at most ``deepest``.
+    /// The open objects and arrays, outermost first, at most ``maximumDepth``.
     private var frames: [Frame] = []
     private(set) var fault: Finding?
     /// The first number that is not an integer of 64 bits.
@@ -137,8 +137,10 @@ struct JSONTokenizer {
     private var isInObject: Bool { frames.last.map { isObject(at: $0.start) } ?? false }
 
     private mutating func open() {
-        if depth == Self.deepest { report("more than \(Self.deepest) levels, the most that JSONDecoder reads,") }
-        if depth < Self.deepest { frames.append(Frame(start: position)) }
+        if depth == Self.maximumDepth {
+            report("more than \(Self.maximumDepth) levels, the most that JSONDecoder reads,")
+        }
+        if depth < Self.maximumDepth { frames.append(Frame(start: position)) }
         expectation = isObject(at: position) ? .name : .value
         depth += 1
         position += 1
@@ -252,6 +254,22 @@ extension JSONTokenizer.Token.Kind {
         case UInt8(ascii: "\""): self = .string
         case _ where byte.isJSONSpace: return nil
         default: self = .word
+        }
+    }
+}
+
+extension UInt8 {
+    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+
+    /// A name for the byte; it does not show a byte that may be part of a secret.
+    fileprivate var jsonName: String {
+        switch self {
+        case UInt8(ascii: "\""): "a quote"
+        case UInt8(ascii: "'"): "a single quote"
+        case _ where isDigit: "a digit"
+        case _ where isAlphanumeric: "a letter"
+        case _ where ",:[]{}<".utf8.contains(self): "\"\(Character(Unicode.Scalar(self)))\""
+        default: "something else"
         }
     }
 }
