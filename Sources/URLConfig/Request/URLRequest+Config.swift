@@ -139,18 +139,3 @@ extension URLRequest.Config {
         body = .data(try effectiveEncoder.encode(RequestBody.JSON.omittingNil(model)), contentType: .json)
     }
 }
-
-extension JSONEncoder {
-    /// A new encoder with the same options; a subclass, whose options are unknown, is returned itself.
-    func copy() -> JSONEncoder {
-        guard type(of: self) == JSONEncoder.self else { return self }
-        let copy = JSONEncoder()
-        copy.outputFormatting = outputFormatting
-        copy.dateEncodingStrategy = dateEncodingStrategy
-        copy.dataEncodingStrategy = dataEncodingStrategy
-        copy.nonConformingFloatEncodingStrategy = nonConformingFloatEncodingStrategy
-        copy.keyEncodingStrategy = keyEncodingStrategy
-        copy.userInfo = userInfo
-        return copy
-    }
-}
