@@ -24,7 +24,8 @@ public struct Authorization: Sendable {
     public static func bearer(_ token: String) -> Self {
         Self { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-                throw Reason("the bearer token is empty, contains white space or is not ASCII; trim it or use another")
+                throw InvalidInput(
+                    "the bearer token is empty, contains white space or is not ASCII; trim it or use another")
             }
             fields[.authorization] = "Bearer \(token)"
         }
@@ -34,7 +35,8 @@ public struct Authorization: Sendable {
     public static func basic(username: String, password: String) -> Self {
         Self { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
-                throw Reason("the user name contains a colon, which basic authentication does not allow; remove it")
+                throw InvalidInput(
+                    "the user name contains a colon, which basic authentication does not allow; remove it")
             }
             fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
         }

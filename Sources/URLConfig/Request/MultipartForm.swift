@@ -137,7 +137,6 @@ public struct MultipartForm: Sendable {
             }
         }
     }
-
 }
 
 extension Data {
@@ -158,5 +157,41 @@ extension String {
         ["\"": "%22", "\r": "%0D", "\n": "%0A"].reduce(self) { text, escape in
             text.replacingOccurrences(of: escape.key, with: escape.value, options: .literal)
         }
+    }
+}
+
+extension URLRequest {
+    /// A file, or another part made of bytes, in a multipart form.
+    public struct File: Sendable, Hashable {
+        /// The name of the form field.
+        public var key: String
+        /// The file name; `nil` for a part without a file name.
+        public var name: String?
+        /// The content.
+        public var data: Data
+        /// The media type of the content.
+        public var mimeType: MediaType
+
+        /// Creates a file for the field `key`, by default without a file name.
+        public init(key: String, name: String? = nil, data: Data, mimeType: MediaType = "application/octet-stream") {
+            self.key = key
+            self.name = name
+            self.data = data
+            self.mimeType = mimeType
+        }
+    }
+
+    /// Sets the body to a multipart form and sets `Content-Type`; the method does not change.
+    ///
+    /// - Parameters:
+    ///   - parameters: The text fields; they are sent in the order of their names.
+    ///   - files: The files; they are sent after the text fields.
+    public mutating func setMultipartFormData(parameters: [String: String] = [:], files: [File] = []) {
+        var form = MultipartForm()
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+        for file in files { form.append(file) }
+        setValue(form.contentType.description, forHTTPHeaderField: "Content-Type")
+        // Only JSON parts can fail, and this form has none.
+        httpBody = try? form.data(JSONEncoder())
     }
 }

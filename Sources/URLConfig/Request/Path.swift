@@ -45,14 +45,17 @@ extension URLRequest {
                 if segment.isEmpty {
                     invalidReason = "has an interpolated value that is empty, which would lead to another path"
                 } else if segment.isDotSegment {
-                    invalidReason = "contains the segment '\(String(segment))', which would lead to another path"
+                    invalidReason =
+                        "contains the segment '\(String(decoding: segment, as: UTF8.self))', which would lead to another path"
                 }
             }
             text.removeAll { $0 == 0 }
         }
 
         /// The path, percent-encoded, and its query if it has one.
-        public var description: String { String(text) + (query.map { "?" + String($0) } ?? "") }
+        public var description: String {
+            String(decoding: text + (query.map { "?".utf8 + $0 } ?? []), as: UTF8.self)
+        }
     }
 }
 
@@ -118,10 +121,6 @@ extension URLRequest.Path {
     }
 }
 
-extension String {
-    init(_ bytes: [UInt8]) { self.init(decoding: bytes, as: UTF8.self) }
-}
-
 extension [UInt8] {
     fileprivate var isDotSegment: Bool {
         var decoded: [UInt8] = []
@@ -129,7 +128,7 @@ extension [UInt8] {
             decoded.append(byte)
             // A decoded byte may complete another escape: `%%32e` and `%252e` become `%2e`, a dot.
             while decoded.count > 2, decoded[decoded.count - 3] == UInt8(ascii: "%"),
-                let value = UInt8(String(decoding: decoded.suffix(2), as: UTF8.self), radix: 16)
+                let value = UInt8(hexDigits: decoded.suffix(2))
             {
                 decoded.removeLast(3)
                 decoded.append(value)

@@ -29,7 +29,7 @@ extension QueryValue {
         let items = list.map { $0.item(name) }
         var item = URLRequest.Query.Item(name: name, list: items.flatMap(\.values))
         guard items.contains(where: { $0.encoded != nil }) else { return item }
-        item.encoded = { encoder throws(Reason) in
+        item.encoded = { encoder throws(InvalidInput) in
             var values: [String] = []
             for item in items { values += try item.encoded?(encoder).flatMap(\.values) ?? item.values }
             return [.init(name: name, list: values)]

@@ -42,7 +42,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
         guard case .members(var members) = content ?? .members([:]) else {
             self = Self { _, _ in
-                throw Reason("member '\(member)' is set on a whole body; use only members, or only a whole body")
+                throw InvalidInput("member '\(member)' is set on a whole body; use only members, or only a whole body")
             }
             return
         }

@@ -82,8 +82,3 @@ extension HTTPField.Name {
         }
     }
 }
-
-extension String {
-    /// Whether it cannot be the value of a field (RFC 9110 §5.5).
-    var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F } }
-}

@@ -80,7 +80,10 @@ extension URLRequest.Config {
             let shown = URLSession.Config.default.redaction.host(base.text)
             throw .refused(.invalidURL, "host '\(shown)' \(error.reason)")
         }
-        if let reason = path.invalidReason { throw .refused(.invalidURL, "path '\(String(path.text))' \(reason)") }
+        if let reason = path.invalidReason {
+            let text = String(decoding: path.text, as: UTF8.self)
+            throw .refused(.invalidURL, "path '\(text)' \(reason)")
+        }
         let items: URLRequest.Query
         do {
             items = try query.resolved(effectiveEncoder)

@@ -85,7 +85,7 @@ extension DataResponse {
     public func decode(orThrow failure: Any.Type? = nil, decoder: JSONDecoder? = nil) throws -> Never {
         // Without this function, the compiler produces no message. Its messages for other wrong calls are good, such as
         // for an error or a model that is not `Decodable`.
-        throw Reason("no type")
+        throw InvalidInput("no type")
     }
 
     func decoded<Model: Decodable>(_ type: Model.Type, _ decoder: any ResponseDecoder) throws -> Model {

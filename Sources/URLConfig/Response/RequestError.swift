@@ -92,7 +92,7 @@ public struct RequestError: Error, Sendable {
     var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
 
     static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
-        Self(code, reason: reason, underlyingError: underlyingError is Reason ? nil : underlyingError)
+        Self(code, reason: reason, underlyingError: underlyingError is InvalidInput ? nil : underlyingError)
     }
 }
 

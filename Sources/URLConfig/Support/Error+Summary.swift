@@ -1,3 +1,24 @@
+/// An error that says what is wrong with an input and how to correct it.
+struct InvalidInput: Error {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+extension RequestError {
+    /// Runs a function; the reasons of its errors of this type then begin with a place, such as the name of a part.
+    static func within<Result: ~Copyable>(_ place: String, _ work: () throws -> Result) throws -> Result {
+        do {
+            return try work()
+        } catch var error as Self {
+            error.reason = "\(place): \(error.reason)"
+            throw error
+        }
+    }
+}
+
 extension Error {
     /// One sentence about an error, for a log.
     ///
@@ -7,7 +28,7 @@ extension Error {
     /// The same with a redaction.
     func summary(_ redaction: Redaction) -> String {
         switch self {
-        case let reason as Reason: reason.reason
+        case let input as InvalidInput: input.reason
         case let error as EncodingError: error.summary
         case let error as DecodingError: error.summary(redaction)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"

@@ -18,10 +18,14 @@ extension ResponseDecoder {
     }
 }
 
+/// A coder with the same properties; the original itself if it is of a subclass.
 private func copied<Coder: AnyObject, each Value>(
     _ original: Coder, to copy: Coder, _ properties: repeat ReferenceWritableKeyPath<Coder, each Value>
 ) -> Coder {
     guard type(of: original) == Coder.self else { return original }
-    repeat copy[keyPath: each properties] = original[keyPath: each properties]
+    func set<Property>(_ property: ReferenceWritableKeyPath<Coder, Property>) {
+        copy[keyPath: property] = original[keyPath: property]
+    }
+    repeat set(each properties)
     return copy
 }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `other errors say what they say of themselves`() {
-        #expect(Reason("is empty").summary == "is empty")
+        #expect(InvalidInput("is empty").summary == "is empty")
         #expect(Own(errorDescription: "It broke.").summary == "It broke.")
         #expect(Own(errorDescription: nil).summary == "Own")
         #expect(Plain.lost.summary == "Plain.lost")

@@ -57,3 +57,8 @@ extension UInt8 {
     /// RFC 9110 §5.6.2: `tchar`.
     fileprivate var isTokenByte: Bool { isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }
+
+extension String {
+    /// Whether it cannot be the value of a field (RFC 9110 §5.5).
+    var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F } }
+}
