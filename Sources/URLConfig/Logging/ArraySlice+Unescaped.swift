@@ -28,8 +28,7 @@ extension ArraySlice<UInt8> {
         let rest = text.dropFirst()
         switch text.first {
         case UInt8(ascii: "%"):
-            let byte = rest.count < 2 ? nil : UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            return byte.map { ([$0], 3) }
+            return UInt8(hexDigits: rest.prefix(2)).map { ([$0], 3) }
         case UInt8(ascii: "\\"):
             guard let escape = JSONString.escape(text) else {
                 return rest.first == UInt8(ascii: "'") ? ([0x27], 2) : nil

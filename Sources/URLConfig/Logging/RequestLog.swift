@@ -80,21 +80,3 @@ struct RequestLog {
             level: level, "\(message)", metadata: metadata, file: fileID, function: "response(for:)", line: line)
     }
 }
-
-extension Duration {
-    /// Such as `83 ms` or `1.25 s`.
-    var shown: String {
-        let milliseconds = max(0, self / .milliseconds(1))
-        return milliseconds < 1000
-            ? "\(Int(milliseconds.rounded())) ms" : "\((milliseconds / 10).rounded() / 100) s"
-    }
-}
-
-extension Int {
-    /// Such as `512 B` or `1.2 kB` (1,200 bytes).
-    var shownAsBytes: String {
-        var (value, unit) = (Double(self), "B")
-        for larger in ["kB", "MB", "GB"] where value >= 999.5 { (value, unit) = (value / 1000, larger) }
-        return unit == "B" ? "\(self) B" : "\((value * 10).rounded() / 10) \(unit)"
-    }
-}

@@ -105,12 +105,12 @@ extension URL? {
     /// The URL, if a request may follow a server to it.
     ///
     /// - Parameter base: The URL of the request: a relative reference inherits its user name.
-    func checked(asTargetFrom base: URL) throws(Reason) -> URL {
+    func checked(asTargetFrom base: URL) throws(InvalidInput) -> URL {
         guard let self, ["http", "https"].contains(self.scheme?.lowercased()), self.host()?.isEmpty == false
-        else { throw Reason("is not an http or https URL with a host") }
+        else { throw InvalidInput("is not an http or https URL with a host") }
         let keepsUser = Origin(base) == Origin(self) && self.user == base.user && self.password == base.password
         guard keepsUser || self.user == nil && self.password == nil
-        else { throw Reason("contains a user name (RFC 9110 §4.2.4)") }
+        else { throw InvalidInput("contains a user name (RFC 9110 §4.2.4)") }
         return self
     }
 }

@@ -16,6 +16,23 @@
 /// - Requests that `load` or `refresh` makes are sent without the token. In a detached task, set
 ///   ``Foundation/URLSession/Config/authorize`` to `false` for them; otherwise they wait for the refresh itself.
 public actor TokenAuthenticator: Authenticator {
+    /// A token and, if it is known, its expiry.
+    public struct Token: Sendable, CustomStringConvertible, RedactedReflectable {
+        /// The token.
+        public var value: String
+        /// The time when it expires; `nil` if only the server knows it.
+        public var expiry: Date?
+
+        /// A token and its expiry; `nil` if only the server knows it.
+        public init(_ value: String, expiry: Date? = nil) {
+            self.value = value
+            self.expiry = expiry
+        }
+
+        /// The expiry, without the token.
+        public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
+    }
+
     private let hosts: Set<HostPattern>
     private let leeway: Duration
     private let renewalLimit: Duration
@@ -27,15 +44,15 @@ public actor TokenAuthenticator: Authenticator {
     var now: @Sendable () -> Date = { Date() }
 
     private var state = State()
-    /// The last renewal; the next one begins only after it is over.
-    private var renewal = Renewal()
+    /// The requests that wait for the running renewal, which goes on without them.
+    private var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
     /// The fields that contain the token; a request that already has one of them is not authorized.
     private var fieldNames: Set<String>
 
     /// Marks the requests of `load` and `refresh`, also if another authenticator wraps this one.
     private let marker = Locked(())
 
-    var waiting: Int { renewal.waiting }
+    var waiting: Int { waiters.count }
 
     /// An authenticator for the hosts of one service.
     ///
@@ -69,8 +86,6 @@ public actor TokenAuthenticator: Authenticator {
         var fields = HTTPFields()
         try? authorization("token")(&fields)
         fieldNames = fields.isEmpty ? ["Authorization"] : Set(fields.map(\.name.rawName))
-        // No renewal is running yet.
-        renewal.end(with: .success(()))
     }
 
     /// Replaces the token, for example after the user signed in or, with `nil`, signed out.
@@ -79,8 +94,8 @@ public actor TokenAuthenticator: Authenticator {
     ///   have no token until another one is set, and `load` is not called.
     public func setToken(_ token: Token?) {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
-        state.set(token, Set(fields.map(\.value)), at: now())
-        renewal.end(with: .success(()))
+        state.set(token, credentials: Self.key(fields.map(\.value)), at: now())
+        endRenewal(with: .success(()))
     }
 
     /// Adds the token to a request to one of the hosts, and loads or refreshes it first if necessary.
@@ -91,7 +106,7 @@ public actor TokenAuthenticator: Authenticator {
         guard serves(request, asMade: request) else { return }
         if state.isUnknown { try await renew(nil) }
         // Only once, because a service may always return tokens that have already expired.
-        if let token = state.token, !renewal.isOver || state.isDue(at: now(), leeway: leeway) {
+        if let token = state.token, state.renewal != nil || state.isDue(at: now(), leeway: leeway) {
             try await renew(token)
         }
         guard let token = state.token else { return }
@@ -107,7 +122,7 @@ public actor TokenAuthenticator: Authenticator {
         let wasSent = try fields(for: token).allSatisfy {
             response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
         }
-        if wasSent, !renewal.isOver || state.mayRefresh(at: now()) { try await renew(token, isRefused: true) }
+        if wasSent, state.renewal != nil || state.mayRefresh(at: now()) { try await renew(token, isRefused: true) }
         return state.token != nil
     }
 
@@ -124,10 +139,13 @@ public actor TokenAuthenticator: Authenticator {
         guard own.isEmpty else {
             return ("the server refused the request's own \(own), which the authenticator does not replace", false)
         }
-        let sent = Set(fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) })
+        let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
-        return (reason, state.report(sent))
+        return (reason, state.report(Self.key(sent)))
     }
+
+    /// The identity of the field values of a request, `""` for a request without credentials.
+    private static func key(_ values: [String]) -> String { Set(values).sorted().joined(separator: "\n") }
 
     private nonisolated var hostNames: String {
         hosts.isEmpty ? "no host" : hosts.map(\.description).sorted().joined(separator: ", ").shortened(to: 120)
@@ -156,49 +174,178 @@ public actor TokenAuthenticator: Authenticator {
 
     /// Replaces the token by the result of `refresh`, or of `load` for `nil`, or joins the running renewal.
     private func renew(_ token: Token?, isRefused: Bool = false) async throws {
-        if renewal.isOver {
-            renewal = Renewal()
+        if state.renewal == nil {
+            let renewal = state.beginRenewal(of: token)
             // A separate task, because others still need the renewal if this caller is cancelled. It does not run on
-            // Swift's thread pool, which a closure could block. The token may be replaced before the task runs.
-            _ = Task.onOwnThreads { [renewal, start = state.generation] in
-                await self.run(renewal, of: token, since: start)
-            }
+            // Swift's thread pool, which a closure could block.
+            _ = Task.onOwnThreads { await self.run(renewal) }
         }
-        let renewal = renewal
-        do {
-            try await renewal.wait(isRefused: isRefused)
-        } catch {
-            // If a refresh before the expiry fails, the old token is used.
-            guard !Task.isCancelled, !renewal.isRefused, state.isUsable(at: now()) else { throw error }
-        }
+        if isRefused { state.renewal?.isOfRefused = true }
+        let waiter = OneShot<Void>()
+        waiters[ObjectIdentifier(waiter)] = waiter
+        defer { waiters[ObjectIdentifier(waiter)] = nil }
+        try await waiter.value()
     }
 
-    private func run(_ renewal: Renewal, of token: Token?, since start: Int) async {
-        guard state.generation == start else { return }
-        let reason = """
-            the authenticator of \(hostNames) has no token: its '\(token == nil ? "load" : "refresh")' did not return \
-            within \(renewalLimit.shown). If it waits for a call with this authenticator in another task, set \
-            'authorize = false' for that call
-            """
-        let expire = { @Sendable in
-            renewal.end(with: .failure(RequestError(.authenticationTimedOut, reason: reason)))
-        }
+    private func run(_ renewal: State.Renewal) async {
+        // The token may have been replaced before this task began.
+        guard state.generation == renewal.generation else { return }
         // A limit of zero has already passed.
-        if renewalLimit == .zero { expire() }
+        if renewalLimit == .zero { expire(renewal) }
         // This task inherits the scope of its first caller, which ends early if that caller is cancelled.
         let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
             try await WorkScope.of(self) {
                 try await WorkScope.of(marker) {
-                    try await withTimeLimit(renewalLimit, clock, expire: expire) { try await renewed(token) }
+                    try await withTimeLimit(renewalLimit, clock) {
+                        Task { await self.expire(renewal) }
+                    } operation: {
+                        try await renewed(renewal.token)
+                    }
                 }
             }
         })
-        guard state.take(result, for: token, since: start, isLate: renewal.isOver, at: now()) else { return }
         // If this renewal is late, this ends the next one.
-        self.renewal.end(with: result.map { _ in })
+        if state.take(result, of: renewal, at: now()) { endRenewal(with: result.map { _ in }) }
+    }
+
+    private func expire(_ renewal: State.Renewal) {
+        guard state.renewal?.number == renewal.number else { return }
+        let reason = """
+            the authenticator of \(hostNames) has no token: its '\(renewal.token == nil ? "load" : "refresh")' did not \
+            return within \(renewalLimit.shown). If it waits for a call with this authenticator in another task, set \
+            'authorize = false' for that call
+            """
+        endRenewal(with: .failure(RequestError(.authenticationTimedOut, reason: reason)))
+    }
+
+    /// Resumes the requests that wait.
+    private func endRenewal(with result: Result<Void, any Error>) {
+        // If a refresh before the expiry fails, the old token is used.
+        let usesOld = state.renewal?.isOfRefused == false && state.isUsable(at: now())
+        for waiter in waiters.values { waiter.resolve(usesOld ? .success(()) : result) }
+        state.renewal = nil
+        waiters = [:]
     }
 }
 
 extension TokenAuthenticator: RedactedReflectable {
     nonisolated var shownChildren: [(String, Any?)] { [("hosts", hostNames)] }
+}
+
+extension TokenAuthenticator {
+    /// The current token, the refused ones, and the running renewal; decisions about them have no side effects.
+    struct State: Sendable {
+        /// A call of `refresh` for a token, or of `load` without one.
+        struct Renewal: Sendable {
+            let number: Int
+            let token: Token?
+            let generation: Int
+            /// Whether the server refused the old token, which must not be used again, even if the renewal fails.
+            var isOfRefused = false
+        }
+
+        /// Without a token and without `setToken(nil)`, `load` must be called.
+        private(set) var token: Token?
+        private var start = Date.distantPast
+        private var isSignedOut = false
+        /// When `refresh` returned the old token itself.
+        private var unchanged: Date?
+        /// Incremented by each change of the token, so that results of renewals that began before it are ignored.
+        private(set) var generation = 0
+        /// The running renewal; the next one begins only after it has ended.
+        var renewal: Renewal?
+        private var renewals = 0
+        /// The tokens that were refused and could not be replaced; they are ignored if `load` returns them.
+        private var refused: [String] = []
+        /// The credentials already reported as refused; `""` is a request without credentials.
+        private var reported: [String] = []
+
+        var isUnknown: Bool { token == nil && !isSignedOut }
+
+        /// Whether the token must be refreshed before it is sent: never in the first half of its lifetime.
+        func isDue(at now: Date, leeway: Duration) -> Bool {
+            guard let expiry = token?.expiry else { return false }
+            return expiry.timeIntervalSince(now) <= min(leeway / .seconds(1), expiry.timeIntervalSince(start) / 2)
+        }
+
+        func isUsable(at now: Date) -> Bool { token.map { $0.expiry ?? .distantFuture > now } ?? false }
+
+        /// Whether a refusal is a reason to refresh the token: not for ten seconds after `refresh` returned it unchanged.
+        ///
+        /// Many requests are refused with one token, some of them later than the others.
+        func mayRefresh(at now: Date) -> Bool {
+            unchanged.map { !(0.0..<10).contains(now.timeIntervalSince($0)) } ?? true
+        }
+
+        private mutating func change(to token: Token?, at now: Date) {
+            (self.token, start, unchanged) = (token, now, nil)
+            generation += 1
+        }
+
+        mutating func beginRenewal(of token: Token?) -> Renewal {
+            renewals += 1
+            let new = Renewal(number: renewals, token: token, generation: generation)
+            renewal = new
+            return new
+        }
+
+        /// Stores the token that the app sets.
+        ///
+        /// - Parameter credentials: What identifies the credentials of a request with this token.
+        mutating func set(_ token: Token?, credentials: String, at now: Date) {
+            change(to: token, at: now)
+            isSignedOut = token == nil
+            refused.removeAll { $0 == token?.value }
+            // These credentials, and a request without any, may be reported again.
+            reported.removeAll { $0 == "" || $0 == credentials }
+        }
+
+        /// Stores the result of a renewal; `false` if it is ignored.
+        ///
+        /// A late result, after the time limit, is ignored unless it is a token. Many services accept a refresh token
+        /// only once, so to ignore the new token would sign the user out.
+        mutating func take(_ result: Result<Token?, any Error>, of renewal: Renewal, at now: Date) -> Bool {
+            guard generation == renewal.generation else { return false }
+            switch result {
+            case .success(let new?):
+                guard renewal.token != nil || !refused.contains(new.value) else { return true }
+                change(to: new, at: now)
+                if new.value == renewal.token?.value { unchanged = now }
+                reported.removeAll { $0 == "" }
+            case _ where renewal.number != self.renewal?.number: return false
+            case .success:
+                if let old = renewal.token {
+                    _ = refused.rememberLast(old.value)
+                    change(to: nil, at: now)
+                }
+            case .failure: break
+            }
+            return true
+        }
+
+        /// Reports that credentials were refused and not replaced; `false` if they were reported before.
+        mutating func report(_ credentials: String) -> Bool {
+            // A refused token that was not replaced, and later requests without a token, are reported once together.
+            reported.rememberLast(isUnknown ? "" : credentials)
+        }
+
+        var reasonForNoToken: String {
+            if isSignedOut { return "setToken(nil) has signed the user out" }
+            guard token == nil else { return "there was no token when the request was sent" }
+            return refused.isEmpty
+                ? "the authenticator's 'load' returned no token"
+                : "the authenticator's 'refresh' returned no new token, nor did 'load'"
+        }
+    }
+}
+
+extension [String] {
+    /// Adds a value; returns `false` if it is known.
+    ///
+    /// All values of a long run would fill the memory, so the last hundred are kept.
+    fileprivate mutating func rememberLast(_ value: String) -> Bool {
+        let isNew = !contains(value)
+        self = filter { $0 != value }.suffix(99) + [value]
+        return isNew
+    }
 }

@@ -1,4 +1,3 @@
-import FlyingFox
 import Foundation
 import Testing
 
@@ -27,7 +26,7 @@ import Testing
 
     private static func refuseConcurrently() async throws {
         let requests = Locked(0)
-        let refreshes = Locked(0)
+        let refreshes = Recorder<Void>()
         let guarded = FaultServer.Fault { connection in
             while true {
                 let isNew = try connection.read().field("Authorization") == "Bearer new"
@@ -37,11 +36,9 @@ import Testing
             }
         }
         try await FaultServer.serving(guarded) { server in
-            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
-                .init("old")
-            } refresh: { _ in
-                refreshes.withLock { $0 += 1 }
-                return .init("new")
+            let authenticator = TokenAuthenticator("old") { _ in
+                refreshes.note(())
+                return "new"
             }
             let request = URLRequest.with(server.config) { _ in }
             let config = URLSession.Config.silent.with {
@@ -58,63 +55,21 @@ import Testing
                 try await group.waitForAll()
             }
         }
-        #expect(refreshes.withLock { $0 } == 1)
+        #expect(refreshes.count == 1)
         #expect(requests.withLock { $0 } == 2 * calls)
-    }
-
-    @Test func `a credential that is refused for good signs out once, however many waited`() async throws {
-        let journal = Journal()
-        try await Loopback.serving { _ in
-            .status(.unauthorized)
-        } _: { server in
-            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
-                .init("old")
-            } refresh: { _ in
-                .init("no-better")
-            }
-            func refused(_ count: Int) async {
-                await withTaskGroup { group in
-                    for _ in 0..<count {
-                        group.addTask {
-                            let error = await #expect(throws: RequestError.self) {
-                                try await server.session.response(for: .with(server.config) { _ in }) {
-                                    $0.logger = nil
-                                    $0.authenticator = authenticator
-                                    $0.onUnauthorized = {
-                                        await journal.note($0.request.field("Authorization") ?? "none")
-                                    }
-                                }
-                            }
-                            #expect(error?.code == .unauthorized)
-                        }
-                    }
-                }
-            }
-            await refused(200)
-            #expect(await journal.entries == ["Bearer no-better"])
-            await authenticator.setToken(nil)
-            await refused(20)
-            #expect(await journal.entries == ["Bearer no-better", "none"])
-            await authenticator.setToken(.init("no-better"))
-            await refused(20)
-            #expect(await journal.entries == ["Bearer no-better", "none", "Bearer no-better"])
-        }
     }
 
     /// Requests, refusals early and late, refreshes that fail, cancelled waiters, sign-in and sign-out, in a hundred
     /// orders: no request is sent with a token that was replaced before the request began, and none hangs.
     @Test(arguments: 0..<100) func `any order leaves one truth`(seed: UInt64) async throws {
-        struct Unreachable: Error {}
         let server = Locked(1)
         let inFlight = Locked(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            .init("1")
-        } refresh: { refused in
-            #expect(
-                inFlight.withLock {
-                    $0 += 1
-                    return $0
-                } == 1, "two refreshes at once")
+        let authenticator = TokenAuthenticator("1") { refused in
+            let count = inFlight.withLock { inFlight in
+                inFlight += 1
+                return inFlight
+            }
+            #expect(count == 1, "two refreshes at once")
             defer { inFlight.withLock { $0 -= 1 } }
             var generator = SeededGenerator(seed: seed &+ UInt64(server.withLock { $0 }))
             for _ in 0..<Int.random(in: 0...20, using: &generator) { await Task.yield() }
@@ -153,7 +108,7 @@ import Testing
             try await group.waitForAll()
         }
         // A refresh continues after its last waiter was cancelled.
-        while await authenticator.waiting > 0, !Task.isCancelled { await Task.yield() }
+        await authenticator.waitForWaiters(0)
     }
 }
 

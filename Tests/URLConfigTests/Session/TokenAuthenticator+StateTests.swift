@@ -7,23 +7,30 @@ import Testing
 @Suite struct TokenAuthenticatorStateTests {
     private typealias State = TokenAuthenticator.State
     private typealias Token = TokenAuthenticator.Token
-    private struct Unreachable: Error {}
 
     /// The macro does not accept a mutating expression.
-    private func expect(
-        _ expected: Bool, _ actual: Bool, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
+    private func expect(_ expected: Bool, _ actual: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(actual == expected, sourceLocation: sourceLocation)
     }
 
     private let now = Date(timeIntervalSince1970: 1000)
-    private let old = Token("old")
+    private static let withoutToken: [Result<Token?, any Error>] = [.success(nil), .failure(Unreachable())]
 
     /// A state with the loaded token "old".
     private func loaded() -> State {
         var state = State()
-        expect(true, state.take(.success(old), for: nil, since: state.generation, isLate: false, at: now))
+        expect(true, take(.success("old"), for: nil, &state))
         return state
+    }
+
+    /// Takes the result of a renewal, whose time limit may have passed.
+    private func take(
+        _ result: Result<Token?, any Error>, for token: Token?, isLate: Bool = false, _ state: inout State
+    ) -> Bool {
+        let renewal = state.beginRenewal(of: token)
+        if isLate { state.renewal = nil }
+        defer { state.renewal = nil }
+        return state.take(result, of: renewal, at: now)
     }
 
     @Test func `nothing is known at first`() {
@@ -36,12 +43,13 @@ import Testing
 
     @Test(arguments: [false, true])
     func `what a renewal returns is ignored once the token has changed`(isLate: Bool) {
-        for result in [.success(Token("new")), .success(nil), .failure(Unreachable())] as [Result<Token?, any Error>] {
-            for other in [Token("other"), nil] {
+        for result in [.success("new")] + Self.withoutToken {
+            for other in ["other", nil] as [Token?] {
                 var state = loaded()
-                let start = state.generation
-                state.set(other, [], at: now)
-                expect(false, state.take(result, for: old, since: start, isLate: isLate, at: now))
+                let renewal = state.beginRenewal(of: "old")
+                if isLate { state.renewal = nil }
+                state.set(other, credentials: "", at: now)
+                expect(false, state.take(result, of: renewal, at: now))
                 #expect(state.token == other)
                 #expect(!state.isUnknown)
             }
@@ -49,37 +57,47 @@ import Testing
     }
 
     @Test func `past its limit, a renewal changes nothing unless it brings a token`() {
-        for result in [.success(nil), .failure(Unreachable())] as [Result<Token?, any Error>] {
-            var state = loaded()
-            expect(false, state.take(result, for: old, since: state.generation, isLate: true, at: now))
-            #expect(state.token == old)
-        }
         var state = loaded()
-        expect(true, state.take(.success(Token("new")), for: old, since: state.generation, isLate: true, at: now))
-        #expect(state.token == Token("new"))
+        for result in Self.withoutToken {
+            expect(false, take(result, for: "old", isLate: true, &state))
+            #expect(state.token == "old")
+        }
+        expect(true, take(.success("new"), for: "old", isLate: true, &state))
+        #expect(state.token == "new")
     }
 
     @Test func `a renewal that fails ends the wait, and changes nothing`() {
         var state = loaded()
         let generation = state.generation
-        expect(true, state.take(.failure(Unreachable()), for: old, since: generation, isLate: false, at: now))
-        #expect(state.token == old)
+        expect(true, take(.failure(Unreachable()), for: "old", &state))
+        #expect(state.token == "old")
         #expect(state.generation == generation)
     }
 
     @Test func `a token that could not be replaced is not loaded again, but may be set or refreshed`() {
         var state = loaded()
-        expect(true, state.take(.success(nil), for: old, since: state.generation, isLate: false, at: now))
+        expect(true, take(.success(nil), for: "old", &state))
         #expect(state.isUnknown)
-        expect(true, state.take(.success(old), for: nil, since: state.generation, isLate: false, at: now))
+        expect(true, take(.success("old"), for: nil, &state))
         #expect(state.isUnknown)
-        expect(true, state.take(.success(Token("b")), for: nil, since: state.generation, isLate: false, at: now))
-        expect(true, state.take(.success(old), for: Token("b"), since: state.generation, isLate: false, at: now))
-        #expect(state.token == old)
-        state.set(nil, [], at: now)
+        expect(true, take(.success("b"), for: nil, &state))
+        expect(true, take(.success("old"), for: "b", &state))
+        #expect(state.token == "old")
+        state.set(nil, credentials: "", at: now)
         #expect(!state.isUnknown)
-        state.set(old, ["old"], at: now)
-        #expect(state.token == old)
+        state.set("old", credentials: "old", at: now)
+        #expect(state.token == "old")
+    }
+
+    @Test func `a token that refresh returns unchanged is not refreshed again for ten seconds, unless it is set`() {
+        var state = loaded()
+        #expect(state.mayRefresh(at: now))
+        expect(true, take(.success("old"), for: "old", &state))
+        for (seconds, mayRefresh) in [(-1.0, true), (0, false), (9.9, false), (10, true)] {
+            #expect(state.mayRefresh(at: now + seconds) == mayRefresh)
+        }
+        state.set("old", credentials: "old", at: now)
+        #expect(state.mayRefresh(at: now))
     }
 
     @Test(arguments: [(30.0, 1069.0, false), (30, 1070, true), (80, 1049, false), (80, 1050, true), (-1, 1100, false)])
@@ -87,7 +105,7 @@ import Testing
         leeway: Double, time: Double, isDue: Bool
     ) {
         var state = State()
-        state.set(Token("a", expiry: now + 100), ["a"], at: now)
+        state.set(Token("a", expiry: now + 100), credentials: "a", at: now)
         #expect(state.isDue(at: Date(timeIntervalSince1970: time), leeway: .seconds(leeway)) == isDue)
         #expect(state.isUsable(at: Date(timeIntervalSince1970: time)) == (time < 1100))
     }
@@ -99,41 +117,41 @@ import Testing
 
     @Test func `the same credentials are reported once, until they are set or got anew`() {
         var state = loaded()
-        expect(true, state.report(["old"]))
-        expect(false, state.report(["old"]))
-        expect(true, state.report([]))
-        expect(true, state.report(["other"]))
-        state.set(old, ["old"], at: now)
-        expect(true, state.report(["old"]))
-        expect(true, state.report([]))
-        expect(false, state.report(["other"]))
+        expect(true, state.report("old"))
+        expect(false, state.report("old"))
+        expect(true, state.report(""))
+        expect(true, state.report("other"))
+        state.set("old", credentials: "old", at: now)
+        expect(true, state.report("old"))
+        expect(true, state.report(""))
+        expect(false, state.report("other"))
+    }
+
+    @Test func `a token that could not be replaced and its absence are reported as one`() {
+        var state = loaded()
+        _ = take(.success(nil), for: "old", &state)
+        expect(true, state.report("old"))
+        expect(false, state.report(""))
+        _ = take(.success("b"), for: nil, &state)
+        expect(true, state.report("b"))
+        expect(true, state.report(""))
     }
 
     @Test func `of ten thousand refused tokens, the last hundred are known`() {
         var state = State()
         for number in 0..<10_000 {
             let token = Token("token-\(number)")
-            _ = state.take(.success(token), for: nil, since: state.generation, isLate: false, at: now)
-            expect(true, state.report([token.value]))
-            _ = state.take(.success(nil), for: token, since: state.generation, isLate: false, at: now)
+            _ = take(.success(token), for: nil, &state)
+            expect(true, state.report(token.value))
+            _ = take(.success(nil), for: token, &state)
         }
         #expect(String(reflecting: state).utf8.count < 100_000)
-        state.set(old, ["old"], at: now)
+        state.set("old", credentials: "old", at: now)
         for number in [9_900, 9_999] {
             let token = Token("token-\(number)")
-            expect(false, state.report([token.value]))
-            _ = state.take(.success(token), for: nil, since: state.generation, isLate: false, at: now)
-            #expect(state.token == old)
+            expect(false, state.report(token.value))
+            _ = take(.success(token), for: nil, &state)
+            #expect(state.token == "old")
         }
-    }
-
-    @Test func `a token that could not be replaced and its absence are reported as one`() {
-        var state = loaded()
-        _ = state.take(.success(nil), for: old, since: state.generation, isLate: false, at: now)
-        expect(true, state.report(["old"]))
-        expect(false, state.report([]))
-        _ = state.take(.success(Token("b")), for: nil, since: state.generation, isLate: false, at: now)
-        expect(true, state.report(["b"]))
-        expect(true, state.report([]))
     }
 }

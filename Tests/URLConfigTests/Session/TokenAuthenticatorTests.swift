@@ -1,18 +1,42 @@
-import FlyingFox
+import Foundation
 import Testing
 
 @testable import URLConfig
 
+/// Hosts, refreshes, expiry, signing in and out, without a server.
 @Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorTests {
     private typealias Token = TokenAuthenticator.Token
-    private struct Unreachable: Error {}
+
+    private static let start = Date(timeIntervalSince1970: 1000)
+    private let now = Locked(start)
+    /// The tokens that `refresh` received.
+    private let refreshed = Recorder<String>()
+    /// What `load` returns, and how often it was called.
+    private let stored = Locked<Token?>(nil)
+    private let loads = Recorder<Void>()
+
+    /// Moves the time to this many seconds after the start.
+    private func setTime(_ seconds: Double) { now.set(\.self, Self.start + seconds) }
+
+    /// An authenticator that loads the stored token.
+    private func authenticator(
+        refresh: @escaping @Sendable (Token) async throws -> Token? = { _ in nil }
+    ) async -> TokenAuthenticator {
+        await TokenAuthenticator {
+            now.withLock { $0 }
+        } load: {
+            loads.note(())
+            return stored.withLock { $0 }
+        } refresh: { token in
+            refreshed.note(token.value)
+            return try await refresh(token)
+        }
+    }
 
     @Test func `the token goes to its hosts only`() async throws {
-        let authenticator = TokenAuthenticator(hosts: ["API.example.com"]) {
-            Token("secret")
-        } refresh: { _ in
+        let authenticator = TokenAuthenticator("secret", hosts: ["API.example.com"]) { _ in
             Issue.record("another host's refusal is none of its business")
-            return Token("other")
+            return "other"
         }
         #expect(try await authenticator.sent() == "Bearer secret")
         for host in ["https://example.com", "https://api.example.com.evil.com", "https://evil.com", "http://127.0.0.1"]
@@ -24,221 +48,98 @@ import Testing
     }
 
     @Test func `ten thousand refusals at once cause one refresh`() async throws {
-        let refreshes = Locked(0)
-        let loads = Locked(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            loads.withLock { $0 += 1 }
-            return Token("old")
-        } refresh: { refused in
-            #expect(refused == Token("old"))
+        stored.set(\.self, "old")
+        let authenticator = await authenticator { _ in
             await Task.yield()
-            refreshes.withLock { $0 += 1 }
-            return Token("new")
+            return "new"
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<10_000 {
                 group.addTask {
-                    let token = try await authenticator.sent()
-                    guard token == "Bearer old" else { return }
-                    #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
+                    guard try await authenticator.sent() == "Bearer old" else { return }
+                    #expect(try await authenticator.refuse("old"))
                     #expect(try await authenticator.sent() == "Bearer new")
                 }
             }
             try await group.waitForAll()
         }
-        #expect(loads.withLock { $0 } == 1)
-        #expect(refreshes.withLock { $0 } == 1)
+        #expect(loads.count == 1)
+        #expect(refreshed.entries == ["old"])
+        // So does a refusal that comes late.
+        #expect(try await authenticator.refuse("old"))
+        #expect(refreshed.count == 1)
     }
 
-    @Test func `a late refusal of the old token causes no refresh`() async throws {
-        let refreshes = Locked(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            Token("old")
-        } refresh: { _ in
-            refreshes.withLock { $0 += 1 }
-            return Token("new-\(refreshes.withLock { $0 })")
+    @Test func `a token is refreshed shortly before it expires, and once only`() async throws {
+        stored.set(\.self, Token("first", expiry: Self.start + 100))
+        let authenticator = await authenticator { _ in Token("second", expiry: Self.start - 100) }
+        for (time, token) in [(0.0, "first"), (69, "first"), (70, "second")] {
+            setTime(time)
+            #expect(try await authenticator.sent() == "Bearer \(token)")
         }
-        _ = try await authenticator.sent()
-        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
-        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
-        #expect(refreshes.withLock { $0 } == 1)
+        #expect(refreshed.count == 1)
     }
 
-    @Test func `a failed refresh fails all who wait, and the next may try again`() async throws {
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
-        let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        let refreshes = Locked(0)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            Token("old")
-        } refresh: { _ in
-            if refreshes.withLock({ count in
-                count += 1
-                return count
-            }) == 1 {
-                signal.yield()
-                for await _ in opened { break }
-                throw Unreachable()
-            }
-            return Token("new")
-        }
-        _ = try await authenticator.sent()
-        let first = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        for await _ in entered { break }
-        let others = (0..<100).map { _ in
-            Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        }
-        while await authenticator.waiting < 101, !Task.isCancelled { await Task.yield() }
-        open.yield()
-        for task in [first] + others {
-            await #expect(throws: Unreachable.self) { try await task.value }
-        }
-        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")))
-        #expect(try await authenticator.sent() == "Bearer new")
-        #expect(refreshes.withLock { $0 } == 2)
-    }
-
-    @Test func `a cancelled waiter ends at once, and the refresh goes on`() async throws {
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
-        let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            Token("old")
-        } refresh: { _ in
-            signal.yield()
-            for await _ in opened { break }
-            try Task.checkCancellation()
-            return Token("new")
-        }
-        _ = try await authenticator.sent()
-        let starter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        for await _ in entered { break }
-        let waiter = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        while await authenticator.waiting < 2, !Task.isCancelled { await Task.yield() }
-        starter.cancel()
-        await #expect(throws: CancellationError.self) { try await starter.value }
-        #expect(await authenticator.waiting == 1)
-        open.yield()
-        #expect(try await waiter.value)
-        #expect(try await authenticator.sent() == "Bearer new")
-    }
-
-    @Test func `a request within refresh does not wait for itself`() async throws {
-        try await Loopback.serving { request in
-            switch (request.path, request.headers[.authorization]) {
-            case ("/token", nil): .json(#"{"token":"new"}"#)
-            case ("/me", "Bearer new"): .json("{}")
-            default: .status(.unauthorized)
-            }
-        } _: { server in
-            let config = Locked(URLSession.Config().with { $0.logger = nil })
-            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
-                Token("old")
-            } refresh: { _ in
-                let request = URLRequest.with(server.config) { $0.path = "/token" }
-                let answer: [String: String] = try await server.session
-                    .response(for: request, config: config.withLock { $0 }).validated().decode()
-                return Token(answer["token"] ?? "")
-            }
-            config.withLock { $0.authenticator = authenticator }
-            let response = try await server.session.response(
-                for: URLRequest.with(server.config) { $0.path = "/me" }, config: config.withLock { $0 })
-            #expect(response.isSuccess)
+    @Test func `a token that lives no longer than the leeway is used for half its life`() async throws {
+        stored.set(\.self, Token("first", expiry: Self.start + 20))
+        let authenticator = await authenticator { _ in Token("second", expiry: Self.start + 40) }
+        for (time, token, count) in [(0.0, "first", 0), (9, "first", 0), (10, "second", 1), (11, "second", 1)] {
+            setTime(time)
+            #expect(try await authenticator.sent() == "Bearer \(token)")
+            #expect(refreshed.count == count)
         }
     }
 
-    @Test func `a token that is set counts more than a refresh that was under way`() async throws {
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
-        let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            Token("old")
-        } refresh: { _ in
-            signal.yield()
-            for await _ in opened { break }
-            return Token("of-the-user-before")
-        }
-        _ = try await authenticator.sent()
-        let replay = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        for await _ in entered { break }
-        await authenticator.setToken(Token("of-the-next-user"))
-        open.yield()
-        #expect(try await replay.value)
-        #expect(try await authenticator.sent() == "Bearer of-the-next-user")
+    @Test func `a refresh before its time that fails leaves a good token in use`() async throws {
+        stored.set(\.self, Token("good", expiry: Self.start + 100))
+        let authenticator = await authenticator { _ in throw Unreachable() }
+        setTime(80)
+        #expect(try await authenticator.sent() == "Bearer good")
+        setTime(100)
+        await #expect(throws: Unreachable.self) { try await authenticator.sent() }
     }
 
-    @Test func `a token that is set ends the wait for a refresh of the old, and is refreshed on its own`() async throws
-    {
-        let (entered, signal) = AsyncStream.makeStream(of: String.self)
-        let (opened, open) = AsyncStream.makeStream(of: Void.self)
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-            Token("old")
-        } refresh: { refused in
-            signal.yield(refused.value)
-            guard refused.value == "old" else { return Token("newest") }
-            for await _ in opened { break }
-            throw Unreachable()
-        }
-        _ = try await authenticator.sent()
-        let waiting = Task { try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old")) }
-        var refreshed = entered.makeAsyncIterator()
-        #expect(await refreshed.next() == "old")
-        await authenticator.setToken(Token("fresh"))
-        #expect(try await waiting.value)
-        #expect(try await authenticator.sent() == "Bearer fresh")
-        #expect(try await authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "fresh")))
-        #expect(await refreshed.next() == "fresh")
-        open.yield()
-        #expect(try await authenticator.sent() == "Bearer newest")
+    @Test func `signed out means without a token`() async throws {
+        let authenticator = await authenticator()
+        #expect(try await authenticator.sent() == nil)
+        #expect(try await authenticator.refuse(nil) == false)
+        #expect(refreshed.count == 0)
     }
 
-    @Test func `a renewal that has yet to begin brings nothing once a token is set`() async throws {
-        for _ in 0..<500 {
-            let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
-                Token("old")
-            } refresh: { _ in
-                Token("stale")
-            }
-            _ = try await authenticator.sent()
-            async let replay = authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old"))
-            async let set: Void = authenticator.setToken(Token("fresh"))
-            _ = try await (replay, set)
-            for _ in 0..<5 { await Task.yield() }
-            #expect(try await authenticator.sent() == "Bearer fresh")
-        }
+    @Test func `a token of a sign-in since is loaded, once`() async throws {
+        let authenticator = await authenticator()
+        #expect(try await authenticator.sent() == nil)
+        #expect(try await authenticator.sent() == nil)
+        stored.set(\.self, "a")
+        #expect(try await authenticator.sent() == "Bearer a")
+        #expect(try await authenticator.sent() == "Bearer a")
+        #expect(loads.count == 3)
     }
 
-    @Test func `a renewal that has yet to begin calls nothing once a token is set`() async throws {
-        let (entered, opened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let blocks = Locked(false)
-        let authorization = { @Sendable (token: String) -> Authorization in
-            if blocks.withLock({ $0 }) {
-                blocks.set(\.self, false)
-                entered.signal()
-                opened.wait()
-            }
-            return .bearer(token)
+    @Test func `a token that could not be replaced is not loaded again, until the app sets it`() async throws {
+        let authenticator = await authenticator()
+        for token in ["a", "b"] {
+            stored.set(\.self, Token(token))
+            #expect(try await authenticator.sent() == "Bearer \(token)")
+            // A late refusal of the token before is a reason to send the request again.
+            if token == "b" { #expect(try await authenticator.refuse("a")) }
+            #expect(try await authenticator.refuse(token) == false)
+            #expect(try await authenticator.sent() == nil)
         }
-        let authenticator = TokenAuthenticator(hosts: ["api.example.com"], authorization: authorization) {
-            Token("old")
-        } refresh: { _ in
-            Issue.record("the user has signed in anew by then")
-            return nil
-        }
-        _ = try await authenticator.sent()
-        // While this request keeps the authenticator busy, the others wait.
-        blocks.set(\.self, true)
-        async let busy = authenticator.sent()
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                entered.wait()
-                continuation.resume()
-            }
-        }
-        async let refused = authenticator.reauthorize(after: TokenAuthenticator.refusal(of: "old"))
-        for _ in 0..<1000 { await Task.yield() }
-        async let set: Void = authenticator.setToken(Token("fresh"))
-        for _ in 0..<1000 { await Task.yield() }
-        opened.signal()
-        #expect(try await (busy, refused, set).1)
-        #expect(try await authenticator.sent() == "Bearer fresh")
+        stored.set(\.self, "a")
+        #expect(try await authenticator.sent() == nil)
+        await authenticator.setToken("a")
+        #expect(try await authenticator.sent() == "Bearer a")
+    }
+
+    @Test func `signed out by the app, nothing is loaded until it sets a token`() async throws {
+        stored.set(\.self, "a")
+        let authenticator = await authenticator()
+        await authenticator.setToken(nil)
+        #expect(try await authenticator.sent() == nil)
+        await authenticator.setToken("b")
+        #expect(try await authenticator.sent() == "Bearer b")
+        #expect(loads.count == 0)
     }
 
     @Test(
@@ -268,11 +169,7 @@ import Testing
             ("h%2Fevil", "https://h", false), ("h:80:90", "http://h", false), ("h://", "http://h", false),
         ] as [(String, String, Bool)])
     func `a host may be named with its port or its scheme`(entry: String, host: String, isServed: Bool) async throws {
-        let authenticator = TokenAuthenticator(hosts: [entry]) {
-            Token("t")
-        } refresh: { _ in
-            nil
-        }
+        let authenticator = TokenAuthenticator("t", hosts: [entry]) { _ in nil }
         #expect(try await authenticator.sent(host: host) == (isServed ? "Bearer t" : nil))
     }
 

@@ -3,17 +3,31 @@ import Testing
 
 @testable import URLConfig
 
+/// A sign-in service that cannot be reached.
+struct Unreachable: Error {}
+
 /// Calls an authenticator without a server.
 extension TokenAuthenticator {
+    private static let apiHosts: Set<String> = ["api.example.com", "127.0.0.1"]
+
     /// An authenticator with a clock of the test.
     init(
-        hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
+        hosts: Set<String> = apiHosts, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date,
         load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
     ) async {
         self.init(hosts: hosts, leeway: leeway, renewalLimit: renewalLimit, load: load, refresh: refresh)
         self.clock = clock
         self.now = now
+    }
+
+    /// An authenticator whose `load` always returns the same.
+    init(
+        _ loaded: Token?, hosts: Set<String> = apiHosts,
+        authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
+        refresh: @escaping @Sendable (Token) async throws -> Token?
+    ) {
+        self.init(hosts: hosts, authorization: authorization, load: { loaded }, refresh: refresh)
     }
 
     private static let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
@@ -25,15 +39,44 @@ extension TokenAuthenticator {
         return request.value(forHTTPHeaderField: "Authorization")
     }
 
-    /// The refusal of a request with or without a token.
-    static func refusal(of token: String?) -> DataResponse {
-        var request = request
+    /// Refuses a request with or without a token; `true` if it is to be sent again.
+    nonisolated func refuse(_ token: String?) async throws -> Bool {
+        var request = Self.request
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        return DataResponse(request: request, status: .unauthorized)
+        return try await reauthorize(after: DataResponse(request: request, status: .unauthorized))
+    }
+
+    /// Waits until this number of requests waits for the renewal; otherwise the test fails.
+    nonisolated func waitForWaiters(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
+        await #expect(throws: Never.self, sourceLocation: sourceLocation) {
+            try await waitUntil { await waiting == count }
+        }
     }
 }
 
-extension TokenAuthenticator.Token: Equatable {
+extension TokenAuthenticator.Token: Equatable, ExpressibleByStringLiteral {
     /// Tokens with the same value and expiry are equal.
     public static func == (one: Self, other: Self) -> Bool { one.value == other.value && one.expiry == other.expiry }
+
+    /// A token without an expiry.
+    public init(stringLiteral value: String) { self.init(value) }
+}
+
+extension TestServer {
+    /// Sends a request, expects that it is refused, and notes the refusals that sign the user out.
+    @discardableResult
+    func refusal(
+        _ authenticator: TokenAuthenticator?, _ signOuts: Recorder<String> = Recorder(),
+        _ configure: (inout URLRequest.Config) -> Void = { _ in }
+    ) async -> RequestError? {
+        let request = request(nil, configure)
+        let error = await #expect(throws: RequestError.self) {
+            try await response(for: request) {
+                $0.authenticator = authenticator
+                $0.onUnauthorized = { signOuts.note($0.request.field("Authorization") ?? "none") }
+            }
+        }
+        #expect(error?.code == .unauthorized)
+        return error
+    }
 }

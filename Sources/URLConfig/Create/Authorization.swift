@@ -1,0 +1,52 @@
+/// The credentials of a request, sent in its header fields.
+///
+/// ```swift
+/// $0.authorization = .bearer(token)
+///
+/// // A custom scheme
+/// extension Authorization {
+///     static func apiKey(_ key: String) -> Self { Self { $0[HTTPField.Name("X-Api-Key")!] = key } }
+/// }
+/// ```
+public struct Authorization: Sendable {
+    private let apply: @Sendable (inout HTTPFields) throws -> Void
+
+    /// Credentials that a function adds to the header fields when the request is built.
+    ///
+    /// - Parameter apply: Sets the fields. Its errors become the underlying error of ``RequestError``.
+    public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
+        self.apply = apply
+    }
+
+    /// A bearer token (RFC 6750 §2.1).
+    ///
+    /// - Parameter token: The token. It must be ASCII, not empty, and without white space, such as a final newline.
+    public static func bearer(_ token: String) -> Self {
+        Self { fields in
+            guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                throw InvalidInput(
+                    "the bearer token is empty, contains white space or is not ASCII; trim it or use another")
+            }
+            fields[.authorization] = "Bearer \(token)"
+        }
+    }
+
+    /// A user name, which must not contain a colon, and a password (RFC 7617 §2), in UTF-8.
+    public static func basic(username: String, password: String) -> Self {
+        Self { fields in
+            guard !username.utf8.contains(UInt8(ascii: ":")) else {
+                throw InvalidInput(
+                    "the user name contains a colon, which basic authentication does not allow; remove it")
+            }
+            fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
+        }
+    }
+
+    func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
+        do {
+            try apply(&fields)
+        } catch {
+            throw .refused(.invalidRequest, "authorization: \(error.summary)", error)
+        }
+    }
+}

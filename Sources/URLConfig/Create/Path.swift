@@ -1,0 +1,139 @@
+extension URLRequest {
+    /// The path of a request, joined to the base path of ``Config/host``.
+    ///
+    /// ```swift
+    /// $0.path = "/users/\(userID)/article"
+    /// ```
+    ///
+    /// Literal text keeps its slashes and valid escapes (`%XX`), and its `?a=b` joins the query. Characters that a path
+    /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all characters but
+    /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
+    ///
+    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
+    /// value that leaves its segment empty.
+    public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
+        /// Percent-encoded.
+        private(set) var text: [UInt8]
+        private(set) var query: [UInt8]?
+        private(set) var invalidReason: String?
+
+        /// A path from text that is known at run time.
+        ///
+        /// - Parameter text: Treated as literal text. Interpolate a value that must stay one segment.
+        public init(_ text: String) { self = "\(raw: text)" }
+
+        /// A path from a literal.
+        public init(stringLiteral text: String) { self.init(text) }
+
+        /// A path from a literal with values.
+        public init(stringInterpolation: StringInterpolation) {
+            text = stringInterpolation.text
+            if !stringInterpolation.isPlain { splitAndCheck() }
+            // One slash separates base path and path. Two would start an authority.
+            let slashes = text.prefix { $0 == UInt8(ascii: "/") }.count
+            if slashes > 1 { text.removeFirst(slashes - 1) }
+        }
+
+        private mutating func splitAndCheck() {
+            // The first question mark is from a literal: those of values are percent-encoded.
+            if let mark = text.firstIndex(of: UInt8(ascii: "?")) {
+                query = text[(mark + 1)...].filter { $0 != 0 }
+                text.removeSubrange(mark...)
+            }
+            for segment in text.split(separator: UInt8(ascii: "/")) {
+                let segment = segment.filter { $0 != 0 }
+                if segment.isEmpty {
+                    invalidReason = "has an interpolated value that is empty, which would lead to another path"
+                } else if segment.isDotSegment {
+                    invalidReason =
+                        "contains the segment '\(String(decoding: segment, as: UTF8.self))', which would lead to another path"
+                }
+            }
+            text.removeAll { $0 == 0 }
+        }
+
+        /// The path, percent-encoded, and its query if it has one.
+        public var description: String {
+            String(decoding: text + (query.map { "?".utf8 + $0 } ?? []), as: UTF8.self)
+        }
+    }
+}
+
+extension URLRequest.Path {
+    /// Collects the literals and the values of a path.
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        /// Percent-encoded, with the query; an empty value is a NUL, which no encoded text contains.
+        fileprivate var text: [UInt8] = []
+        /// Whether there is no query, no segment of dots and no empty value.
+        fileprivate var isPlain = true
+
+        /// An empty interpolation.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            // Enough for most values: the memory is allocated once.
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        /// Appends literal text.
+        public mutating func appendLiteral(_ literal: String) {
+            if !append(literal, ifAllowedBy: .plainPath) {
+                text += literal.percentEncoded(.pathAndQuery).utf8
+                isPlain = false
+            }
+        }
+
+        /// Appends a value's description as one segment, or a part of one; of a `Date`, its ISO 8601 text.
+        @inlinable
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            append(value: value.textInURL)
+        }
+
+        /// Appends a raw value as one segment, or a part of one.
+        @_disfavoredOverload
+        public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
+        where Value.RawValue: CustomStringConvertible {
+            append(value: value.rawValue.textInURL)
+        }
+
+        /// Unavailable: the message says what to write instead.
+        @available(*, unavailable, message: "interpolate each element, or a path of several segments as \\(raw: path)")
+        public mutating func appendInterpolation<Element>(_ elements: [Element]) {}
+
+        @usableFromInline
+        mutating func append(value: String) {
+            if value.isEmpty || !append(value, ifAllowedBy: .plainSegment) {
+                text += value.isEmpty ? "\0".utf8 : value.percentEncoded(.unreserved).utf8
+                isPlain = false
+            }
+        }
+
+        /// Appends text as a part of the literal: it may contain slashes, `%XX` and a query.
+        ///
+        /// - Parameter text: Text that the caller trusts.
+        public mutating func appendInterpolation(raw text: String) { appendLiteral(text) }
+
+        private mutating func append(_ piece: String, ifAllowedBy encoding: PercentEncoding) -> Bool {
+            piece.utf8.withContiguousStorageIfAvailable { bytes in
+                guard bytes.allSatisfy({ encoding.allows($0) }) else { return false }
+                text.append(contentsOf: bytes)
+                return true
+            } ?? false
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var isDotSegment: Bool {
+        var decoded: [UInt8] = []
+        for byte in self {
+            decoded.append(byte)
+            // A decoded byte may complete another escape: `%%32e` and `%252e` become `%2e`, a dot.
+            while decoded.count > 2, decoded[decoded.count - 3] == UInt8(ascii: "%"),
+                let value = UInt8(hexDigits: decoded.suffix(2))
+            {
+                decoded.removeLast(3)
+                decoded.append(value)
+            }
+        }
+        return [".", ".."].contains { decoded.elementsEqual($0.utf8) }
+    }
+}

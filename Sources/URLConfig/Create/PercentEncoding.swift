@@ -1,0 +1,105 @@
+/// The bytes that a part of a URL contains unchanged; every other byte is written as `%XX`.
+///
+/// One bit for each ASCII character, so that a lookup needs no call.
+struct PercentEncoding: Sendable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+    /// Whether a valid `%XX` in the text stays; otherwise its `%` becomes `%25`.
+    let keepsEscapes: Bool
+
+    /// RFC 3986 §2.3: the characters that no part of a URL reserves.
+    static let unreserved = Self(marks: "-._~")
+    /// RFC 3986 §3.3, §3.4: text of a path and its query, their delimiters and escapes included.
+    static let pathAndQuery = Self(marks: "-._~!$&'()*+,;=:@/?", keepsEscapes: true)
+    /// Text of a path, or of a value in it, that has no query, no escapes and no segments of dots.
+    static let plainPath = Self(marks: "-_~!$&'()*+,;=:@/")
+    static let plainSegment = Self(marks: "-_~")
+    /// RFC 3986 §4.1: path, query and fragment, their delimiters and escapes included.
+    static let reference = Self(marks: "-._~!$&'()*+,;=:@/?#", keepsEscapes: true)
+    /// WHATWG URL: application/x-www-form-urlencoded, before a space becomes a plus.
+    static let form = Self(marks: "*-._ ")
+
+    private init(marks: String, keepsEscapes: Bool = false) {
+        self.keepsEscapes = keepsEscapes
+        for byte in ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + marks).utf8 {
+            if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
+        }
+    }
+
+    @inline(__always)
+    func allows(_ byte: UInt8) -> Bool {
+        byte < 128 && (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
+    }
+}
+
+extension String {
+    /// Whether every byte stays unchanged; it may be `false` for text that is not UTF-8 in memory.
+    func needsNoEncoding(_ encoding: PercentEncoding) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy { encoding.allows($0) } } ?? false
+    }
+
+    func percentEncoded(_ encoding: PercentEncoding) -> String {
+        if needsNoEncoding(encoding) { return self }
+        return ByteWriter.text(capacity: 3 * utf8.count) { $0.write(self, encoding: encoding) }
+    }
+}
+
+/// Writes the bytes of a URL or a form into memory of the right size.
+///
+/// This is faster than a `String` that grows. A text that does not fit is left out.
+struct ByteWriter {
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
+
+    static func text(capacity: Int, _ write: (inout ByteWriter) -> Void) -> String {
+        String(unsafeUninitializedCapacity: capacity) { buffer in
+            var writer = ByteWriter(buffer: buffer)
+            write(&writer)
+            return writer.count
+        }
+    }
+
+    mutating func write(_ byte: UInt8) {
+        guard count < buffer.count else { return }
+        buffer[count] = byte
+        count += 1
+    }
+
+    mutating func write(_ bytes: [UInt8]) {
+        guard bytes.count <= buffer.count - count else { return }
+        count = buffer[count...].update(fromContentsOf: bytes)
+    }
+
+    /// Writes the text if there is room for three bytes for each of its bytes.
+    mutating func write(_ text: String, encoding: PercentEncoding) {
+        var text = text
+        text.withUTF8 { bytes in
+            guard 3 * bytes.count <= buffer.count - count else { return }
+            var end = count
+            for index in bytes.indices {
+                let byte = bytes[index]
+                if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
+                    buffer[end] = byte
+                    end += 1
+                } else {
+                    buffer[end] = UInt8(ascii: "%")
+                    buffer[end + 1] = Self.hexDigit(byte >> 4)
+                    buffer[end + 2] = Self.hexDigit(byte & 0xF)
+                    end += 3
+                }
+            }
+            count = end
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether a valid `%XX` starts at `index`.
+    fileprivate func hasEscape(at index: Int) -> Bool {
+        self[index] == UInt8(ascii: "%") && UInt8(hexDigits: self[(index + 1)...].prefix(2)) != nil
+    }
+}

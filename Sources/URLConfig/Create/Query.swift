@@ -1,0 +1,210 @@
+extension URLRequest {
+    /// Query items, in order.
+    ///
+    /// ```swift
+    /// $0.query["query"] = "APL"
+    /// $0.query["page"] = 2
+    /// $0.query["ids"] = [1, 2]
+    /// $0.query["gone"] = nil
+    /// $0.query["since"] = date                          // ISO 8601 unless the encoder's strategy is another
+    /// $0.query.append(contentsOf: filter)               // any Encodable model
+    /// ```
+    ///
+    /// Every character but the unreserved ones is percent-encoded (RFC 3986 §2.3): a space is `%20`.
+    public struct Query: Sendable, ExpressibleByDictionaryLiteral {
+        /// How several values with one name are written.
+        public enum ArrayStyle: Sendable {
+            /// `ids=1&ids=2`
+            case repeatedKey
+            /// `ids[]=1&ids[]=2`, the brackets percent-encoded.
+            case brackets
+            /// `ids=1,2`
+            case comma
+        }
+
+        struct Item: Sendable {
+            /// `nil` for the properties of a model.
+            var name: String?
+            /// The value, not yet percent-encoded.
+            var text = ""
+            /// The values of an array, used instead of `text`.
+            var list: [String]?
+            /// Gives what replaces the item when the request is built: models and dates depend on the encoder.
+            var encoded: (@Sendable (JSONEncoder) throws(InvalidInput) -> [Item])?
+
+            var values: [String] { list ?? [text] }
+        }
+
+        var items: [Item] = []
+
+        /// How an array is written; by default ``ArrayStyle/repeatedKey``.
+        public var arrayStyle = ArrayStyle.repeatedKey
+
+        /// An empty query.
+        public init() {}
+
+        /// Items in the order of the literal; `nil` leaves an item out.
+        public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
+            for case (let name, let value?) in elements { append(name, value) }
+        }
+
+        /// The first value of a name, without the properties of models.
+        ///
+        /// Setting it replaces every value of the name; `nil` removes them.
+        public subscript(name: String) -> String? {
+            get { items.first { $0.name == name }?.values.first }
+            set { set(name, newValue.map { Item(name: name, text: $0) }) }
+        }
+
+        /// Sets a value of any type, in place of every value of the name, or removes them with `nil`.
+        @_disfavoredOverload
+        public subscript(name: String) -> (any QueryValue)? {
+            get { self[name] as String? }
+            set { set(name, newValue?.item(name)) }
+        }
+
+        /// Adds a value after those that the name has.
+        public mutating func append(_ name: String, _ value: some QueryValue) { items.append(value.item(name)) }
+
+        /// Adds the items of another query.
+        public mutating func append(contentsOf other: Query) { items += other.items }
+
+        private mutating func set(_ name: String, _ item: consuming Item?) {
+            guard let item else { return items.removeAll { $0.name == name } }
+            guard let first = items.firstIndex(where: { $0.name == name }) else {
+                if items.isEmpty { items.reserveCapacity(4) }
+                return items.append(item)
+            }
+            items[first] = item
+            items[(first + 1)...].removeAll { $0.name == name }
+        }
+    }
+}
+
+extension URLRequest.Query {
+    /// The items as `application/x-www-form-urlencoded` (WHATWG URL), where a space is `+`.
+    var formEncoded: String {
+        let text = ByteWriter.text(capacity: capacity) { write(to: &$0, after: UInt8(ascii: "&"), encoding: .form) }
+        return String(text.dropFirst()).replacing(" ", with: "+")
+    }
+
+    /// The most bytes that the items take: three for each byte, and the delimiters.
+    var capacity: Int {
+        items.reduce(0) { total, item in
+            let name = item.name?.utf8.count ?? 0
+            guard let list = item.list else { return total + 3 * (name + item.text.utf8.count) + 2 }
+            return list.reduce(total) { $0 + 3 * (name + $1.utf8.count) + 8 }
+        }
+    }
+
+    /// Writes the items of a query that is resolved.
+    ///
+    /// - Parameter separator: Written before the first item, if there is one; `&` before each other item.
+    func write(to writer: inout ByteWriter, after separator: UInt8, encoding: PercentEncoding) {
+        var separator = separator
+        func write(_ name: String, _ value: String) {
+            writer.write(separator)
+            separator = UInt8(ascii: "&")
+            writer.write(name, encoding: encoding)
+            writer.write(UInt8(ascii: "="))
+            writer.write(value, encoding: encoding)
+        }
+        for item in items {
+            guard let name = item.name else { continue }
+            guard let list = item.list else {
+                write(name, item.text)
+                continue
+            }
+            for (index, value) in list.enumerated() {
+                if arrayStyle == .comma, index > 0 {
+                    writer.write(UInt8(ascii: ","))
+                    writer.write(value, encoding: encoding)
+                } else {
+                    write(arrayStyle == .brackets ? name + "[]" : name, value)
+                }
+            }
+        }
+    }
+}
+
+extension URLRequest.Query {
+    /// The properties of a model, sorted by name.
+    ///
+    /// They are encoded when the request is built, with ``Foundation/URLRequest/Config/encoder``. Dates are in ISO 8601
+    /// unless its strategy is another than `.deferredToDate`. A property that is `nil` is left out, an array becomes a
+    /// list. Anything else, such as a nested object, is refused (``RequestError/Code/invalidURL``).
+    ///
+    /// - Parameter model: A value that is encoded as an object of single values and arrays of them.
+    public init(_ model: some Encodable & Sendable) { append(contentsOf: model) }
+
+    /// Adds the properties of a model, sorted by name; see ``init(_:)``.
+    @_disfavoredOverload
+    public mutating func append(contentsOf model: some Encodable & Sendable) {
+        items.append(Item())
+        items[items.count - 1].encode(model)
+    }
+
+    /// This query, with models and dates as text.
+    func resolved(_ encoder: @autoclosure () -> JSONEncoder) throws(InvalidInput) -> Self {
+        guard items.contains(where: { $0.encoded != nil }) else { return self }
+        let original = encoder()
+        let encoder = original.copy()
+        // A subclass is not copied, and the caller's own object must not change.
+        if encoder !== original, case .deferredToDate = encoder.dateEncodingStrategy {
+            encoder.dateEncodingStrategy = .iso8601
+        }
+        var query = self
+        query.items = []
+        for item in items { query.items += try item.encoded?(encoder) ?? [item] }
+        return query
+    }
+
+    fileprivate struct Property: Decodable {
+        var text = ""
+        var list: [String]?
+
+        init(from decoder: any Decoder) throws {
+            if let list = try? [Scalar?](from: decoder) {
+                self.list = list.compactMap(\.?.text)
+            } else {
+                text = try Scalar(from: decoder).text
+            }
+        }
+    }
+
+    private struct Scalar: Decodable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            // Decimal keeps every digit, of which Double has 17 at most. Double has the larger range.
+            let text =
+                (try? value.decode(String.self)) ?? (try? value.decode(Bool.self))?.description
+                ?? (try? value.decode(Decimal.self))?.description ?? (try? value.decode(Double.self))?.description
+            guard let text else {
+                throw DecodingError.dataCorruptedError(
+                    in: value,
+                    debugDescription: "only text, numbers, true, false, null and arrays of these fit a query")
+            }
+            self.text = text
+        }
+    }
+}
+
+extension URLRequest.Query.Item {
+    /// Encodes a model, or the value of a name, when the request is built.
+    mutating func encode(_ model: some Encodable & Sendable) {
+        encoded = { [name] encoder throws(InvalidInput) in
+            do {
+                // The encoder's key strategy does not change the keys of a dictionary.
+                let data = try name.map { try encoder.encode([$0: RequestBody.JSON(model)]) } ?? encoder.encode(model)
+                let properties = try JSONDecoder().decode([String: URLRequest.Query.Property?].self, from: data)
+                return properties.sorted { $0.key < $1.key }.compactMap { name, property in
+                    property.map { Self(name: name, text: $0.text, list: $0.list) }
+                }
+            } catch {
+                throw InvalidInput("cannot be filled from \(type(of: model)): \(error.summary)")
+            }
+        }
+    }
+}

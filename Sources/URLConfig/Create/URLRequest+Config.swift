@@ -1,0 +1,188 @@
+extension URLRequest {
+    /// Everything that makes a request: a plain value, kept as a preset and changed for each call.
+    ///
+    /// ```swift
+    /// extension URLRequest.Config {
+    ///     static let api = Self(host: "https://api.example.com/v2") { $0.timeout = .seconds(30) }
+    ///     static let admin = api.with { $0.query["as"] = "admin" }
+    /// }
+    /// ```
+    public struct Config: Sendable {
+        /// The combined header fields, for requests of a preset that do not change them.
+        private(set) var cachedHeaders: [String: String]?
+        private var fields = HTTPFields()
+        var base: BaseURL
+        var customEncoder: JSONEncoder?
+
+        /// An absolute URL that a server gave, used instead of ``host``, ``path`` and ``query``.
+        ///
+        /// If its scheme, host or port differs from that of ``host``, ``authorization`` and credentials in ``headers``
+        /// are not sent. Anything but an HTTP URL, and one with a user name or password, is refused.
+        public var url: URL?
+        /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
+        public var path: Path = ""
+        /// Query items, sent after those of ``host`` and ``path``.
+        public var query = Query()
+        /// The method (RFC 9110 §9).
+        public var method = HTTPRequest.Method.get
+        /// The header fields.
+        ///
+        /// `Host`, `Content-Length` and `Transfer-Encoding` are refused: the session sets them. A control
+        /// character in a value becomes a space (RFC 9110 §5.5).
+        public var headers: HTTPFields {
+            get { fields }
+            // In place: with `set` or `didSet`, every change of a field would copy all of them.
+            _modify {
+                cachedHeaders = nil
+                yield &fields
+            }
+        }
+        /// Credentials, which replace fields of the same name in ``headers``.
+        ///
+        /// A ``TokenAuthenticator`` that writes the same field ignores the request and refreshes no token for it.
+        public var authorization: Authorization?
+        /// Marks the request as one operation, which retries may repeat.
+        public var idempotencyKey: IdempotencyKey?
+        /// The body; refused for `GET`, `HEAD` and `TRACE`.
+        public var body = RequestBody()
+        /// The time for one attempt until the response is complete, to 1 ms; zero and less are refused.
+        ///
+        /// For streams, uploads and downloads, it is the longest time without a byte instead. With `nil` the session
+        /// decides: by default, a minute without a byte. ``Foundation/URLSession/Config/deadline`` limits the whole
+        /// call.
+        public var timeout: Duration?
+        /// Whether a cache may give the response.
+        public var cachePolicy = CachePolicy.useProtocolCachePolicy
+        /// Changes the finished request, such as `allowsCellularAccess`; it replaces the function of the preset.
+        public var modify: (@Sendable (inout URLRequest) -> Void)?
+
+        /// A copy of ``default`` as it is now.
+        ///
+        /// A preset that is a `static let` copies it once, at its first use. A computed `static var` follows changes.
+        public init() { self = .default }
+
+        /// A configuration for a host.
+        ///
+        /// It uses only the encoder of ``default``, so that no other host receives credentials.
+        ///
+        /// - Parameter host: See ``host``.
+        public init(host: String) {
+            base = BaseURL(host)
+            // A copy that grows keeps this capacity: one allocation for each request instead of three.
+            headers.reserveCapacity(8)
+        }
+
+        /// A configuration for a host, with changes.
+        ///
+        /// - Parameters:
+        ///   - host: See ``host``.
+        ///   - configure: Makes the changes. Its error is rethrown.
+        public init<Failure: Error>(
+            host: String, _ configure: (inout Self) throws(Failure) -> Void
+        ) throws(Failure) {
+            self = try Self(host: host).with(configure)
+        }
+
+        /// A copy with changes.
+        ///
+        /// - Parameter configure: Makes the changes. Its error is rethrown.
+        public func with<Failure: Error>(_ configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
+            var config = self
+            try configure(&config)
+            config.cachedHeaders = try? config.headers.combined()
+            return config
+        }
+    }
+}
+
+extension URLRequest.Config {
+    /// The base URL: scheme `http` or `https`, host, optional port, base path and base query.
+    ///
+    /// A user name or password is refused (RFC 9110 §4.2.4); set ``authorization``.
+    public var host: String {
+        get { base.text }
+        set { base = BaseURL(newValue) }
+    }
+
+    /// Encodes JSON bodies, models and dates in queries and forms; by default ``defaultEncoder``.
+    ///
+    /// `$0.encoder.dateEncodingStrategy = .iso8601` changes the encoder of this configuration only.
+    public var encoder: JSONEncoder {
+        mutating get {
+            // Presets share the encoder, which is a reference type, and the caller may change what is returned.
+            let copy = effectiveEncoder.copy()
+            customEncoder = copy
+            return copy
+        }
+        set { customEncoder = newValue }
+    }
+
+    var effectiveEncoder: JSONEncoder { customEncoder ?? Self.defaultEncoder }
+
+    /// ``timeout`` in seconds; infinity becomes the longest possible time; NaN is refused.
+    public var timeoutInterval: TimeInterval? {
+        get { timeout.map { $0 / .seconds(1) } }
+        set { timeout = newValue.map { Duration(timeoutInterval: $0) ?? .zero } }
+    }
+
+    /// The model that is the JSON body, as `RequestBody.json(_:)` sets it.
+    public var bodyModel: (any Encodable & Sendable)? {
+        get { body.model }
+        set { body = newValue.map(RequestBody.json) ?? RequestBody() }
+    }
+
+    /// Encodes a model, which need not be `Sendable`, at once and makes it the JSON body.
+    ///
+    /// - Parameter model: The model.
+    /// - Throws: The error of ``encoder``.
+    public mutating func encode(_ model: some Encodable) throws {
+        body = .data(try effectiveEncoder.encode(RequestBody.JSON.omittingNil(model)), contentType: .json)
+    }
+}
+
+extension URLRequest.Config {
+    private static let defaults = Locked(Self(host: ""))
+
+    /// The initial values of `Config()` and of `URLRequest.with { … }` without a preset.
+    ///
+    /// It may be set at any time, from any thread. Existing requests and presets do not change.
+    public static var `default`: Self {
+        get { defaults.withLock { $0 } }
+        set { defaults.set(\.self, newValue) }
+    }
+
+    /// The host of ``default``.
+    public static var defaultHost: String {
+        get { defaults.withLock { $0.host } }
+        set { defaults.set(\.host, newValue) }
+    }
+
+    /// The encoder of every configuration that does not set its own.
+    ///
+    /// By default it sorts keys and does not escape slashes: equal bodies have equal bytes.
+    public static var defaultEncoder: JSONEncoder {
+        get { defaults.withLock { $0.customEncoder } ?? standardEncoder }
+        set { defaults.set(\.customEncoder, newValue) }
+    }
+
+    private static let standardEncoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+}
+
+extension HTTPFields {
+    /// The members of a field that is a list, such as `Accept-Language` (RFC 9110 §5.6.1); `nil` removes it.
+    ///
+    /// ```swift
+    /// $0.headers[.acceptLanguage] = ["en-US", "zh-Hans-CN"]
+    /// ```
+    ///
+    /// Where the type does not say which, `headers[.acceptLanguage]` is the combined text.
+    @_disfavoredOverload
+    public subscript(name: HTTPField.Name) -> [String]? {
+        get { contains(name) ? self[values: name] : nil }
+        set { self[values: name] = newValue ?? [] }
+    }
+}

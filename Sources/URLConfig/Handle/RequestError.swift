@@ -1,0 +1,119 @@
+/// An error of a request or its response.
+///
+/// ```swift
+/// do {
+///     let user: User = try await URLSession.shared.response(for: request).validated().decode()
+/// } catch let error as RequestError where error.code == .unacceptableStatus {
+///     show(error.response?.status)
+/// }
+/// ```
+///
+/// Transport failures are `URLError`, and a cancelled task throws `CancellationError`. Errors that the app's closures
+/// throw are rethrown.
+public struct RequestError: Error, Sendable {
+    /// The kind of failure; an app adds codes as static members.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name of the code.
+        public let rawValue: String
+
+        /// Creates a code with a name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The host, path and query do not form a URL that may be requested.
+        public static let invalidURL = Self(rawValue: "invalidURL")
+        /// The method, a header field, the credentials, the body, the time limit, the session, or the file of an upload
+        /// or download cannot be used.
+        public static let invalidRequest = Self(rawValue: "invalidRequest")
+        /// The response is not HTTP, its link to the next page cannot be followed, or its body was already read.
+        public static let invalidResponse = Self(rawValue: "invalidResponse")
+        /// The body is longer than ``Foundation/URLSession/Config/responseLimit`` or the limit of `collect`, or a line
+        /// or event of a stream is longer than 16 MB.
+        public static let responseTooLarge = Self(rawValue: "responseTooLarge")
+        /// A redirect leads to a URL that may not be requested, or it is the 21st redirect of a call.
+        public static let refusedRedirect = Self(rawValue: "refusedRedirect")
+        /// The call took longer than ``Foundation/URLSession/Config/deadline``.
+        public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
+        /// `load` or `refresh` of a ``TokenAuthenticator`` did not return in time.
+        public static let authenticationTimedOut = Self(rawValue: "authenticationTimedOut")
+        /// The server refused the credentials, and there are no others; or the request had none.
+        public static let unauthorized = Self(rawValue: "unauthorized")
+        /// The status is not accepted.
+        public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
+        /// The content type is not accepted.
+        public static let unacceptableContentType = Self(rawValue: "unacceptableContentType")
+        /// The content, or a line or an event of a stream, cannot be decoded.
+        public static let decoding = Self(rawValue: "decoding")
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What is wrong and what to do; secrets are hidden.
+    public var reason: String {
+        get { shownRedaction.maskedByValue(text) + (diagnosis?.sentence ?? "") }
+        set { (text, isDiagnosed) = (newValue, false) }
+    }
+    private var text: String
+    /// Whether the content is read to explain the error when it is shown.
+    var isDiagnosed = false
+    /// The request; `nil` if it could not be built.
+    public var request: URLRequest?
+    /// The response with its content, if there was one.
+    public var response: DataResponse?
+    /// The attempts of the call before the error.
+    public var attempts: [Attempt] = []
+    /// The error that caused this one.
+    public var underlyingError: (any Error)?
+    /// What is hidden where the error is shown.
+    var redaction: Redaction?
+    /// The redaction of the call, or the default one with the secrets of the request.
+    var shownRedaction: Redaction {
+        redaction ?? response?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
+    }
+
+    /// Creates an error, such as in a custom validator; the parameters are the properties of the same names.
+    ///
+    /// The reason is shown and logged: it must not contain a secret. By default, the request is that of the response.
+    public init(
+        _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
+        underlyingError: (any Error)? = nil
+    ) {
+        self.code = code
+        text = reason
+        self.request = request ?? response?.request
+        self.response = response
+        self.underlyingError = underlyingError
+        attempts = response?.attempts ?? []
+        redaction = response?.redaction
+    }
+
+    /// Whether the request cannot be sent.
+    var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
+
+    static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
+        Self(code, reason: reason, underlyingError: underlyingError is InvalidInput ? nil : underlyingError)
+    }
+}
+
+extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflectable {
+    /// The request, the status and the ``reason`` in one sentence; secrets are hidden.
+    ///
+    /// Lines of the content follow if it could not be decoded, and a line for each attempt if there were several.
+    public var description: String {
+        let redaction = shownRedaction
+        let diagnosis = diagnosis
+        var start = "\(code.rawValue): "
+        if let request, !isUnsendable {
+            start += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
+        }
+        let reason = (text + (diagnosis?.sentence ?? "")).escapingControls
+        var text = ([start + reason] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
+        text = redaction.maskedByValue(text)
+        guard attempts.count > 1 || attempts.first?.reason != nil else { return text }
+        return attempts.enumerated().reduce(text) { "\($0)\n  \($1.offset + 1). \($1.element)" }
+    }
+
+    /// The ``reason``, without the request and the lines of the content.
+    public var errorDescription: String? { reason.escapingControls }
+}

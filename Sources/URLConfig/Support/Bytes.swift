@@ -1,0 +1,22 @@
+extension UInt8 {
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+
+    var isAlphanumeric: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
+
+    /// The byte that two hexadecimal digits stand for, as in `%2F`; `nil` for anything else.
+    init?(hexDigits: some Collection<UInt8>) {
+        let digits = String(decoding: hexDigits, as: UTF8.self)
+        // A sign is no digit.
+        guard digits.utf8.count == 2, digits.utf8.allSatisfy(\.isAlphanumeric) else { return nil }
+        self.init(digits, radix: 16)
+    }
+}
+
+extension Int {
+    /// Such as `512 B` or `1.2 kB` (1,200 bytes).
+    var shownAsBytes: String {
+        var (value, unit) = (Double(self), "B")
+        for larger in ["kB", "MB", "GB"] where value >= 999.5 { (value, unit) = (value / 1000, larger) }
+        return unit == "B" ? "\(self) B" : "\((value * 10).rounded() / 10) \(unit)"
+    }
+}

@@ -1,0 +1,119 @@
+/// An error that says what is wrong with an input and how to correct it.
+struct InvalidInput: Error {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+extension RequestError {
+    /// Runs a function; the reasons of its errors of this type then begin with a place, such as the name of a part.
+    static func within<Result: ~Copyable>(_ place: String, _ work: () throws -> Result) throws -> Result {
+        do {
+            return try work()
+        } catch var error as Self {
+            error.reason = "\(place): \(error.reason)"
+            throw error
+        }
+    }
+}
+
+extension Error {
+    /// One sentence about an error, for a log.
+    ///
+    /// Without a description of its own, only the error's name is shown: its properties may contain secrets.
+    var summary: String { summary(.standard) }
+
+    /// The same with a redaction.
+    func summary(_ redaction: Redaction) -> String {
+        switch self {
+        case let input as InvalidInput: input.reason
+        case let error as EncodingError: error.summary
+        case let error as DecodingError: error.summary(redaction)
+        case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
+        case let error as RequestError: error.reason
+        case let error as any LocalizedError: error.errorDescription ?? "\(type(of: self))"
+        case _ where type(of: self) is NSError.Type || self is CocoaError:
+            "\(localizedDescription) (\((self as NSError).domain) \((self as NSError).code))"
+        case let error as any CustomStringConvertible: error.description
+        case _ where Mirror(reflecting: self).children.isEmpty: "\(type(of: self)).\(self)"
+        default: "\(type(of: self))"
+        }
+    }
+}
+
+extension EncodingError {
+    fileprivate var summary: String {
+        switch self {
+        case .invalidValue(_, let context):
+            context.codingPath.isEmpty
+                ? context.debugDescription : "\(context.codingPath.text(.none)): \(context.debugDescription)"
+        @unknown default: localizedDescription
+        }
+    }
+}
+
+extension DecodingError {
+    var context: Context {
+        switch self {
+        case .keyNotFound(_, let context), .valueNotFound(_, let context), .typeMismatch(_, let context),
+            .dataCorrupted(let context):
+            context
+        @unknown default: Context(codingPath: [], debugDescription: localizedDescription)
+        }
+    }
+
+    /// The coding path, including a missing key.
+    var path: [any CodingKey] {
+        if case .keyNotFound(let key, let context) = self { return context.codingPath + [key] }
+        return context.codingPath
+    }
+
+    /// The place, what was found and what was expected, such as `users[3].email is null, expected String`.
+    ///
+    /// The decoder's description may quote the value: it is left out under a hidden name.
+    func summary(_ redaction: Redaction) -> String {
+        let path = path.text(redaction)
+        let isHidden = context.codingPath.contains(where: redaction.hides)
+        let said = isHidden ? "" : redaction.quote(context.debugDescription).shortened(to: 200)
+        switch self {
+        case .keyNotFound: return "\(path) is missing"
+        case .valueNotFound where context.isPastEnd: return "\(path) is missing: the array ends before it"
+        case .valueNotFound(let type, _): return "\(path) is null, expected \(Self.name(of: type))"
+        case .typeMismatch(let type, _):
+            let name = Self.name(of: type)
+            if let found = context.found { return "\(path) is \(found), expected \(name)" }
+            return "\(path) is not \(name)" + (said.isEmpty ? "" : ": \(said)")
+        default:
+            if isHidden { return "\(path): its value does not fit" }
+            return context.codingPath.isEmpty ? said : "\(path): \(said)"
+        }
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        switch type {
+        case is [Any].Type: "an array"
+        case is [String: Any].Type: "an object"
+        default: "\(type)"
+        }
+    }
+}
+
+extension DecodingError.Context {
+    var isPastEnd: Bool { debugDescription.hasSuffix("is at end.") }
+
+    /// The type that Foundation's decoders found.
+    fileprivate var found: String? {
+        guard let start = debugDescription.range(of: " but found ", options: .backwards)?.upperBound else { return nil }
+        return switch debugDescription[start...] {
+        case "a string instead.", "a string/data instead.": "a string"
+        case "number instead.", "a number instead.": "a number"
+        case "bool instead.", "a boolean instead.", "a bool instead.": "a boolean"
+        case "an array instead.": "an array"
+        case "a dictionary instead.": "an object"
+        case "null instead.", "null value instead.": "null"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,31 @@
+extension JSONEncoder {
+    /// A new encoder with the same options; a subclass, whose options are unknown, is returned itself.
+    func copy() -> JSONEncoder {
+        copied(
+            self, to: JSONEncoder(), \.outputFormatting, \.dateEncodingStrategy, \.dataEncodingStrategy,
+            \.nonConformingFloatEncodingStrategy, \.keyEncodingStrategy, \.userInfo)
+    }
+}
+
+extension ResponseDecoder {
+    /// A `JSONDecoder` with the same options; any other decoder itself.
+    func copy() -> any ResponseDecoder {
+        guard let decoder = self as? JSONDecoder else { return self }
+        return copied(
+            decoder, to: JSONDecoder(), \.dateDecodingStrategy, \.dataDecodingStrategy,
+            \.nonConformingFloatDecodingStrategy, \.keyDecodingStrategy, \.userInfo, \.allowsJSON5,
+            \.assumesTopLevelDictionary)
+    }
+}
+
+/// A coder with the same properties; the original itself if it is of a subclass.
+private func copied<Coder: AnyObject, each Value>(
+    _ original: Coder, to copy: Coder, _ properties: repeat ReferenceWritableKeyPath<Coder, each Value>
+) -> Coder {
+    guard type(of: original) == Coder.self else { return original }
+    func set<Property>(_ property: ReferenceWritableKeyPath<Coder, Property>) {
+        copy[keyPath: property] = original[keyPath: property]
+    }
+    repeat set(each properties)
+    return copy
+}

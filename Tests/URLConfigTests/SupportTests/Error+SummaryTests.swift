@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// One sentence for any error, without its values.
+@Suite struct ErrorSummaryTests {
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int?
+
+        init(_ name: String) { stringValue = name }
+        init(_ index: Int) { (stringValue, intValue) = ("Index \(index)", index) }
+        init?(stringValue: String) { self.init(stringValue) }
+        init?(intValue: Int) { self.init(intValue) }
+    }
+
+    @Test func `an encoding error does not show the value`() {
+        let context = EncodingError.Context(codingPath: [Key("a"), Key(1)], debugDescription: "no")
+        #expect(EncodingError.invalidValue("s3cret", context).summary == "a[1]: no")
+        let top = EncodingError.Context(codingPath: [], debugDescription: "no")
+        #expect(EncodingError.invalidValue("s3cret", top).summary == "no")
+    }
+
+    private struct Own: LocalizedError { var errorDescription: String? }
+    private struct Told: Error, CustomStringConvertible { var description: String { "told" } }
+
+    private enum Plain: Error {
+        case lost
+        case refused(String)
+    }
+
+    @Test func `other errors say what they say of themselves`() {
+        #expect(InvalidInput("is empty").summary == "is empty")
+        #expect(Own(errorDescription: "It broke.").summary == "It broke.")
+        #expect(Own(errorDescription: nil).summary == "Own")
+        #expect(Plain.lost.summary == "Plain.lost")
+        #expect(Plain.refused("s3cret").summary == "Plain")
+        #expect(Told().summary == "told")
+        #expect(URLError(.timedOut).summary.hasSuffix("(URLError -1001)"))
+        #expect(RequestError(.decoding, reason: "r").summary == "r")
+    }
+}
