@@ -55,10 +55,23 @@ func withDeadline<Value: Sendable>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
     operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
+    let value = Locked(Result<Value, any Error>.failure(CancellationError()))
+    try await withDeadline(limit, clock, expired: expired) {
+        let result = try await operation()
+        value.withLock { $0 = .success(result) }
+    }
+    return try value.withLock { $0 }.get()
+}
+
+/// The same for an operation without a result. The other function is compiled for each type, this one once.
+func withDeadline(
+    _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
+    operation: @escaping @Sendable () async throws -> Void
+) async throws {
     let limit = limit?.clamped
     if let limit, limit <= .zero { throw expired() }
     let elapsed = clock.stopwatch()
-    let result = OneShot<Value>()
+    let result = OneShot<Void>()
     // The timer may be late, so the clock decides.
     let isLate: @Sendable () -> Bool = { limit.map { elapsed() >= $0 } ?? false }
     let work = Task.onOwnThreads {
