@@ -6,7 +6,7 @@ extension URLRequest {
     ///   - files: The files; they are sent after the text fields.
     public mutating func setMultipartFormData(parameters: [String: String] = [:], files: [File] = []) {
         var form = MultipartForm()
-        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+        for (name, value) in parameters.sortedByName() { form.append(name, value) }
         for file in files { form.append(file) }
         setValue(form.contentType.description, forHTTPHeaderField: "Content-Type")
         // Only JSON parts can fail, and this form has none.
