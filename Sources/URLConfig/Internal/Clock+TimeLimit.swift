@@ -51,6 +51,7 @@ func withTimeLimit<Result>(
 /// - Parameters:
 ///   - limit: The time; `nil` for no limit. With zero or less, the operation does not begin.
 ///   - expired: Creates the error for a late operation. Its result is then ignored.
+@inline(never)
 func withDeadline<Value: Sendable>(
     _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
     operation: @escaping @Sendable () async throws -> Value
@@ -63,7 +64,7 @@ func withDeadline<Value: Sendable>(
     return try value.withLock { $0 }.get()
 }
 
-/// The same for an operation without a result. The other function is compiled for each type, this one once.
+/// The same for an operation without a result; it is compiled once, and the other function for each type.
 func withDeadline(
     _ limit: Duration?, _ clock: any Clock<Duration>, expired: @escaping @Sendable () -> any Error,
     operation: @escaping @Sendable () async throws -> Void
