@@ -49,7 +49,7 @@ extension URLRequest {
         } else if method != "GET" || httpBody != nil {
             words += ["-X", method.shellQuoted]
         }
-        for (name, value) in (allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (name, value) in (allHTTPHeaderFields ?? [:]).sortedByName() {
             // curl removes a field for "name:", and sends an empty field for "name;".
             let field = value.isEmpty ? "\(name);" : "\(name): \(redaction.masked(field: name, value))"
             words += ["-H", field.shellQuoted]

@@ -4,30 +4,79 @@
 /// let article: Article = try response.validated().decode()
 /// ```
 public struct DataResponse: Sendable, CustomStringConvertible {
+    private struct Values {
+        var request: URLRequest
+        var url: URL?
+        var status: HTTPResponse.Status
+        var headerFields: HTTPFields
+        var data: Data
+        var duration: Duration
+        var attempts: [Attempt] = []
+        var fromCache = false
+        var decoder: (any ResponseDecoder)?
+        var redaction: Redaction?
+        var requestAsMade: URLRequest?
+    }
+
+    @Shared private var values: Values
+
     /// The request as it was sent, credentials included.
-    public var request: URLRequest
+    public var request: URLRequest {
+        get { values.request }
+        _modify { yield &values.request }
+    }
     /// The URL of the response, after redirects.
-    public var url: URL?
+    public var url: URL? {
+        get { values.url }
+        _modify { yield &values.url }
+    }
     /// The status (RFC 9110 §15).
-    public var status: HTTPResponse.Status
+    public var status: HTTPResponse.Status {
+        get { values.status }
+        _modify { yield &values.status }
+    }
     /// The header fields.
-    public var headerFields: HTTPFields
+    public var headerFields: HTTPFields {
+        get { values.headerFields }
+        _modify { yield &values.headerFields }
+    }
     /// The content.
-    public var data: Data
+    public var data: Data {
+        get { values.data }
+        _modify { yield &values.data }
+    }
     /// The time from the call of `response(for:)` until the response was complete, authorization and retries included.
-    public var duration: Duration
+    public var duration: Duration {
+        get { values.duration }
+        _modify { yield &values.duration }
+    }
     /// The attempts of the call, redirects and retries included; the last one received this response.
-    public var attempts: [Attempt] = []
+    public var attempts: [Attempt] {
+        get { values.attempts }
+        _modify { yield &values.attempts }
+    }
     /// Whether Foundation took the response from its local cache; always `false` on Linux, where no cache is used.
-    public var fromCache = false
+    public var fromCache: Bool {
+        get { values.fromCache }
+        _modify { yield &values.fromCache }
+    }
     /// The decoder of the call's configuration.
-    var decoder: (any ResponseDecoder)?
+    var decoder: (any ResponseDecoder)? {
+        get { values.decoder }
+        _modify { yield &values.decoder }
+    }
     /// What is hidden where the response is shown; `nil` if no call received it.
-    var redaction: Redaction?
+    var redaction: Redaction? {
+        get { values.redaction }
+        _modify { yield &values.redaction }
+    }
     /// The redaction of the call, or the default one with the secrets of the request.
     var shownRedaction: Redaction { redaction ?? URLSession.Config.default.redaction.knowing(request) }
     /// The request without the authenticator's changes; set only if the server refused it.
-    var requestAsMade: URLRequest?
+    var requestAsMade: URLRequest? {
+        get { values.requestAsMade }
+        _modify { yield &values.requestAsMade }
+    }
 
     /// Creates a response, such as in a test or a fallback; the parameters are the properties of the same names.
     ///
@@ -36,12 +85,9 @@ public struct DataResponse: Sendable, CustomStringConvertible {
         request: URLRequest, url: URL? = nil, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:],
         data: Data = Data(), duration: Duration = .zero
     ) {
-        self.request = request
-        self.url = url ?? request.url
-        self.status = status
-        self.headerFields = headerFields
-        self.data = data
-        self.duration = duration
+        values = Values(
+            request: request, url: url ?? request.url, status: status, headerFields: headerFields, data: data,
+            duration: duration)
     }
 
     /// The status, the request and the size; secrets are hidden.

@@ -47,50 +47,82 @@ public struct RequestError: Error, Sendable {
         public static let decoding = Self(rawValue: "decoding")
     }
 
+    private struct Values {
+        var code: Code
+        var text: String
+        var isDiagnosed = false
+        var request: URLRequest?
+        var response: DataResponse?
+        var attempts: [Attempt]
+        var underlyingError: (any Error)?
+        var redaction: Redaction?
+    }
+
+    @Shared private var values: Values
+
     /// The kind of failure.
-    public var code: Code
+    public var code: Code {
+        get { values.code }
+        _modify { yield &values.code }
+    }
     /// What is wrong and what to do; secrets are hidden.
     public var reason: String {
-        get { shownRedaction.maskedByValue(text) + (diagnosis?.sentence ?? "") }
-        set { (text, isDiagnosed) = (newValue, false) }
+        get { shownRedaction.maskedByValue(values.text) + (diagnosis?.sentence ?? "") }
+        set { (values.text, values.isDiagnosed) = (newValue, false) }
     }
-    private var text: String
     /// Whether the content is read to explain the error when it is shown.
-    var isDiagnosed = false
+    var isDiagnosed: Bool {
+        get { values.isDiagnosed }
+        _modify { yield &values.isDiagnosed }
+    }
     /// The request; `nil` if it could not be built.
-    public var request: URLRequest?
+    public var request: URLRequest? {
+        get { values.request }
+        _modify { yield &values.request }
+    }
     /// The response with its content, if there was one.
-    public var response: DataResponse?
+    public var response: DataResponse? {
+        get { values.response }
+        _modify { yield &values.response }
+    }
     /// The attempts of the call before the error.
-    public var attempts: [Attempt] = []
+    public var attempts: [Attempt] {
+        get { values.attempts }
+        _modify { yield &values.attempts }
+    }
     /// The error that caused this one.
-    public var underlyingError: (any Error)?
+    public var underlyingError: (any Error)? {
+        get { values.underlyingError }
+        _modify { yield &values.underlyingError }
+    }
     /// What is hidden where the error is shown.
-    var redaction: Redaction?
+    var redaction: Redaction? {
+        get { values.redaction }
+        _modify { yield &values.redaction }
+    }
     /// The redaction of the call, or the default one with the secrets of the request.
     var shownRedaction: Redaction {
         redaction ?? response?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
     }
 
+    // Inlined, it would be most of the machine code of each `throw`.
     /// Creates an error, such as in a custom validator; the parameters are the properties of the same names.
     ///
     /// The reason is shown and logged: it must not contain a secret. By default, the request is that of the response.
+    @inline(never)
     public init(
         _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
         underlyingError: (any Error)? = nil
     ) {
-        self.code = code
-        text = reason
-        self.request = request ?? response?.request
-        self.response = response
-        self.underlyingError = underlyingError
-        attempts = response?.attempts ?? []
-        redaction = response?.redaction
+        values = Values(
+            code: code, text: reason, request: request ?? response?.request, response: response,
+            attempts: response?.attempts ?? [], underlyingError: underlyingError, redaction: response?.redaction)
     }
 
     /// Whether the request cannot be sent.
     var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
 
+    @inline(never)
     static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
         Self(code, reason: reason, underlyingError: underlyingError is InvalidInput ? nil : underlyingError)
     }
@@ -107,7 +139,7 @@ extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflect
         if let request, !isUnsendable {
             start += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
         }
-        let reason = (text + (diagnosis?.sentence ?? "")).escapingControls
+        let reason = (values.text + (diagnosis?.sentence ?? "")).escapingControls
         var text = ([start + reason] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")
         text = redaction.maskedByValue(text)
         guard attempts.count > 1 || attempts.first?.reason != nil else { return text }

@@ -6,9 +6,13 @@ protocol RedactedReflectable: CustomReflectable {
 extension RedactedReflectable {
     // Public types need it to be public. The protocol is internal, so the types get no public symbol.
     /// The value without secrets.
-    public var customMirror: Mirror {
-        Mirror(self, children: shownChildren.map { (label: $0, value: $1 as Any) }, displayStyle: .struct)
-    }
+    public var customMirror: Mirror { mirror(of: self) }
+}
+
+/// Not a part of `customMirror`, which is compiled for each type.
+@inline(never)
+private func mirror(of value: any RedactedReflectable) -> Mirror {
+    Mirror(value, children: value.shownChildren.map { (label: $0, value: $1 as Any) }, displayStyle: .struct)
 }
 
 extension RedactedReflectable where Self: CustomStringConvertible {

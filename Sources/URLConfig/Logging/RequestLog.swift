@@ -14,7 +14,7 @@ struct RequestLog {
 
     func sent(_ request: URLRequest) {
         log(.debug, request) { _ in
-            let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+            let fields = (request.allHTTPHeaderFields ?? [:]).sortedByName()
             return content("🛫 request", redaction.masked(fields), request.shownBody(redaction, limit: bodyLimit))
         }
     }

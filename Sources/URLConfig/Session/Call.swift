@@ -318,8 +318,9 @@ final class Call: Sendable {
         switch error.hiding(config.redaction) {
         // An error that has attempts comes from another call, for example one that a fallback made.
         case var error as RequestError:
-            if error.attempts.isEmpty { error.attempts = attempts.all }
-            error.response?.attempts = error.attempts
+            let all = error.attempts.isEmpty ? attempts.all : error.attempts
+            error.attempts = all
+            error.response?.attempts = all
             return error
         case let error as URLError where error.attempts.isEmpty:
             return error.with(attempts.all)

@@ -1,7 +1,7 @@
 extension URLSession.Config {
     /// The presets for calls without `config:`.
     struct Defaults: Sendable {
-        var config: URLSession.Config
+        @Shared var config: URLSession.Config
         var hosts: [HostPattern: URLSession.Config] = [:]
     }
 

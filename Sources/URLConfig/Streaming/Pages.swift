@@ -13,7 +13,7 @@
 public struct Pages: AsyncSequence, Sendable {
     let session: URLSession
     let request: URLRequest
-    let config: URLSession.Config
+    @Shared var config: URLSession.Config
     let fileID: String
     let line: UInt
     /// Makes the request for the page after this one; `nil` to follow links.

@@ -7,7 +7,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private static let longestID = 4096
 
     private let session: URLSession
-    private let config: URLSession.Config
+    @Shared private var config: URLSession.Config
     private let request: URLRequest
     private let firstID: String
     private let fileID: String

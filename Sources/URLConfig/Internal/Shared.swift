@@ -1,0 +1,32 @@
+/// A value behind one reference, which copies share until one of them is changed.
+///
+/// A copy of a large value, and an `async` function that keeps one, are much more code and time than a reference.
+///
+/// `@unchecked Sendable` is safe because `value` is changed only while nothing else has a reference to the storage.
+@propertyWrapper
+struct Shared<Value: Sendable>: Sendable {
+    private final class Storage: @unchecked Sendable {
+        var value: Value
+
+        init(_ value: Value) {
+            self.value = value
+        }
+    }
+
+    private var storage: Storage
+
+    init(wrappedValue: Value) {
+        storage = Storage(wrappedValue)
+    }
+
+    var wrappedValue: Value {
+        _read { yield storage.value }
+        _modify {
+            if !isKnownUniquelyReferenced(&storage) { copy() }
+            yield &storage.value
+        }
+    }
+
+    @inline(never)
+    private mutating func copy() { storage = Storage(storage.value) }
+}
