@@ -10,14 +10,12 @@ import URLConfig
 
     /// Serves the tracker while `body` runs, and returns what it was asked.
     private func serving(_ body: (Tracker) async throws -> Void) async throws -> [String] {
-        let journal = Journal()
+        let asked = Recorder<String>()
         try await Loopback.serving { request in
             let content = String(decoding: try await request.bodyData, as: UTF8.self)
             let isForm = request.headers[.contentType]?.hasPrefix("multipart") == true
-            await journal.note("\(request.method.rawValue) \(request.target.rawValue) \(isForm ? "a form" : content)")
-            if request.path == "/v1/token" {
-                return .json(#"{"access_token":"second","expires_in":3600}"#)
-            }
+            asked.note("\(request.method.rawValue) \(request.target.rawValue) \(isForm ? "a form" : content)")
+            if request.path == "/v1/token" { return .json(#"{"access_token":"second","expires_in":3600}"#) }
             guard request.headers[.authorization] == "Bearer second" else { return .status(.unauthorized) }
             switch "\(request.method.rawValue) \(request.target.rawValue)" {
             case "GET /v1/tickets?page=2": return .json("[]")
@@ -27,19 +25,17 @@ import URLConfig
                 let error = #"{"error_message":"A ticket needs a title.","invalid_fields":["title"]}"#
                 return .json(error, status: status)
             case let target where target.hasPrefix("GET /v1/tickets?"):
-                var response = Loopback.Response.json("[\(ticket)]")
-                response.headers[HTTPHeader("Link")] = "</v1/tickets?page=2>; rel=next"
-                return response
+                return .json("[\(ticket)]").with(["Link": "</v1/tickets?page=2>; rel=next"])
             default: return .json(ticket)
             }
         } _: { server in
             let environment = Environment(tracker: server.host + "/v1", billing: server.host)
             try await body(Tracker(environment, refreshToken: "r3fresh"))
         }
-        return await journal.entries
+        return asked.entries
     }
 
-    @Test func `everything that the app asks`() async throws {
+    @Test func `everything that the app requests`() async throws {
         let asked = try await serving { tracker in
             let filter = Filter(assigneeName: "Ada", openedSince: Date(timeIntervalSince1970: 0))
             #expect(try await tracker.tickets(filter) == [opened])
