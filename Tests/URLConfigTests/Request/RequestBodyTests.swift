@@ -232,8 +232,7 @@ import URLConfig
                 $0.body = whole
                 $0.body["title"] = 1
             }
-            #expect(error?.code == .invalidRequest)
-            #expect(error?.reason.contains("'title'") == true)
+            #expect(error.says(.invalidRequest, "'title'"))
         }
     }
 

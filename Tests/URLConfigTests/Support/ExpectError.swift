@@ -33,3 +33,10 @@ func expectThrown<Value>(
     #expect(error?.code == code, comment, sourceLocation: sourceLocation)
     return error
 }
+
+extension RequestError? {
+    /// Whether it has this code, and its reason contains these words.
+    func says(_ code: RequestError.Code, _ words: String...) -> Bool {
+        map { error in error.code == code && words.allSatisfy { error.reason.contains($0) } } ?? false
+    }
+}
