@@ -193,7 +193,7 @@ import Testing
         ("dG9rZW49ZnIzc2gtYzRuYXJ5", "base64 of what a client does not know"),
     ]
 
-    @Test(arguments: unknowable) func `what is unknowable is shown, and no more than that`(
+    @Test(arguments: unknowable) func `secrets that cannot be recognized are shown, and nothing else`(
         telling: String, reason: String
     ) throws {
         let shown = Redaction.standard.masked(telling.replacing("X", with: Self.fresh))

@@ -48,7 +48,7 @@ import Testing
         #"{"\u00zz token":"s3cret"}"#, #"{"token""#, #"{"token":"#, "{\"a\":\"an odd quote\n\"token\":\"s3cret\"}",
         "{\"token\":\"s3\u{0}cret\"}", "{\"token\":\u{301}s3cret}", #"{"to\uD83D\uDE00ken":"s3cret"}"#,
     ])
-    func `a secret stays hidden in what is no valid JSON`(text: String) {
+    func `a secret stays hidden in invalid JSON`(text: String) {
         #expect(!masked(text).contains("s3"), "\(masked(text))")
         #expect(!pretty(text).contains("s3"), "\(pretty(text))")
     }

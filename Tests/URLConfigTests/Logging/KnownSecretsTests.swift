@@ -21,7 +21,8 @@ import Testing
         withExtendedLifetime(known) {}
     }
 
-    @Test func `what an authenticator and the session put on a request is hidden in what the server says`() async throws
+    @Test func `the credentials of an authenticator and of the session are hidden in what the server says`()
+        async throws
     {
         try await Loopback.serving { request in
             let names = ["Authorization", "Cookie", "X-Api-Key"].map { HTTPHeader($0) }
@@ -48,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `what a request carried is hidden in the response to a redirect of it`() async throws {
+    @Test func `the secrets of a request are hidden in the response after a redirect`() async throws {
         try await Loopback.serving { request in
             request.path == "/sign-in" ? .redirect(.seeOther, to: "/home") : .status(.ok, "welcome, password-c4nary")
         } _: { server in
@@ -79,7 +80,7 @@ import Testing
         #expect(Redaction.standard.knowing(request).masked("I got <\(text)>") == "I got <***>")
     }
 
-    @Test func `what a later request carries is known after something has been shown`() {
+    @Test func `the secrets of a later request are hidden, too, after something has been shown`() {
         let known = KnownSecrets()
         let redaction = Redaction.standard.knowing(known)
         for secret in ["first-c4nary", "second-c4nary"] {

@@ -70,11 +70,11 @@ import Testing
             (Data("<a/>".utf8), "application/atom+xml", "<a/>"), (Data("x: 1".utf8), "application/yaml", "x: 1"),
             (Data("text".utf8), nil, "text"),
         ] as [(Data, MediaType?, String)])
-    func `what is no text is summed up`(data: Data, type: MediaType?, expected: String) {
+    func `a body that is not text is summarized`(data: Data, type: MediaType?, expected: String) {
         #expect(Redaction.standard.body(data, type) == expected)
     }
 
-    @Test func `a multipart body is summed up, not shown`() {
+    @Test func `a multipart body is summarized, not shown`() {
         #expect(shown("--b\r\n\r\ns3cret", "multipart/form-data; boundary=b") == "<13 bytes multipart/form-data>")
     }
 
@@ -83,7 +83,7 @@ import Testing
         #expect(shown("{\"a\":\"\u{1B}\"}", .json) == "{\n  \"a\" : \"\\u{1b}\"\n}")
     }
 
-    @Test func `JSON is laid out under its names, or none`() {
+    @Test func `a body is laid out as JSON if its content type says so, or without one`() {
         #expect(shown(#"[1,{"token":2}]"#, .text) == #"[1,{"token":"***"}]"#)
         for type in [.json, "application/problem+json", nil] as [MediaType?] {
             #expect(shown(#" [1,{"token":2}]"#, type) == "[\n  1,\n  {\n    \"token\" : \"***\"\n  }\n]")

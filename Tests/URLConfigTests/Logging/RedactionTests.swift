@@ -32,7 +32,7 @@ import Testing
         #expect(!Redaction.standard.hides(name))
     }
 
-    @Test func `an app hides more, whatever the case and punctuation`() {
+    @Test func `an app adds names, in any case and punctuation`() {
         let redaction = Redaction.standard.adding("vat", "X-Tenant-Key")
         #expect(redaction.hides("VAT") && redaction.hides("v.a.t"))
         #expect(!redaction.hides("elevat"))
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `none hides nothing, and with names those alone`() {
+    @Test func `none hides nothing, or only the names that are added`() {
         #expect(!Redaction.none.hides("password"))
         #expect(Redaction.none.url("https://u:p@h/?token=t#token=t") == "https://u:p@h/?token=t#token=t")
         #expect(Redaction.none.body(Data(#"{"token":1}"#.utf8), .json) == "{\n  \"token\" : 1\n}")

@@ -44,7 +44,7 @@ import URLConfig
         #expect(request { $0[.accept] = "a\tb" }.allHTTPHeaderFields == ["Accept": "a\tb"])
     }
 
-    @Test func `reading gives the combined text unless a list is asked for`() {
+    @Test func `reading returns the combined text, or a list if one is wanted`() {
         var fields = HTTPFields()
         fields[.accept] = ["a/b", "c/d"]
         let text = fields[.accept]
@@ -131,7 +131,7 @@ import URLConfig
 
     private struct Unavailable: Error {}
 
-    @Test func `what an app's own credentials throw is the underlying error`() {
+    @Test func `the error of an app's own credentials is the underlying error`() {
         let error = config(Authorization { _ in throw Unavailable() }).refusal
         #expect(error?.code == .invalidRequest)
         #expect(error?.underlyingError is Unavailable)

@@ -85,7 +85,7 @@ import Testing
             (.octetStream, "application/octet-stream"),
             (.text, "text/plain; charset=utf-8"), (.html, "text/html"), (.png, "image/png"), (.jpeg, "image/jpeg"),
         ] as [(MediaType, String)])
-    func `the named ones read as what is sent`(type: MediaType, text: String) {
+    func `the named media types have these texts`(type: MediaType, text: String) {
         #expect(type.description == text)
         #expect(MediaType(text) == type)
     }

@@ -278,7 +278,7 @@ import Testing
         #expect(text(["b": "2", "a": "1"]) == "a=1&b=2")
     }
 
-    @Test func `a nested object is refused by its name, and so is what is no object of values`() {
+    @Test func `a nested object is refused by its name, and anything but an object of values is refused, too`() {
         let error = config(Box(v: Box(v: "s3cret"))).refusal
         #expect(error?.code == .invalidURL)
         #expect(error?.reason.hasPrefix("query cannot be filled from Box<Box<String>>: ") == true)

@@ -36,7 +36,7 @@ import URLConfig
         #expect(empty.httpBody == nil && empty.field("Content-Type") == nil)
     }
 
-    @Test func `a member set again is replaced, and reads as what was set`() {
+    @Test func `setting a member again replaces it, and reading returns what was set`() {
         var body = RequestBody()
         body["a"] = 1
         body["a"] = "x"
@@ -78,7 +78,7 @@ import URLConfig
         #expect(literal.bodyText == #"{"a":1,"b":["x",null]}"#)
     }
 
-    @Test func `the body's model reads as what was set, and nil removes the body`() {
+    @Test func `reading the body's model returns what was set, and nil removes the body`() {
         let request = request {
             $0.bodyModel = Article()
             #expect($0.bodyModel is Article)
@@ -208,7 +208,7 @@ import URLConfig
         func encode(to encoder: any Encoder) throws { throw Broken() }
     }
 
-    @Test func `what an encoding throws is the underlying error`() {
+    @Test func `the error of an encoding is the underlying error`() {
         #expect(refusal { $0.body = .json(Unencodable()) }?.underlyingError is Broken)
         #expect(refusal { $0.body["a"] = Unencodable() }?.underlyingError is Broken)
         #expect(refusal { $0.bodyModel = Unencodable() }?.code == .invalidRequest)

@@ -28,7 +28,7 @@ import Testing
         #expect(URLRequest.with(preset).allHTTPHeaderFields == all)
     }
 
-    @Test func `a preset stays as it is whatever is made of it`() {
+    @Test func `a preset is not changed by what is made of it`() {
         let admin = Self.api.with {
             $0.query["as"] = "admin"
             $0.headers[.accept] = "text/html"
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func `either field reads as what was set by the other`() {
+    @Test func `each of the two fields returns what was set by the other`() {
         var config = URLRequest.Config(host: "https://h.example")
         #expect(config.timeoutInterval == nil)
         config.timeout = .milliseconds(1500)

@@ -38,12 +38,12 @@ import URLConfig
                 """)
     }
 
-    @Test func `a form or a text is shown as it is, secrets hidden`() {
+    @Test func `a form or a text is shown with its secrets hidden`() {
         #expect(body(.form(["user": "u v", "password": "s3cret"])) == "user=u+v&password=***")
         #expect(body(.text("h\u{E9}\n\"token\":\"s3cret\"")) == "h\u{E9}\n\"token\":\"***\"")
     }
 
-    @Test func `bytes are summed up`() {
+    @Test func `bytes are summarized`() {
         #expect(body(.data(Data([1, 2, 3]), contentType: .png)) == "<3 bytes image/png>")
         #expect(body(.data(Data([0xFF, 0, 1]), contentType: .text)) == "<3 bytes text/plain>")
         var request = URLRequest.with(config) { $0.body = .data(Data([0xFF, 0xFE, 0xFD])) }
@@ -51,7 +51,7 @@ import URLConfig
         #expect(request.bodyString == "<3 bytes>")
     }
 
-    @Test func `no body is no text, and a stream is one word`() {
+    @Test func `without a body the text is empty, and a stream is one word`() {
         #expect(URLRequest.with(config) { _ in }.bodyString == "")
         #expect(body(.text("")) == "")
         let stream = URLRequest.with(config) {

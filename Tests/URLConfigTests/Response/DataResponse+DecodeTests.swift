@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: ["", "<html>blocked</html>", #"{"message": "other"}"#, #"{"code": 7, "token": "S3cretS3"}"#])
-    func `what is no such error is an unacceptable status with all that is known`(text: String) {
+    func `content that is not such an error gives an unacceptable status, with all that is known`(text: String) {
         let response = response(text, 502)
         let error = expectThrown(.unacceptableStatus) { try response.decode(Name.self, orThrow: APIError.self) }
         #expect(error?.response?.data == Data(text.utf8))

@@ -100,7 +100,7 @@ import Testing
         #expect(fields.isEmpty)
     }
 
-    @Test func `what was not modified since its date is not sent again`() async throws {
+    @Test func `a response that was not modified since its date is not sent again`() async throws {
         try await Loopback.serving { request in
             request.headers[HTTPHeader("If-Modified-Since")] == Self.written
                 ? .status(.notModified)

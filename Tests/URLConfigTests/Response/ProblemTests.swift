@@ -183,7 +183,7 @@ import URLConfig
         }
     }
 
-    @Test func `a content longer than any problem is none`() {
+    @Test func `a very long content is not a problem`() {
         #expect(Self.problem("{\"title\":\"\(String(repeating: "a", count: 500_000))\"}") == nil)
     }
 

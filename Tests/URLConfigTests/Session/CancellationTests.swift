@@ -30,11 +30,11 @@ import Testing
 
     @Test(arguments: Step.allCases)
     func `within a step`(step: Step) async throws {
-        let entered = Gate()
+        let entered = OneShot<Void>()
         /// Waits for the end of the task, if this is the tested step.
         @Sendable func pass(_ current: Step) async throws {
             guard current == step else { return }
-            entered.open()
+            entered.resolve(.success(()))
             try await Task.sleep(for: .seconds(600))
         }
         try await Loopback.serving { _ in
@@ -58,7 +58,7 @@ import Testing
                     }
                 }
             }
-            await entered.waitUntilOpen()
+            try await entered.value()
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
@@ -84,14 +84,14 @@ import Testing
     @Test(arguments: [FaultServer.Fault.hangBeforeHead, .hangAfterHead, .hangInBody])
     func `while the response arrives`(fault: FaultServer.Fault) async throws {
         var random = SeededGenerator.ofThisRun()
-        let entered = Gate()
+        let entered = OneShot<Void>()
         let telling = FaultServer.Fault { connection in
-            entered.open()
+            entered.resolve(.success(()))
             try fault.run(connection)
         }
         try await FaultServer.serving(telling) { server in
             let task = Task { try await server.get { $0.retry = .standard } }
-            await entered.waitUntilOpen()
+            try await entered.value()
             for _ in 0..<Int.random(in: 0...500, using: &random) { await Task.yield() }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.valueInTime }

@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `a step that was cut off goes no further`() async throws {
+    @Test func `a step that was cut off has no effect`() async throws {
         let (clock, gate) = (TestClock(), Gate())
         try await Loopback.serving(.status(.ok)) { server in
             let call = call(server, clock) {
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: [(.seconds(2), .seconds(3)), (.milliseconds(4500), .seconds(1))] as [(Duration, Duration)])
-    func `a fallback has what is left of it, and a second at least`(spent: Duration, left: Duration) async throws {
+    func `a fallback has the rest of it, and at least a second`(spent: Duration, left: Duration) async throws {
         let (clock, gate) = (TestClock(), Gate())
         defer { gate.open() }
         try await Loopback.serving { _ in

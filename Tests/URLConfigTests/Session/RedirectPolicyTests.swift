@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: statuses)
-    func `a stream goes where a body goes`(status: Int) throws {
+    func `a stream is sent again or dropped as a body is`(status: Int) throws {
         var request = URLRequest(url: try #require(URL(string: "https://a.example/x")))
         request.httpMethod = "POST"
         request.httpBodyStream = InputStream(data: Data("content".utf8))
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: ["http://[", "http://[::1", "http://a:b/"])
-    func `what is no URL is refused`(location: String) throws {
+    func `an invalid URL is refused`(location: String) throws {
         expectThrown(.refusedRedirect) { try target(of: location, from: "http://a/b") }
     }
 }

@@ -64,7 +64,7 @@ import Testing
         #expect(drain(budget, "a") == 0)
     }
 
-    @Test func `hosts whose reserve is full are not kept, and of more others than are kept, the oldest goes`() {
+    @Test func `hosts whose reserve is full are not stored, and of too many others the oldest is dropped`() {
         let budget = RetryBudget()
         #expect(drain(budget, "a") == 10)
         for host in 0..<5000 { budget.earn("full \(host)", at: start + .milliseconds(1)) }

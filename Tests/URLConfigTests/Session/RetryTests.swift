@@ -91,7 +91,7 @@ import Testing
         #expect(bodies.entries == Array(repeating: #"{"title":"some"}"#, count: 3))
     }
 
-    @Test func `every attempt is authorized anew, and a refusal in between is renewed once`() async throws {
+    @Test func `every attempt is authorized, and refused credentials are renewed once`() async throws {
         let (authenticator, validated) = (CountingAuthenticator(), Recorder<Int>())
         try await serving([503, 401, 503, 200]) { server in
             let response = try await server.get {

@@ -101,7 +101,7 @@ import Testing
         #expect(try next(after: redirect, from: hop, with: { $0.redirects = .none }).name == "done")
     }
 
-    @Test func `refused credentials come before a retry, and another origin has none`() throws {
+    @Test func `refused credentials are renewed before a retry, but not for another origin`() throws {
         let configure: (inout URLSession.Config) -> Void = {
             $0.onUnauthorized = { _ in }
             $0.retry = .standard

@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Hosts that no other test uses, because all tests share the registered presets.
-    @Test func `of a thousand registrations at once, none is lost`() async {
+    @Test func `none of a thousand registrations at once is lost`() async {
         await withTaskGroup { group in
             for index in 0..<1000 {
                 group.addTask { Config[host: "h\(index).register.example.com"] = Self.named("\(index)") }

@@ -43,13 +43,6 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits, without arriving, until the gate is open; otherwise the test fails.
-    func waitUntilOpen(sourceLocation: SourceLocation = #_sourceLocation) async {
-        await #expect(throws: Never.self, sourceLocation: sourceLocation) {
-            try await waitUntil { state.withLock { $0.isOpen } }
-        }
-    }
-
     /// Waits until this number of tasks has arrived; otherwise the test fails.
     func waitForArrivals(_ count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
         await #expect(throws: Never.self, sourceLocation: sourceLocation) {

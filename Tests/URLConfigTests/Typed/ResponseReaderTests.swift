@@ -59,7 +59,7 @@ import Testing
         ResponseReader<Int?>.json.orThrow(APIError.self).or(nil, for: .notFound),
         ResponseReader<Int?>.json.or(nil, for: .notFound).orThrow(APIError.self),
     ])
-    func `a refused status throws the API's own error, but for what stands for a value`(
+    func `a refused status throws the API's own error, unless the status stands for a value`(
         reader: ResponseReader<Int?>
     ) throws {
         #expect(try reader.read(response(.ok)) == 7)
