@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [300, 301, 302, 303, 304, 305, 306, 307, 308], ["/end", nil])
+    @Test(arguments: [300, 301, 302, 303, 304, 305, 306, 307, 308], ["/end", nil] as [String?])
     func `a redirect that is not followed, or has no Location, is the response`(status: Int, to: String?) async throws {
         #if os(Linux)
         // Foundation keeps the body of a redirect only until it has read the target.
