@@ -68,15 +68,18 @@ import URLConfig
 
     @Test func `an authenticator's own call, with a configuration that names it, does not ask it again`() async throws {
         actor Calling: Authenticator {
+            private let server: Loopback
             var asked = 0
+
+            init(_ server: Loopback) { self.server = server }
 
             func authorize(_ request: inout URLRequest) async throws {
                 asked += 1
-                try await Loopback.get(.json("{}")) { $0.authenticator = self }
+                try await server.get { $0.authenticator = self }
                 request.setValue("good", forHTTPHeaderField: "Authorization")
             }
         }
-        let authenticator = Calling()
+        let authenticator = Calling(try await Loopback { _ in .json("{}") })
         #expect(try await get { $0.authenticator = authenticator }.isSuccess)
         #expect(await authenticator.asked == 1)
     }
