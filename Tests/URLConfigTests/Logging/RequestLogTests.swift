@@ -158,7 +158,7 @@ import Testing
                 "Authorization: ***", "Content-Type: application/json", "",
                 "{", "  \"password\" : \"***\",", "  \"title\" : \"a\"", "}",
                 "debug networking: bytes=4 duration=0.0 \(source) status=200 url=\(url) [App] 🛬 response",
-                "Content-Type: text/plain", "Set-Cookie: ***", "", "said", "",
+                "Set-Cookie: ***", "Content-Type: text/plain", "", "said", "",
             ])
     }
 

@@ -126,7 +126,8 @@ import Testing
     func `a refusal does not show the secret in the host`(host: String) {
         let error = refusal(host)
         #expect(error?.code == .invalidURL)
-        #expect(!"\(error?.reason as Any) \(error as Any)".contains("s3cret"))
+        let shown = "\(error?.reason ?? "") \(error?.description ?? "")"
+        #expect(!shown.contains("s3cret"))
     }
 
     @Test(arguments: ["https://h\nx", "https://h\u{1B}[2Jx", "https://h/\r\n\tx", "h\nx@y", "https://u:p\n@h"])
