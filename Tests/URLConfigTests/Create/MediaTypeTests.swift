@@ -27,23 +27,23 @@ import Testing
 
     @Test(arguments: [
         "", " ", "text", "text/", "/html", "text//html", "text/html, text/plain", "text /html", "text/ html",
-        "text html",
-        "te\u{E9}t/html", "text/html\r\nX: 1", "text/html; p=\u{0}", "a/b c", "(a)/b", "a/b\u{7F}",
+        "text html", "te\u{E9}t/html", "text/html\r\nX: 1", "text/html; p=\u{0}", "a/b c", "(a)/b", "a/b\u{7F}",
     ])
-    func `what is no media type gives none`(text: String) {
+    func `an invalid media type is not read`(text: String) {
         #expect(MediaType(text) == nil)
     }
 
     /// Swift reads `MediaType("…")` as `"…" as MediaType`
     /// (https://github.com/swiftlang/swift-evolution/blob/main/proposals/0213-literal-init-via-coercion.md).
-    @Test func `a text that is no media type gives none, but a literal needs init by its name`() {
+    @Test func `an invalid text gives no media type, but an invalid literal gives that of bytes`() {
         let text = "bogus"
         #expect(MediaType(text) == nil)
         #expect(MediaType.init("bogus") == nil)
         #expect(MediaType("bogus") as MediaType? == .octetStream)
+        #expect(("no media type" as MediaType) == .octetStream)
     }
 
-    @Test func `a literal is a media type wherever one is asked for`() throws {
+    @Test func `a literal may be used for any media type`() throws {
         let file = URLRequest.File(key: "a", name: "b", data: Data(), mimeType: "image/png")
         #expect(file.mimeType == .png)
         let request = URLRequest.with(.init(host: "https://h.example")) {
@@ -53,11 +53,6 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-plist")
         let response = DataResponse(request: request, headerFields: [.contentType: "image/png"])
         #expect(response.hasContentType("image/*"))
-    }
-
-    @Test func `a literal that is no media type is taken as bytes`() {
-        #expect(("text/csv" as MediaType).essence == "text/csv")
-        #expect(("no media type" as MediaType) == .octetStream)
     }
 
     @Test(arguments: [
@@ -70,7 +65,7 @@ import Testing
         ("text/csv", "text/*", false), ("application/json", "application/problem+json", false),
         ("text/html", "text/htm", false),
     ])
-    func `a kind matches its own`(kind: String, other: String, expected: Bool) throws {
+    func `a media type matches those that it includes`(kind: String, other: String, expected: Bool) throws {
         let (kind, other) = (try #require(MediaType(kind)), try #require(MediaType(other)))
         #expect(kind.matches(other) == expected)
     }
@@ -90,7 +85,7 @@ import Testing
             (.octetStream, "application/octet-stream"),
             (.text, "text/plain; charset=utf-8"), (.html, "text/html"), (.png, "image/png"), (.jpeg, "image/jpeg"),
         ] as [(MediaType, String)])
-    func `the named ones read as what is sent`(type: MediaType, text: String) {
+    func `the named media types have these texts`(type: MediaType, text: String) {
         #expect(type.description == text)
         #expect(MediaType(text) == type)
     }
@@ -98,5 +93,27 @@ import Testing
     @Test(.oneAtATime, arguments: [("a/b", ";"), ("a/b; p=\"", "\\\""), ("a/b", ";p=1")])
     func `a field of a megabyte is read in linear time`(start: String, part: String) {
         #expect(MediaType(start + String(repeating: part, count: 1_000_000 / part.utf8.count))?.essence == "a/b")
+    }
+
+    // The media types of files, which are the same on all platforms.
+
+    @Test(arguments: [
+        ("png", "image/png"), ("jpg", "image/jpeg"), ("jpeg", "image/jpeg"), ("heic", "image/heic"),
+        ("svg", "image/svg+xml"), ("mp4", "video/mp4"), ("mov", "video/quicktime"), ("mp3", "audio/mpeg"),
+        ("m4a", "audio/mp4"), ("txt", "text/plain"), ("html", "text/html"), ("csv", "text/csv"),
+        ("json", "application/json"), ("xml", "application/xml"), ("pdf", "application/pdf"),
+        ("zip", "application/zip"), ("gz", "application/gzip"), ("wasm", "application/wasm"), ("woff2", "font/woff2"),
+        ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+        ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ])
+    func `a common extension has its media type, in any case`(name: String, type: String) {
+        #expect(MediaType(fileExtension: name)?.description == type)
+        #expect(MediaType(fileExtension: name.uppercased())?.description == type)
+    }
+
+    @Test(arguments: ["", " ", ".png", "png ", "exe", "pn\u{67}\u{301}", "image/png", "\u{0}", "\u{130}co"])
+    func `any other extension, of any length, has none`(name: String) {
+        #expect(MediaType(fileExtension: name) == nil)
+        #expect(MediaType(fileExtension: name + String(repeating: "p\u{301}", count: 50_000)) == nil)
     }
 }

@@ -7,9 +7,18 @@ import Testing
 /// Forms as `multipart/form-data`: RFC 7578, and WHATWG HTML §4.10.21.8 for names.
 @Suite struct MultipartFormTests {
     private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
 
     private func text(_ form: MultipartForm) -> String? {
         URLRequest.with(config) { $0.body = .multipart(form) }.bodyText
+    }
+
+    /// A body with these parts, each of which has header fields and a content.
+    private func body(_ boundary: String, _ parts: [String]...) -> String {
+        parts.map { "--\(boundary)\r\nContent-Disposition: form-data; \($0.joined(separator: "\r\n"))\r\n" }.joined()
+            + "--\(boundary)--\r\n"
     }
 
     @Test func `the bytes are those of RFC 7578`() {
@@ -19,16 +28,31 @@ import Testing
         form.append(URLRequest.File(key: "raw", name: "x", data: Data()))
         let request = URLRequest.with(config) { $0.body = .multipart(form) }
         #expect(request.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
-        let boundary = form.boundary
-        let expected = [
-            "--\(boundary)", "Content-Disposition: form-data; name=\"title\"", "", "Holi\u{E9}\r\nday",
-            "--\(boundary)", "Content-Disposition: form-data; name=\"photo\"; filename=\"beach.png\"",
-            "Content-Type: image/png", "", "\r\n--",
-            "--\(boundary)", "Content-Disposition: form-data; name=\"raw\"; filename=\"x\"",
-            "Content-Type: application/octet-stream", "", "",
-            "--\(boundary)--", "",
-        ].joined(separator: "\r\n")
+        let expected = body(
+            form.boundary, ["name=\"title\"", "", "Holi\u{E9}\r\nday"],
+            ["name=\"photo\"; filename=\"beach.png\"", "Content-Type: image/png", "", "\r\n--"],
+            ["name=\"raw\"; filename=\"x\"", "Content-Type: application/octet-stream", "", ""])
         #expect(request.httpBody == Data(expected.utf8))
+    }
+
+    @Test func `a request that is made by hand gets fields by name, then files in order`() throws {
+        var request = URLRequest(url: try #require(URL(string: "https://h.example/form")))
+        request.httpMethod = "POST"
+        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        request.setMultipartFormData(
+            parameters: ["b": "2", "a": "1"],
+            files: [
+                .init(key: "z", name: "z.txt", data: Data("Z".utf8), mimeType: .text),
+                .init(key: "y", name: "y.bin", data: Data("Y".utf8)),
+            ])
+        let type = try #require(request.field("Content-Type").flatMap { MediaType($0) })
+        #expect(type.essence == "multipart/form-data")
+        let expected = body(
+            try #require(type.parameters["boundary"]), ["name=\"a\"", "", "1"], ["name=\"b\"", "", "2"],
+            ["name=\"z\"; filename=\"z.txt\"", "Content-Type: text/plain; charset=utf-8", "", "Z"],
+            ["name=\"y\"; filename=\"y.bin\"", "Content-Type: application/octet-stream", "", "Y"])
+        #expect(request.httpBody == Data(expected.utf8))
+        #expect(request.httpMethod == "POST")
     }
 
     @Test func `bytes of a file are sent as they are`() {
@@ -39,26 +63,18 @@ import Testing
         #expect(body?.range(of: Data("\r\n\r\n".utf8) + bytes + Data("\r\n--\(form.boundary)--\r\n".utf8)) != nil)
     }
 
-    @Test func `an empty form is its last delimiter`() {
-        let form = MultipartForm()
-        #expect(text(form) == "--\(form.boundary)--\r\n")
-    }
-
     @Test(arguments: [
         ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nb", "a%0Ab"), ("a\rb", "a%0Db"), ("\n\r", "%0A%0D"),
         ("\u{E9}\u{1F600}", "\u{E9}\u{1F600}"), ("100% \\ ;'", "100% \\ ;'"), ("\"\u{301}", "%22\u{301}"),
-        ("a%22", "a%22"),
-        ("x\"\r\nContent-Type: text/html\r\n\r\n", "x%22%0D%0AContent-Type: text/html%0D%0A%0D%0A"),
+        ("a%22", "a%22"), ("x\"\r\nContent-Type: text/html\r\n\r\n", "x%22%0D%0AContent-Type: text/html%0D%0A%0D%0A"),
     ])
     func `names cannot end their header field`(plain: String, name: String) {
         var form = MultipartForm()
         form.append(plain, "v")
         form.append(URLRequest.File(key: plain, name: plain, data: Data("d".utf8)))
-        let boundary = form.boundary
-        let expected =
-            "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nv\r\n"
-            + "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"\(name)\"\r\n"
-            + "Content-Type: application/octet-stream\r\n\r\nd\r\n--\(boundary)--\r\n"
+        let expected = body(
+            form.boundary, ["name=\"\(name)\"", "", "v"],
+            ["name=\"\(name)\"; filename=\"\(name)\"", "Content-Type: application/octet-stream", "", "d"])
         #expect(text(form).map { Data($0.utf8) } == Data(expected.utf8))
     }
 
@@ -66,7 +82,8 @@ import Testing
     private func parts(_ form: MultipartForm, _ config: URLRequest.Config? = nil) -> [String] {
         let text = URLRequest.with(config ?? self.config) { $0.body = .multipart(form) }.bodyText ?? ""
         return text.components(separatedBy: "--\(form.boundary)").dropFirst().dropLast().map {
-            $0.trimmingCharacters(in: .whitespacesAndNewlines).replacingOccurrences(of: "\r\n", with: "|")
+            $0.trimmingCharacters(in: .whitespacesAndNewlines).replacing("\r\n", with: "|")
+                .replacing("Content-Disposition: form-data; ", with: "")
         }
     }
 
@@ -78,13 +95,7 @@ import Testing
         form.append("size", Size.small)
         form.append("tags", ["a", "b"])
         form.append("none", [String]())
-        #expect(
-            parts(form) == [
-                "Content-Disposition: form-data; name=\"count\"||7",
-                "Content-Disposition: form-data; name=\"size\"||small",
-                "Content-Disposition: form-data; name=\"tags\"||a",
-                "Content-Disposition: form-data; name=\"tags\"||b",
-            ])
+        #expect(parts(form) == ["name=\"count\"||7", "name=\"size\"||small", "name=\"tags\"||a", "name=\"tags\"||b"])
     }
 
     @Test func `bytes without a file name are a part with their media type`() {
@@ -96,8 +107,7 @@ import Testing
         form.append(file)
         #expect(
             parts(form) == [
-                "Content-Disposition: form-data; name=\"raw\"|Content-Type: application/octet-stream||d",
-                "Content-Disposition: form-data; name=\"csv\"|Content-Type: text/csv||d",
+                "name=\"raw\"|Content-Type: application/octet-stream||d", "name=\"csv\"|Content-Type: text/csv||d",
             ])
     }
 
@@ -111,12 +121,11 @@ import Testing
             $0.encoder.keyEncodingStrategy = .convertToSnakeCase
             $0.encoder.dateEncodingStrategy = .iso8601
         }
-        let head = "Content-Disposition: form-data; name"
         #expect(
             parts(form, snake) == [
-                "\(head)=\"place\"|Content-Type: application/json||"
+                "name=\"place\"|Content-Type: application/json||"
                     + #"{"city_name":"Rome","ratio":1,"visited_at":"1970-01-01T00:00:00Z"}"#,
-                "\(head)=\"literal\"|Content-Type: application/json||" + #"{"n":null,"theName":"x"}"#,
+                "name=\"literal\"|Content-Type: application/json||" + #"{"n":null,"theName":"x"}"#,
             ])
         #expect(parts(form).first?.contains(#""cityName":"Rome""#) == true)
     }
@@ -148,17 +157,14 @@ import Testing
     @Test func `a server receives the boundary and every byte`() async throws {
         try await Loopback.serving { request in
             let type = request.headers[.contentType] ?? ""
-            return FlyingFox.HTTPResponse(statusCode: .ok, body: Data("\(type)\n".utf8) + (try await request.bodyData))
+            return .init(statusCode: .ok, body: Data("\(type)\n".utf8) + (try await request.bodyData))
         } _: { server in
             var form = MultipartForm()
             form.append("count", 7)
             form.append("place", json: Place())
             form.append(URLRequest.File(key: "raw", data: Data(0...255)))
-            let request = URLRequest.with(server.config) {
-                $0.method = .post
-                $0.body = .multipart(form)
-            }
-            let received = try await server.session.response(for: request).data
+            let request = server.request { ($0.method, $0.body) = (.post, .multipart(form)) }
+            let received = try await server.response(for: request).data
             let sent = try #require(request.httpBody)
             #expect(received == Data("multipart/form-data; boundary=\(form.boundary)\n".utf8) + sent)
         }
@@ -169,14 +175,152 @@ import Testing
             $0.headers[.contentType] = "multipart/form-data"
             $0.body = .multipart(MultipartForm())
         }
-        #expect(own.refusal?.code == .invalidRequest)
-        #expect(own.refusal?.reason.contains("Content-Type") == true)
+        #expect(own.refusal.says(.invalidRequest, "Content-Type"))
     }
 
-    @Test func `nil adds no field`() throws {
+    @Test func `nil adds no field, and an empty form is its last delimiter`() throws {
         var form = MultipartForm()
         form.append("text", nil as String?)
         form.append("place", json: nil as [String: Int]?)
-        #expect(try form.data(JSONEncoder()) == Data("--\(form.boundary)--\r\n".utf8))
+        #expect(text(form) == "--\(form.boundary)--\r\n")
+    }
+
+    // Files on disk in forms that are built in memory.
+
+    private func refusal(_ file: URL) -> RequestError? {
+        var form = MultipartForm()
+        form.append("photo", file: file)
+        return config.with { $0.body = .multipart(form) }.refusal
+    }
+
+    @Test func `a file is sent with its name and the type of its extension`() throws {
+        var form = MultipartForm()
+        form.append("photo", file: try directory.file("beach.PNG", Data("1".utf8)))
+        form.append("text", file: try directory.file("notes", Data("2".utf8)))
+        form.append("own", file: try directory.file("a.txt", Data("3".utf8)), name: "b.md", contentType: "text/x-own")
+        let request = URLRequest.with(config) { $0.body = .multipart(form) }
+        #expect(request.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
+        let expected = body(
+            form.boundary, ["name=\"photo\"; filename=\"beach.PNG\"", "Content-Type: image/png", "", "1"],
+            ["name=\"text\"; filename=\"notes\"", "Content-Type: application/octet-stream", "", "2"],
+            ["name=\"own\"; filename=\"b.md\"", "Content-Type: text/x-own", "", "3"])
+        #expect(request.httpBody == Data(expected.utf8))
+    }
+
+    @Test(arguments: [
+        ("a\"b.png", "a%22b.png"), ("a\r\nb", "a%0D%0Ab"), ("100% ;'", "100% ;'"), ("%41.txt", "%41.txt"),
+        ("\u{E9}\u{1F600}", "\u{E9}\u{1F600}"),
+    ])
+    func `the name of a file cannot end its header field`(name: String, escaped: String) throws {
+        var form = MultipartForm()
+        form.append("f", file: try directory.file(name, Data("1".utf8)), contentType: .json)
+        form.append("g", file: try directory.file("plain"), name: name, contentType: .json)
+        let expected = body(
+            form.boundary, ["name=\"f\"; filename=\"\(escaped)\"", "Content-Type: application/json", "", "1"],
+            ["name=\"g\"; filename=\"\(escaped)\"", "Content-Type: application/json", "", ""])
+        #expect(try form.data(JSONEncoder()) == Data(expected.utf8))
+    }
+
+    /// The sizes around those of the pieces in which files and data are copied.
+    @Test(arguments: [0, 1, 1 << 18, (1 << 18) + 1, 1 << 20, (1 << 20) + 1, 3_000_000])
+    func `a file is sent as the same bytes from memory`(size: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(size))
+        let content = Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        var form = MultipartForm()
+        let empty = form
+        form.append("f", file: try directory.file("x.bin", content))
+        var inMemory = empty
+        inMemory.append(URLRequest.File(key: "f", name: "x.bin", data: content))
+        #expect(try form.data(JSONEncoder()) == inMemory.data(JSONEncoder()))
+    }
+
+    @Test func `a file is read when the request is built`() throws {
+        let file = try directory.file("x", Data("old".utf8))
+        var form = MultipartForm()
+        form.append("f", file: file)
+        let config = config.with { $0.body = .multipart(form) }
+        try Data("newer".utf8).write(to: file)
+        #expect(URLRequest.with(config).bodyText?.contains("\r\n\r\nnewer\r\n") == true)
+        try FileManager.default.removeItem(at: file)
+        #expect(config.refusal?.code == .invalidRequest)
+    }
+
+    @Test func `a file that is not there is refused; the error names the part and the file`() {
+        let error = refusal(directory.url.appending(component: "beach.png"))
+        #expect(error?.code == .invalidRequest)
+        let reason = "body: part 'photo': the file 'beach.png' cannot be read: No such file or directory"
+        #expect(error?.reason == reason)
+        let cause = (error?.underlyingError as? RequestError)?.underlyingError as? POSIXError
+        #expect(cause?.code == .ENOENT)
+    }
+
+    @Test func `anything but a regular file is refused, and not opened`() throws {
+        let cases = [
+            (directory.url, "is a directory"), (try directory.pipe("pipe"), "is not a regular file"),
+            (URL(filePath: "/dev/zero"), "is not a regular file"),
+        ]
+        for (url, reason) in cases {
+            let error = refusal(url)
+            #expect(error?.code == .invalidRequest)
+            let name = url.lastPathComponent
+            #expect(error?.reason == "body: part 'photo': '\(name)' \(reason); only a regular file can be sent")
+        }
+    }
+
+    @Test func `a link to a file is sent as the file`() throws {
+        let file = try directory.file("x", Data("1".utf8))
+        let link = directory.url.appending(component: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        #expect(refusal(link) == nil)
+        try FileManager.default.removeItem(at: file)
+        #expect(refusal(link)?.code == .invalidRequest)
+    }
+
+    @Test(arguments: ["https://h.example/etc/hosts", "file:///etc/hosts%00.png", "data:,x"])
+    func `a URL that is not that of a file is refused`(url: String) throws {
+        let error = refusal(try #require(URL(string: url)))
+        #expect(error.says(.invalidRequest, "is not that of a file"))
+    }
+
+    /// The superuser can read every file.
+    @Test(.enabled(if: getuid() != 0)) func `a file without permission is refused`() throws {
+        let file = try directory.file("secret", Data("1".utf8))
+        #expect(chmod(file.path(percentEncoded: false), 0) == 0)
+        #expect(refusal(file)?.reason.hasSuffix("the file 'secret' cannot be read: Permission denied") == true)
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
+    func `a file that fails when it is read, and one that does not know its size, are refused`() {
+        #expect(refusal(URL(filePath: "/proc/self/mem"))?.reason.contains("'mem' cannot be read: ") == true)
+        #expect(refusal(URL(filePath: "/proc/self/status"))?.reason.contains("'status' had 0 bytes") == true)
+    }
+
+    @Test func `a file that does not fit into memory is refused, and does not crash`() throws {
+        let memory = Int64(clamping: ProcessInfo.processInfo.physicalMemory)
+        let file = try directory.sparseFile("large", size: memory + 1)
+        #expect(refusal(file)?.reason.contains("'large' does not fit into memory") == true)
+        let half = try directory.sparseFile("half", size: memory / 2)
+        var form = MultipartForm()
+        for key in ["a", "b", "c"] { form.append(key, file: half) }
+        #expect(throws: RequestError.self) { try form.data(JSONEncoder()) }
+    }
+
+    @Test(arguments: [0, 1, 1 << 18, 999_999, 1_000_001, 2_000_000])
+    func `a file whose size changes while it is read is refused`(newSize: Int64) throws {
+        let file = try directory.sparseFile("log", size: 1_000_000)
+        var form = MultipartForm()
+        form.append("f", file: file)
+        var received = 0
+        let error = expectThrown(.invalidRequest) {
+            try form.forEachPiece(JSONEncoder()) { piece in
+                // The first pieces are the part's header and the beginning of the file.
+                if received < 1000, piece.count > 1000 { try file.setSize(newSize) }
+                received += piece.count
+            }
+        }
+        let now = newSize < 1_000_000 ? "\(max(newSize, 1 << 18))" : "more"
+        #expect(
+            error?.reason == "part 'f': the file 'log' had 1000000 bytes, but now it has \(now); send a copy of it")
+        #expect(received < 1_000_000 + 1000)
     }
 }

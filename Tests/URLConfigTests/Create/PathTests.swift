@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Literals and values of a path: RFC 3986 §3.3 for what stays, §2.3 for what a value may hold unescaped.
+/// Literals and values of a path: RFC 3986 §3.3 for what stays, §2.3 for what a value may contain unescaped.
 @Suite struct PathTests {
     private func url(_ path: URLRequest.Path) -> String {
         URLRequest.with(.init(host: "https://h.example")) { $0.path = path }.urlText
@@ -19,7 +19,7 @@ import URLConfig
         ("/a\\b", "/a%5Cb"), ("/a#b", "/a%23b"), ("/[x]", "/%5Bx%5D"), ("/a\nb", "/a%0Ab"), ("/a\u{0}b", "/a%00b"),
         ("/a\r\nb", "/a%0D%0Ab"), ("/e\u{301}", "/e%CC%81"), ("/a/\u{301}", "/a/%CC%81"),
     ])
-    func `what a path may not hold is percent-encoded in literal text`(text: String, expected: String) {
+    func `what a path must not contain is percent-encoded in literal text`(text: String, expected: String) {
         #expect(url(.init(text)) == "https://h.example" + expected)
     }
 
@@ -86,13 +86,10 @@ import URLConfig
         #expect(url("/a?b=\("")&c=\("..")") == "https://h.example/a?b=&c=..")
     }
 
-    @Test func `raw text counts as literal text`() {
+    @Test func `raw text and text from run time are literal text`() {
         #expect(url("/a\(raw: "/b/c%20d e")") == "https://h.example/a/b/c%20d%20e")
         #expect(url("/a\(raw: "?b=c")") == "https://h.example/a?b=c")
         #expect(url("/a\(raw: "")") == "https://h.example/a")
-    }
-
-    @Test func `text from run time counts as literal text`() {
         #expect(url(.init("/a/b c/100%")) == "https://h.example/a/b%20c/100%25")
         #expect(url(.init("")) == "https://h.example")
     }
@@ -100,5 +97,112 @@ import URLConfig
     @Test func `the description is the path as it will be sent`() {
         #expect(URLRequest.Path("/a b?c=d e").description == "/a%20b?c=d%20e")
         #expect("/users/\("a/b")" as URLRequest.Path == URLRequest.Path("/users/a%2Fb"))
+    }
+
+    // Segments that would lead a request to another path (RFC 3986 §5.2.4, §6.2.2.2) are refused wherever they come from.
+
+    private static let dots = [
+        ".", "..", "%2e", "%2E", "%2e%2E", ".%2e", "%2E.", "%252e", "%252e%252e", "%25252E.", ".%252E", "%%32%65",
+        "%25%32e",
+    ]
+
+    private func refusal(_ path: URLRequest.Path) -> RequestError? {
+        URLRequest.Config(host: "https://h.example").with { $0.path = path }.refusal
+    }
+
+    private func expectRefused(_ path: URLRequest.Path, sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = refusal(path)
+        #expect(error?.code == .invalidURL, "\(path)", sourceLocation: sourceLocation)
+        #expect(error?.reason.hasPrefix("path ") == true, sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: dots)
+    func `a dot segment is refused in a value, in text from run time and in raw text`(dots: String) {
+        expectRefused("/users/\(dots)/article")
+        expectRefused("/users/\(dots)")
+        expectRefused("\(dots)")
+        expectRefused("\(dots)/x")
+        expectRefused("/users/\(dots)?a=b")
+        expectRefused(.init("/a/\(dots)/b"))
+        expectRefused(.init(dots))
+        expectRefused(.init("/a/\(dots)?b=c"))
+        expectRefused("/a/\(raw: dots)/b")
+        expectRefused("/a\(raw: "/" + dots)")
+    }
+
+    @Test func `a dot segment is refused in a literal, and if it is put together from pieces`() {
+        expectRefused("/a/../b")
+        expectRefused("./a")
+        expectRefused("/a/%2e%2E")
+        expectRefused("//..//b")
+        expectRefused("/a/\(".")\(".")/b")
+        expectRefused("/a/.\(".")")
+        expectRefused("/a/.\("")")
+        expectRefused("/a/%2\("e")")
+        expectRefused("/a/\(".")\(raw: "%2e")")
+    }
+
+    @Test func `an empty value that leaves its segment empty is refused`() {
+        let empty = ""
+        expectRefused("/users/\(empty)/article")
+        expectRefused("/users/\(empty)")
+        expectRefused("/users/\(empty)?a=b")
+        expectRefused("/users/\(empty)\(empty)")
+        expectRefused("\(empty)")
+        expectRefused("\(empty)/users")
+        expectRefused("/users/\(empty)\(raw: "/x")")
+        expectRefused("/\(empty)/admin")
+        expectRefused("/\(empty)")
+        expectRefused("//\(empty)")
+        expectRefused("///\(empty)")
+        expectRefused("\(empty)//\(empty)/x")
+    }
+
+    @Test(arguments: ["...", "..a", ".well-known", "a.", "%2e%2e%2e", "..%2F", "%2ea", "%2", "%25", "%252", "..;"])
+    func `a segment that only looks like one is not refused`(text: String) {
+        #expect(refusal(.init("/a/\(text)/b")) == nil)
+        #expect(refusal("/a/\(text)/b") == nil)
+    }
+
+    @Test func `the error names the segment and the path, without secrets of the query`() {
+        #expect(refusal("/users/\("..")/x")?.reason.contains("'..'") == true)
+        #expect(refusal("/users/\("..")/x")?.reason.contains("/users/../x") == true)
+        #expect(refusal("/users/\("")/x")?.reason.contains("empty") == true)
+        #expect(refusal("/a/../b?token=s3cret")?.description.contains("s3cret") == false)
+    }
+
+    static let hostile = [
+        "//evil.com", "///evil.com", "////evil.com/x", "https://evil.com", "http://evil.com:1/", "https:evil.com",
+        "https:///evil.com", "\\\\evil.com", "/\\evil.com", "\\/evil.com", "@evil.com", "/@evil.com",
+        "user:pw@evil.com", ":80", ":80/x", ":pw@evil.com", ";@evil.com", ".evil.com", "evil.com", "#@evil.com",
+        "?@evil.com", "%40evil.com", "%2F%2Fevil.com", "\t//evil.com", "\n//evil.com", " //evil.com", "\u{0}//evil.com",
+        "[::1]", "javascript:alert(1)", "file:///etc/passwd", "/;@evil.com", "//@evil.com", "\u{FF0F}\u{FF0F}evil.com",
+        "/\u{301}/evil.com", "@\u{301}evil.com",
+    ]
+    private static let hosts = [
+        "https://good.com", "https://good.com:8443/base", "http://127.0.0.1:8080", "https://good.com/",
+    ]
+
+    @Test(arguments: hosts, hostile)
+    func `whatever a path contains, scheme, host and port are those of the host`(host: String, text: String) throws {
+        let plain = try #require(URL(string: host))
+        for path in ["\(text)" as URLRequest.Path, "/\(text)", .init(text), "\(raw: text)", "/\(raw: text)"] {
+            let request = URLRequest.with(.init(host: host)) { $0.path = path }
+            let url = try #require(request.url)
+            #expect(url.scheme == plain.scheme)
+            #expect(url.host(percentEncoded: true) == plain.host(percentEncoded: true))
+            #expect(url.port == plain.port)
+            #expect(url.user(percentEncoded: true) == nil)
+            #expect(url.fragment == nil)
+        }
+    }
+
+    @Test(arguments: hostile)
+    func `whatever a query contains, scheme, host and port are those of the host`(text: String) throws {
+        let request = URLRequest.with(.init(host: "https://good.com")) { $0.query[text] = text }
+        let url = try #require(request.url)
+        #expect(url.host(percentEncoded: true) == "good.com")
+        #expect(url.user(percentEncoded: true) == nil)
+        #expect(url.fragment == nil)
     }
 }

@@ -11,7 +11,8 @@ import Testing
             ("unreserved", .unreserved, "-._~"), ("path and query", .pathAndQuery, "-._~!$&'()*+,;=:@/?"),
             ("reference", .reference, "-._~!$&'()*+,;=:@/?#"), ("form", .form, "*-._ "),
         ] as [(String, PercentEncoding, String)])
-    func `a set holds exactly what its standard names`(name: String, encoding: PercentEncoding, marks: String) {
+    func `a set contains exactly the characters of its standard`(name: String, encoding: PercentEncoding, marks: String)
+    {
         let expected = Set((Self.letters + marks).utf8)
         #expect(Set((UInt8.min...UInt8.max).filter(encoding.allows)) == expected, "\(name)")
     }
@@ -28,14 +29,13 @@ import Testing
 
     @Test(arguments: [
         ("%41", "%41"), ("%4", "%254"), ("%", "%25"), ("%%41", "%25%41"), ("%4g", "%254g"), ("%g4", "%25g4"),
-        ("%aF", "%aF"),
-        ("a b%20", "a%20b%20"),
+        ("%aF", "%aF"), ("a b%20", "a%20b%20"),
     ])
     func `a valid escape may be kept`(text: String, expected: String) {
         #expect(text.percentEncoded(.pathAndQuery) == expected)
     }
 
-    @Test func `what does not fit is left out, never written past the end`() {
+    @Test func `what does not fit is left out, and nothing is written past the end`() {
         for capacity in 0...20 {
             // A string may have room for more than was asked for.
             var room = 0

@@ -1,48 +1,41 @@
 import Foundation
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 /// Query items: their order and how they are written (RFC 3986 §2.3, §3.4).
 @Suite struct QueryTests {
-    private func text(_ configure: (inout URLRequest.Query) -> Void) -> String {
-        let request = URLRequest.with(.init(host: "https://h.example")) { configure(&$0.query) }
-        return String(request.urlText.dropFirst("https://h.example?".count))
+    private static let host = URLRequest.Config(host: "https://h.example")
+
+    private func text(_ config: URLRequest.Config) -> String {
+        String(URLRequest.with(config).urlText.dropFirst("https://h.example?".count))
     }
 
-    @Test func `items keep the order in which they were set`() {
-        let query = text {
+    private func text(_ configure: (inout URLRequest.Query) -> Void) -> String {
+        text(Self.host.with { configure(&$0.query) })
+    }
+
+    @Test func `items keep their order; setting a name replaces all with that name, at the place of the first`() {
+        let none: Int? = nil
+        let set = text {
             $0["b"] = 1
             $0["a"] = 2
-            $0.append("b", 3)
+            $0["A"] = 3
+            $0.append("b", 4)
         }
-        #expect(query == "b=1&a=2&b=3")
-    }
-
-    @Test func `setting a name replaces all under it in the first's place`() {
-        let query = text {
+        #expect(set == "b=1&a=2&A=3&b=4")
+        let replaced = text {
             $0 = ["a": 1, "b": 2, "a": 3, "c": 4, "a": 5]
             $0["a"] = "x"
         }
-        #expect(query == "a=x&b=2&c=4")
-    }
-
-    @Test func `nil removes all under a name`() {
-        let none: Int? = nil
-        let query = text {
+        #expect(replaced == "a=x&b=2&c=4")
+        let removed = text {
             $0 = ["a": 1, "b": 2, "a": 3, "c": 4, "d": none]
             $0["a"] = nil
             $0["c"] = none
             $0["absent"] = nil
         }
-        #expect(query == "b=2")
-    }
-
-    @Test func `names differ by case`() {
-        let query = text {
-            $0["a"] = 1
-            $0["A"] = 2
-        }
-        #expect(query == "a=1&A=2")
+        #expect(removed == "b=2")
     }
 
     @Test func `a name reads as its first value`() {
@@ -57,7 +50,7 @@ import URLConfig
         ("-._~", "-._~"), ("!$'()*,;:@[]", "%21%24%27%28%29%2A%2C%3B%3A%40%5B%5D"), ("\u{0}\r\n", "%00%0D%0A"),
         ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
     ])
-    func `names and values are encoded but for unreserved characters`(plain: String, encoded: String) {
+    func `names and values are encoded, except for unreserved characters`(plain: String, encoded: String) {
         #expect(text { $0["q"] = plain } == "q=" + encoded)
         #expect(text { $0[plain] = "v" } == encoded + "=v")
         #expect(text { $0[plain] = [plain, plain] } == "\(encoded)=\(encoded)&\(encoded)=\(encoded)")
@@ -81,25 +74,228 @@ import URLConfig
     @Test(arguments: [.repeatedKey, .brackets, .comma] as [URLRequest.Query.ArrayStyle])
     func `an empty list writes nothing`(style: URLRequest.Query.ArrayStyle) {
         let query = text {
+            $0 = ["first": [String](), "a": 1, "ids": [Int](), "z": [2], "last": [Int]()]
             $0.arrayStyle = style
-            $0["first"] = [String]()
-            $0["a"] = 1
-            $0["ids"] = [Int]()
-            $0["z"] = [2]
-            $0["last"] = [Int]()
         }
         #expect(query == (style == .brackets ? "a=1&z%5B%5D=2" : "a=1&z=2"))
     }
 
-    @Test func `another query's items are added after these`() {
+    @Test func `another query's items are added after these, in their order`() {
         let query = text {
             $0["a"] = 1
-            $0.append(contentsOf: ["a": 2, "b": ["x", "y"]])
+            $0.append(contentsOf: ["b": ["x", "y"], "a": 2, "b": 3])
         }
-        #expect(query == "a=1&a=2&b=x&b=y")
+        #expect(query == "a=1&b=x&b=y&a=2&b=3")
     }
 
-    @Test func `a literal keeps its order and its repeated names where it is appended`() {
-        #expect(text { $0.append(contentsOf: ["b": 1, "a": 2, "b": 3]) } == "b=1&a=2&b=3")
+    // Values of all types.
+
+    private enum Sorting: String, QueryValue { case newest, oldest }
+    private enum Level: Int, QueryValue { case high = 3 }
+    private struct Day: RawRepresentable, QueryValue { var rawValue: Date }
+    private struct Ratio: RawRepresentable, QueryValue { var rawValue: Double }
+    private struct Point: QueryValue, CustomStringConvertible { var description: String { "1:2" } }
+
+    private static let values: [(any QueryValue, String)] = [
+        ("x", "x"), ("xyz".dropFirst(), "yz"), (true, "true"), (false, "false"), (-7, "-7"),
+        (UInt64.max, "18446744073709551615"),
+        (Int8.min, "-128"), (UInt8.max, "255"), (Int64.min, "-9223372036854775808"), (1.5, "1.5"), (Float(0.1), "0.1"),
+        (Decimal(string: "1234567890.1234567890123456789") ?? 0, "1234567890.1234567890123456789"),
+        (UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)), "00010203-0405-0607-0809-0A0B0C0D0E0F"),
+        (URL(string: "https://h.example/?a=b") ?? URL(fileURLWithPath: "/"), "https%3A%2F%2Fh.example%2F%3Fa%3Db"),
+        (Sorting.newest, "newest"), (Level.high, "3"), (Point(), "1%3A2"),
+        (Day(rawValue: Date(timeIntervalSince1970: 1)), "1970-01-01T00%3A00%3A01Z"),
+    ]
+
+    @Test(arguments: values.indices)
+    func `a value of any type is written as its text`(index: Int) {
+        let (value, expected) = Self.values[index]
+        #expect(text { $0["q"] = value } == "q=" + expected)
+    }
+
+    private static let infinite: [any QueryValue] = [
+        Double.nan, Double.infinity, -Double.infinity, Float.nan, Float.infinity, Decimal.nan, [1, Double.nan],
+        [[Float.infinity], []], Ratio(rawValue: .nan), [Ratio(rawValue: .infinity)],
+    ]
+
+    @Test(arguments: infinite.indices)
+    func `a number that is not finite is refused by its name, as in JSON`(index: Int) {
+        let value = Self.infinite[index]
+        let config = URLRequest.Config(host: "https://h.example").with { $0.query["size"] = value }
+        for request in [
+            config, config.with { $0.query = ["size": value] }, config.with { $0.query.append("size", value) },
+        ].map({ URLRequest.with($0) }) {
+            #expect(request.refusal.says(.invalidURL, "size"))
+        }
+        let form = URLRequest.with(config) { ($0.method, $0.body, $0.query) = (.post, .form($0.query), [:]) }
+        #expect(form.refusal.says(.invalidRequest, "size"))
+        let strategy = JSONEncoder.NonConformingFloatEncodingStrategy.convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "none")
+        let allowed = URLRequest.with(config) { $0.encoder.nonConformingFloatEncodingStrategy = strategy }
+        #expect(["inf", "-inf", "none"].contains { allowed.urlText.hasSuffix("size=\($0)") }, "\(allowed.urlText)")
+        if (value as? [Double])?.count == 2 { #expect(allowed.urlText.hasSuffix("?size=1.0&size=none")) }
+    }
+
+    @Test func `an array is a list, and arrays in it are flattened`() {
+        let query = text { $0 = ["ids": [1, 2], "sort": [Sorting.oldest, .newest], "deep": [[1, 2], [], [3]]] }
+        #expect(query == "ids=1&ids=2&sort=oldest&sort=newest&deep=1&deep=2&deep=3")
+    }
+
+    @Test func `a raw value is sent, whatever the description says`() {
+        enum Sorting: String, QueryValue, CustomStringConvertible {
+            case newest
+            var description: String { "Newest first" }
+        }
+        #expect(text { $0["sort"] = Sorting.newest } == "sort=newest")
+    }
+
+    // Models and dates are encoded when the request is built.
+
+    private struct Filter: Encodable {
+        var text = "a b"
+        var flag = true
+        var one = 1
+        var zero = 0
+        var gone: String?
+        var tags = ["x", "y"]
+        var none: [Int] = []
+        var when = Date(timeIntervalSince1970: 1)
+        var pageSize = 5
+    }
+
+    private struct Box<Value: Encodable & Sendable>: Encodable { var v: Value }
+
+    private let second = Date(timeIntervalSince1970: 1)
+
+    private func config(_ model: some Encodable & Sendable) -> URLRequest.Config {
+        Self.host.with { $0.query = URLRequest.Query(model) }
+    }
+
+    private func text(_ model: some Encodable & Sendable) -> String { text(config(model)) }
+
+    @Test func `properties are sorted, nil is left out, a bool is no number, an array is a list`() {
+        #expect(
+            text(Filter())
+                == "flag=true&one=1&pageSize=5&tags=x&tags=y&text=a%20b&when=1970-01-01T00%3A00%3A01Z&zero=0")
+    }
+
+    @Test func `the configuration's encoder is used, whenever it is set`() {
+        let query = text(
+            config(Filter()).with {
+                $0.encoder.dateEncodingStrategy = .secondsSince1970
+                $0.encoder.keyEncodingStrategy = .convertToSnakeCase
+            })
+        #expect(query == "flag=true&one=1&page_size=5&tags=x&tags=y&text=a%20b&when=1&zero=0")
+        #expect(text(Box(v: Data([0xFB, 0xFF]))) == "v=%2B%2F8%3D")
+    }
+
+    @Test func `models, dates and items keep their order`() {
+        let query = text(
+            Self.host.with {
+                $0.encoder.keyEncodingStrategy = .convertToSnakeCase
+                $0.query["sinceThen"] = second
+                $0.query["a"] = 1
+                $0.query.append(contentsOf: ["bB": 2])
+                $0.query.append(contentsOf: URLRequest.Query(Box(v: second)))
+                $0.query.append(contentsOf: Box(v: 3))
+                $0.query.append("z", [second, second])
+                $0.query["a"] = "x"
+            })
+        let date = "1970-01-01T00%3A00%3A01Z"
+        #expect(query == "sinceThen=\(date)&a=x&bB=2&v=\(date)&v=3&z=\(date)&z=\(date)")
+    }
+
+    @Test func `a date is written by the encoder's strategy and read as ISO 8601`() {
+        var config = Self.host.with {
+            $0.query["since"] = second
+            $0.query["list"] = [second, second]
+            $0.query.arrayStyle = .brackets
+        }
+        #expect(config.query["since"] == "1970-01-01T00:00:01Z")
+        config.encoder.dateEncodingStrategy = .millisecondsSince1970
+        #expect(text(config) == "since=1000&list%5B%5D=1000&list%5B%5D=1000")
+        config.encoder.dateEncodingStrategy = .formatted(
+            {
+                let formatter = DateFormatter()
+                formatter.locale = Locale(identifier: "en_US_POSIX")
+                formatter.timeZone = TimeZone(secondsFromGMT: 0)
+                formatter.dateFormat = "dd.MM.yyyy"
+                return formatter
+            }())
+        config.query["list"] = nil
+        #expect(text(config) == "since=01.01.1970")
+        config.query["since"] = nil
+        #expect(URLRequest.with(config).urlText == "https://h.example")
+    }
+
+    @Test func `dates in ISO 8601 leave the encoder and the dates of bodies as they are`() {
+        let encoder = JSONEncoder()
+        var config = config(Box(v: second))
+        config.encoder = encoder
+        config.method = .post
+        config.bodyModel = [second]
+        let request = URLRequest.with(config)
+        #expect(request.urlText == "https://h.example?v=1970-01-01T00%3A00%3A01Z")
+        #expect(request.bodyText == "[-978307199]")
+        guard case .deferredToDate = encoder.dateEncodingStrategy else {
+            Issue.record("The encoder changed.")
+            return
+        }
+    }
+
+    @Test func `a form is encoded likewise`() {
+        let request = URLRequest.with(Self.host) {
+            $0.method = .post
+            $0.encoder.keyEncodingStrategy = .convertToSnakeCase
+            var form: URLRequest.Query = ["grant_type": "a b", "at": second]
+            form.append(contentsOf: Filter())
+            $0.body = .form(form)
+        }
+        let date = "1970-01-01T00%3A00%3A01Z"
+        #expect(
+            request.bodyText
+                == "grant_type=a+b&at=\(date)&flag=true&one=1&page_size=5&tags=x&tags=y&text=a+b&when=\(date)&zero=0")
+    }
+
+    @Test func `numbers keep their digits`() throws {
+        #expect(text(Box(v: UInt64.max)) == "v=18446744073709551615")
+        #expect(text(Box(v: Int64.min)) == "v=-9223372036854775808")
+        #expect(text(Box(v: 9_007_199_254_740_993)) == "v=9007199254740993")
+        #expect(text(Box(v: 0.1)) == "v=0.1")
+        #expect(text(Box(v: 0.1 + 0.2)) == "v=0.30000000000000004")
+        let decimal = try #require(Decimal(string: "1234567890.1234567890123456789"))
+        #expect(text(Box(v: decimal)) == "v=1234567890.1234567890123456789")
+    }
+
+    @Test(arguments: [1e200, -1.5e300, 1e-200, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 5e20])
+    func `a number of any magnitude is written so that it reads back the same`(number: Double) throws {
+        let written = try #require(text(Box(v: number)).dropFirst("v=".count).removingPercentEncoding)
+        #expect(Double(written) == number)
+    }
+
+    @Test func `an element that is nil is left out of its list`() {
+        #expect(text(Box(v: [1, nil, 3])) == "v=1&v=3")
+        #expect(text(["b": "2", "a": "1"]) == "a=1&b=2")
+    }
+
+    @Test func `a nested object is refused by its name, and anything but an object of values is refused, too`() {
+        let error = config(Box(v: Box(v: "s3cret"))).refusal
+        #expect(error?.code == .invalidURL)
+        #expect(error?.reason.hasPrefix("query cannot be filled from Box<Box<String>>: ") == true)
+        #expect(error?.reason.contains("v: only text") == true, "\(error?.reason ?? "")")
+        #expect(error?.reason.contains("s3cret") == false)
+        #expect(config(Box(v: [["a"]])).refusal?.code == .invalidURL)
+        #expect(config([1, 2]).refusal?.code == .invalidURL)
+        #expect(config("text").refusal?.code == .invalidURL)
+        #expect(config(Box(v: Double.infinity)).refusal?.code == .invalidURL)
+        #expect(Self.host.with { $0.query.append(contentsOf: Box(v: Box(v: 1))) }.refusal?.code == .invalidURL)
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
+    func `no date crashes`(seconds: Double) {
+        let date = Date(timeIntervalSince1970: seconds)
+        #expect(text(Self.host.with { $0.query["d"] = date }).hasPrefix("d="))
+        #expect(text(Box(v: date)).hasPrefix("v="))
+        #expect(URLRequest.with(Self.host) { $0.path = "/\(date)" }.urlText.hasPrefix("https://h.example/"))
     }
 }

@@ -2,18 +2,12 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Bodies from members, and whole bodies.
+/// Bodies from members, whole bodies and forms, and bodies that cannot be sent.
 @Suite struct RequestBodyTests {
     private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
 
     private func request(_ configure: (inout URLRequest.Config) -> Void) -> URLRequest {
         URLRequest.with(config, configure)
-    }
-
-    @Test func `without a body there is neither content nor content type`() {
-        let request = request { _ in }
-        #expect(request.httpBody == nil)
-        #expect(request.field("Content-Type") == nil)
     }
 
     @Test func `members make a JSON object, sorted by name`() {
@@ -34,15 +28,15 @@ import URLConfig
         }
         #expect(request.bodyText == #"{"b":2}"#)
         let none: String? = nil
-        let empty = URLRequest.with(config) {
+        let empty = self.request {
             $0.body["a"] = 1
             $0.body["a"] = none
             $0.body["absent"] = nil
         }
-        #expect(empty.httpBody == nil)
+        #expect(empty.httpBody == nil && empty.field("Content-Type") == nil)
     }
 
-    @Test func `a member set again is replaced, and reads as what was set`() {
+    @Test func `setting a member again replaces it, and reading returns what was set`() {
         var body = RequestBody()
         body["a"] = 1
         body["a"] = "x"
@@ -56,13 +50,15 @@ import URLConfig
         #expect(request { $0.body = body }.bodyText == #"{"a":"x"}"#)
     }
 
-    @Test func `a dictionary literal is a JSON object without its nils`() {
+    @Test func `a dictionary literal is a JSON object without its nils; if all are nil, there is no body`() {
         let (none, name) = (Int?.none, Optional("n"))
         let body = request { $0.body = ["a": 1, "b": "x", "c": none, "d": nil, "e": .null, "f": name] }.bodyText
         #expect(body == #"{"a":1,"b":"x","e":null,"f":"n"}"#)
         #expect(request { $0.body = ["a": .null, "b": nil] }.bodyText == #"{"a":null}"#)
         #expect(request { $0.body = ["a": 1, "a": 2] }.bodyText == #"{"a":2}"#)
         #expect(request { $0.body = [:] }.bodyText == "{}")
+        #expect(request { $0.body = ["c": none] }.httpBody == nil)
+        #expect(request { $0.body = .json(none) }.httpBody == nil)
     }
 
     private struct Article: Encodable { var pageTitle = "t" }
@@ -82,7 +78,7 @@ import URLConfig
         #expect(literal.bodyText == #"{"a":1,"b":["x",null]}"#)
     }
 
-    @Test func `the body's model reads as what was set, and nil removes the body`() {
+    @Test func `reading the body's model returns what was set, and nil removes the body`() {
         let request = request {
             $0.bodyModel = Article()
             #expect($0.bodyModel is Article)
@@ -130,23 +126,13 @@ import URLConfig
         #expect(request.allHTTPHeaderFields == ["Content-Encoding": "x"])
     }
 
-    @Test(
-        arguments: [
-            .json(1), .text("x"), .data(Data()), .form(["a": 1]), ["a": 1],
-        ] as [RequestBody])
+    @Test(arguments: [.json(1), .text("x"), .data(Data()), .form(["a": 1]), ["a": 1]] as [RequestBody])
     func `a content type of the caller's own is never overwritten`(body: RequestBody) {
         let request = request {
             $0.headers[.contentType] = "application/vnd.api+json"
             $0.body = body
         }
         #expect(request.field("Content-Type") == "application/vnd.api+json")
-    }
-
-    @Test func `a literal of nothing but nil is no body, and neither is a model that is nil`() {
-        let email: String? = nil
-        #expect(request { $0.body = ["email": email] }.httpBody == nil)
-        #expect(request { $0.body = .json(email) }.httpBody == nil)
-        #expect(request { $0.body = [:] }.bodyText == "{}")
     }
 
     @Test func `a body that changes the encoder changes no other request`() {
@@ -166,5 +152,102 @@ import URLConfig
         dump(body, to: &text)
         dump(TypedRequest<String>.with(config) { $0.query["token"] = "s3cret" }, to: &text)
         #expect(!"\(text) \(body) \(RequestBody.json(["password": "s3cret"]))".contains("s3cret"))
+    }
+
+    // Forms.
+
+    /// WHATWG URL §5.2: ASCII letters, digits, `*`, `-`, `.` and `_` stay, a space becomes a plus, the rest is encoded.
+    @Test(arguments: [
+        ("a b", "a+b"), ("a+b", "a%2Bb"), ("*-._", "*-._"), ("~", "%7E"), ("a&b=c", "a%26b%3Dc"), ("\u{E9}", "%C3%A9"),
+        ("\u{1F600}", "%F0%9F%98%80"), ("\r\n", "%0D%0A"), ("100%", "100%25"), ("%20", "%2520"),
+        ("!'()", "%21%27%28%29"), ("", ""), ("/?#[]@:$,;", "%2F%3F%23%5B%5D%40%3A%24%2C%3B"), ("\u{0}", "%00"),
+        ("\"<>\\^`{|}", "%22%3C%3E%5C%5E%60%7B%7C%7D"),
+    ])
+    func `a form is encoded as WHATWG URL says`(plain: String, encoded: String) {
+        #expect(form(["k": plain]).bodyText == "k=" + encoded)
+        var items = URLRequest.Query()
+        items.append(plain, "v")
+        #expect(form(items).bodyText == encoded + "=v")
+    }
+
+    private func form(_ items: URLRequest.Query) -> URLRequest { request { $0.body = .form(items) } }
+
+    @Test func `items of a form keep their order, and lists their style`() {
+        var items: URLRequest.Query = ["b": 1, "a": [1, 2]]
+        items.arrayStyle = .brackets
+        #expect(form(items).bodyText == "b=1&a%5B%5D=1&a%5B%5D=2")
+        #expect(form([:]).bodyText == "")
+    }
+
+    // Bodies that cannot be sent.
+
+    private func refusal(_ configure: (inout URLRequest.Config) -> Void) -> RequestError? {
+        config.with(configure).refusal
+    }
+
+    @Test(arguments: [.get, .head, .trace] as [HTTPRequest.Method])
+    func `a body is refused for a method that has none`(method: HTTPRequest.Method) {
+        for body in [["a": 1], .json(1), .text(""), .data(Data()), .form([:])] as [RequestBody] {
+            let error = refusal { ($0.method, $0.body) = (method, body) }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.reason.contains(method.rawValue) == true && error?.reason.contains(".post") == true)
+        }
+        #expect(refusal { $0.method = method } == nil)
+    }
+
+    @Test(arguments: [.post, .put, .patch, .delete, .options] as [HTTPRequest.Method])
+    func `any other method may have a body`(method: HTTPRequest.Method) {
+        let request = request { ($0.method, $0.body) = (method, ["a": 1]) }
+        #expect(request.httpMethod == method.rawValue)
+        #expect(request.bodyText == #"{"a":1}"#)
+    }
+
+    private struct Broken: Error {}
+
+    private struct Unencodable: Encodable {
+        func encode(to encoder: any Encoder) throws { throw Broken() }
+    }
+
+    @Test func `the error of an encoding is the underlying error`() {
+        #expect(refusal { $0.body = .json(Unencodable()) }?.underlyingError is Broken)
+        #expect(refusal { $0.body["a"] = Unencodable() }?.underlyingError is Broken)
+        #expect(refusal { $0.bodyModel = Unencodable() }?.code == .invalidRequest)
+        #expect(refusal { $0.body = RequestBody { _, _ in throw Broken() } }?.underlyingError is Broken)
+    }
+
+    @Test(arguments: [Double.infinity, -.infinity, .nan])
+    func `a number that JSON cannot express is refused by its name`(number: Double) {
+        let error = refusal {
+            $0.body["fine"] = 1
+            $0.body["ratio"] = number
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.underlyingError is EncodingError)
+        #expect(error?.reason.hasPrefix("body: ratio") == true, "\(error?.reason ?? "")")
+    }
+
+    @Test func `a member set on a whole body is refused`() {
+        for whole in [.json(1), .text("x"), .form(["a": 1])] as [RequestBody] {
+            let error = refusal {
+                $0.body = whole
+                $0.body["title"] = 1
+            }
+            #expect(error.says(.invalidRequest, "'title'"))
+        }
+    }
+
+    @Test func `a whole body replaces members, and a conflict`() {
+        #expect(
+            refusal {
+                $0.body["a"] = 1
+                $0.body = .text("x")
+                $0.body["b"] = 1
+                $0.body = .json(1)
+            } == nil)
+    }
+
+    @Test func `a form from a model that does not fit is refused`() {
+        let error = refusal { $0.body = .form(URLRequest.Query([[1]])) }
+        #expect(error?.code == .invalidRequest)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 /// Presets and the native fields.
 @Suite struct URLRequestConfigTests {
@@ -27,7 +28,7 @@ import URLConfig
         #expect(URLRequest.with(preset).allHTTPHeaderFields == all)
     }
 
-    @Test func `a preset stays as it is whatever is made of it`() {
+    @Test func `a preset is not changed by what is made of it`() {
         let admin = Self.api.with {
             $0.query["as"] = "admin"
             $0.headers[.accept] = "text/html"
@@ -37,12 +38,10 @@ import URLConfig
             $0.method = .delete
         }
         #expect(request.urlText == "https://h.example/v2/a?k=1&as=admin")
-        #expect(request.field("Accept") == "text/html")
-        #expect(request.httpMethod == "DELETE")
+        #expect(request.field("Accept") == "text/html" && request.httpMethod == "DELETE")
         let plain = URLRequest.with(Self.api) { _ in }
         #expect(plain.urlText == "https://h.example/v2?k=1")
-        #expect(plain.field("Accept") == "application/json")
-        #expect(plain.httpMethod == "GET")
+        #expect(plain.field("Accept") == "application/json" && plain.httpMethod == "GET")
     }
 
     private struct Failure: Error {}
@@ -53,17 +52,12 @@ import URLConfig
         #expect(throws: Failure.self) { _ = try URLRequest.Config(host: "") { _ in throw Failure() } }
     }
 
-    @Test func `a configuration for a host has nothing but the host`() {
+    @Test func `a configuration for a host sets only the host; all else is as in a new request`() throws {
         let config = URLRequest.Config(host: "https://h.example")
         #expect(config.headers.isEmpty && config.authorization == nil)
         #expect(config.method == .get && config.path == "" && config.timeout == nil && config.modify == nil)
         let request = URLRequest.with(config) { _ in }
-        #expect(request.allHTTPHeaderFields ?? [:] == [:])
-        #expect(request.httpBody == nil)
-    }
-
-    @Test func `what is not set is as URLRequest has it`() throws {
-        let request = URLRequest.with(.init(host: "https://h.example")) { _ in }
+        #expect(request.allHTTPHeaderFields ?? [:] == [:] && request.httpBody == nil)
         let plain = URLRequest(url: try #require(URL(string: "https://h.example")))
         #expect(request.cachePolicy == plain.cachePolicy)
         #expect(request.timeoutInterval == plain.timeoutInterval)
@@ -109,8 +103,7 @@ import URLConfig
                 $0.body["a"] = ["z": 1, "y": [true, nil]]
             }
         }
-        #expect((0..<50).allSatisfy { _ in make() == make() })
-        #expect((0..<50).allSatisfy { _ in make().httpBody == make().httpBody })
+        #expect((0..<50).allSatisfy { _ in make() == make() && make().httpBody == make().httpBody })
     }
 
     @Test func `changing the encoder changes it for one configuration only`() {
@@ -119,8 +112,148 @@ import URLConfig
         let snake = plain.with { $0.encoder.keyEncodingStrategy = .convertToSnakeCase }
         let pretty = snake.with { $0.encoder.outputFormatting = .prettyPrinted }
         let bodies = [plain, snake, pretty].map { preset in
-            URLRequest.with(preset) { $0.bodyModel = Model() }.httpBody.map { String(decoding: $0, as: UTF8.self) }
+            URLRequest.with(preset) { $0.bodyModel = Model() }.bodyText
         }
         #expect(bodies == [#"{"myKey":1}"#, #"{"my_key":1}"#, "{\n  \"my_key\" : 1\n}"])
+    }
+
+    // Requests that cannot be built: nothing traps, nothing is sent, and every copy has the reason.
+
+    private static func bad(_ configure: (inout URLRequest.Config) -> Void = { _ in }) -> URLRequest.Config {
+        .init(host: "https://h.example", configure)
+    }
+
+    private static let inputs: [(String, URLRequest.Config, RequestError.Code)] = [
+        ("host", bad { $0.host = "" }, .invalidURL),
+        ("scheme", bad { $0.host = "ftp://h.example" }, .invalidURL),
+        ("hostile host", bad { $0.host = "https://\u{0}\n%zz\u{1F600}[" }, .invalidURL),
+        ("path", bad { $0.path = "/a/\("..")" }, .invalidURL),
+        ("empty value", bad { $0.path = "/a/\("")/b" }, .invalidURL),
+        ("query", bad { $0.query = URLRequest.Query([[1]]) }, .invalidURL),
+        ("field", bad { $0.headers[.contentLength] = "1" }, .invalidRequest),
+        ("token", bad { $0.authorization = .bearer("a\nb") }, .invalidRequest),
+        ("own credentials", bad { $0.authorization = Authorization { _ in throw Failure() } }, .invalidRequest),
+        ("body of a GET", bad { $0.body["a"] = 1 }, .invalidRequest),
+        ("number", bad { $0.body["a"] = Double.nan }, .invalidRequest),
+        ("own body", bad { $0.body = RequestBody { _, _ in throw Failure() } }, .invalidRequest),
+    ]
+
+    @Test(arguments: inputs.indices)
+    func `bad input gives a request that keeps the reason`(index: Int) throws {
+        let (name, config, code) = Self.inputs[index]
+        let thrown = try #require(config.refusal, "\(name)")
+        let request = URLRequest.with(config) { _ in }
+        let refusal = try #require(request.refusal, "\(name)")
+        #expect(thrown.code == code && refusal.code == code)
+        #expect(refusal.reason == thrown.reason && !thrown.reason.isEmpty)
+        #expect(refusal.description == thrown.description)
+    }
+
+    @Test func `the refusal survives copies and changes`() throws {
+        let request = URLRequest.with(Self.bad { $0.path = "/a/\("..")/\u{E9} '?#&" }) { $0.method = .post }
+        var copy = request
+        copy.setValue("a/b", forHTTPHeaderField: "Accept")
+        copy.httpBody = Data("x".utf8)
+        for copy in [copy, (request as NSURLRequest) as URLRequest] {
+            #expect(copy.refusal?.reason == request.refusal?.reason)
+            #expect(copy.httpMethod == "POST")
+        }
+    }
+
+    @Test func `no other request has a refusal`() throws {
+        #expect(URLRequest.with(.init(host: "https://h.example")) { _ in }.refusal == nil)
+        let urls = ["https://h.example", "file:///a", "data:,a", "unsendable:a", "a/b"]
+        for url in urls { #expect(URLRequest(url: try #require(URL(string: url))).refusal == nil) }
+    }
+
+    @Test(arguments: inputs.indices)
+    func `a plain session refuses it as an unsupported URL`(index: Int) async throws {
+        let request = URLRequest.with(Self.inputs[index].1) { _ in }
+        await expectError(.unsupportedURL) { try await URLSession.shared.data(for: request) }
+    }
+
+    @Test func `a refusal shows no secret of the body or the credentials`() {
+        let config = Self.bad {
+            $0.authorization = .bearer("s3cret")
+            $0.body["password"] = "s3cret"
+            $0.query["token"] = "s3cret"
+        }
+        #expect(config.refusal?.description.contains("s3cret") == false)
+        #expect(URLRequest.with(config) { _ in }.urlText.contains("s3cret") == false)
+    }
+
+    @Test func `a hostile reason does not break the carrying URL`() throws {
+        let name = "a?b#c&d=%zz/\u{0}\r\n\u{1F600}'\""
+        let config = Self.bad {
+            $0.body = .text("x")
+            $0.body[name] = 1
+        }
+        let refusal = try #require(URLRequest.with(config) { _ in }.refusal)
+        #expect(refusal.reason.contains(name))
+        #expect(!refusal.description.contains("\u{0}"))
+    }
+
+    // Time limits of any length.
+
+    private func seconds(_ configure: (inout URLRequest.Config) -> Void) -> TimeInterval {
+        URLRequest.with(.init(host: "https://h.example"), configure).timeoutInterval
+    }
+
+    @Test(
+        arguments: [
+            (.seconds(30), 30), (.milliseconds(250), 0.25), (nil, 60), (.nanoseconds(1), 1e-9),
+            (Duration(secondsComponent: 0, attosecondsComponent: 1), 1e-18),
+        ] as [(Duration?, TimeInterval)])
+    func `a time limit, also one in seconds, is that of the request; without one it is a minute`(
+        timeout: Duration?, expected: TimeInterval
+    ) {
+        #expect(seconds { $0.timeout = timeout } == expected)
+        #expect(seconds { $0.timeoutInterval = timeout.map { _ in expected } } == expected)
+    }
+
+    private func expectRefusal(_ configure: (inout URLRequest.Config) -> Void) {
+        let config = URLRequest.Config(host: "https://h.example").with(configure)
+        let error = expectThrown(.invalidRequest) { try config.request() }
+        #expect(error?.reason.contains("s; set more than zero") == true)
+        #expect(URLRequest.with(config).url?.scheme == "unsendable-request")
+    }
+
+    @Test func `a time limit that is not a number of more than zero is refused`() {
+        for timeout in [.zero, .seconds(-1), .seconds(Int64.min), .nanoseconds(-1)] as [Duration] {
+            #expect(timeout.timeoutInterval == nil)
+            expectRefusal { $0.timeout = timeout }
+        }
+        let seconds: [TimeInterval] = [
+            0, -0.0, -1, .nan, -.infinity, -.nan, .leastNonzeroMagnitude, -.greatestFiniteMagnitude,
+        ]
+        for interval in seconds { expectRefusal { $0.timeoutInterval = interval } }
+        for interval in seconds where !(interval > 0) { #expect(Duration(timeoutInterval: interval) == nil) }
+    }
+
+    @Test(arguments: [0.001, 0.5, 1, 86_400, 1e9] as [TimeInterval])
+    func `seconds that become a duration and then seconds again are the same`(seconds: TimeInterval) throws {
+        let duration = try #require(Duration(timeoutInterval: seconds))
+        #expect(abs((duration.timeoutInterval ?? 0) - seconds) <= seconds * 1e-12)
+    }
+
+    @Test func `a very long time limit is finite and safe for the system`() {
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999)
+        for timeout in [.seconds(Int64.max), longest] { #expect(seconds { $0.timeout = timeout } == 1e9) }
+        for interval in [.infinity, .greatestFiniteMagnitude, 1e30, 1e10] as [TimeInterval] {
+            #expect(seconds { $0.timeoutInterval = interval } == 1e9)
+        }
+    }
+
+    @Test func `each of the two fields returns what was set by the other`() {
+        var config = URLRequest.Config(host: "https://h.example")
+        #expect(config.timeoutInterval == nil)
+        config.timeout = .milliseconds(1500)
+        #expect(config.timeoutInterval == 1.5)
+        config.timeoutInterval = 2
+        #expect(config.timeout == .seconds(2))
+        config.timeoutInterval = .nan
+        #expect(config.timeout == .zero)
+        config.timeout = .seconds(Int64.max)
+        #expect(config.timeoutInterval?.isFinite == true)
     }
 }

@@ -51,21 +51,17 @@ final class Keychain: Sendable {
 @Suite(.silentByDefault) struct AccountTests {
     /// Serves tokens that are valid for two requests each; the second one cannot be refreshed.
     private func serving(_ body: () async throws -> Void) async throws -> [String] {
-        let journal = Journal()
-        let uses = Locked(0)
+        let (asked, uses) = (Recorder<String>(), Recorder<String>())
         try await Loopback.serving { request in
             let credentials = request.headers[.authorization] ?? "nobody"
-            await journal.note("\(request.method.rawValue) \(request.path) \(credentials)")
+            asked.note("\(request.method.rawValue) \(request.path) \(credentials)")
             switch request.path {
             case "/v1/session": return .json(#"{"access_token":"1"}"#)
             case "/v1/session/refresh":
                 let refused = String(decoding: try await request.bodyData, as: UTF8.self)
                 return refused == #"{"token":"1"}"# ? .json(#"{"access_token":"2"}"#) : .status(.forbidden)
             default:
-                let count = uses.withLock {
-                    $0 += 1
-                    return $0
-                }
+                let count = uses.note(request.path)
                 let isGood = credentials == (count <= 2 ? "Bearer 1" : "Bearer 2") && count <= 5
                 return isGood ? .json(#"{"id":7,"title":"Foxes"}"#) : .status(.unauthorized)
             }
@@ -74,7 +70,7 @@ final class Keychain: Sendable {
                 try await URLSession.Config.withHosts([NotesService.host: .notes]) { try await body() }
             }
         }
-        return await journal.entries
+        return asked.entries
     }
 
     @Test func `tokens that expire`() async throws {

@@ -19,16 +19,16 @@ enum NotesServer {
 
     /// Serves at ``NotesService/host`` while `body` runs, and expects these requests and findings.
     static func serving(_ body: () async throws -> Findings) async throws {
-        let journal = Journal()
+        let requests = Recorder<String>()
         try await Loopback.serving { request in
             let content = String(decoding: try await request.bodyData, as: UTF8.self)
-            let answer = answer(to: request, content)
+            let response = response(to: request, content)
             let asked = [
                 request.method.rawValue, request.target.rawValue, request.headers[.authorization],
                 request.headers[.contentType], request.headers[HTTPHeader("X-Editor")], content,
             ].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
-            await journal.note("\(asked) -> \(answer.statusCode.code)")
-            return answer
+            requests.note("\(asked) -> \(response.statusCode.code)")
+            return response
         } _: { server in
             let findings = try await NotesService.$host.withValue(server.host + "/v1") {
                 try await URLSession.Config.withHosts([NotesService.host: .notes]) { try await body() }
@@ -38,10 +38,10 @@ enum NotesServer {
             #expect(findings.missing == nil)
             #expect(findings.error == ServiceError(code: "untitled", message: "A note needs a title."))
         }
-        #expect(await journal.entries == conversation)
+        #expect(requests.entries == conversation)
     }
 
-    private static func answer(to request: Loopback.Request, _ content: String) -> Loopback.Response {
+    private static func response(to request: Loopback.Request, _ content: String) -> Loopback.Response {
         guard request.headers[HTTPHeader("X-App-Key")] == "5f2c" else {
             return .json(#"{"code":"key","message":"The app key is wrong."}"#, status: .forbidden)
         }

@@ -1,10 +1,11 @@
+import FlyingFox
 import Testing
 
 @testable import URLConfig
 
 @Suite struct DataResponseDecodeTests {
     @Test(arguments: [204, 205])
-    func `no content is no value, if there need not be one`(status: Int) throws {
+    func `no content is nil, if the value may be nil`(status: Int) throws {
         let response = DataResponseTests.response([], status: .init(integerLiteral: status))
         let value = try response.decode([Int]?.self)
         #expect(value == nil)
@@ -19,8 +20,8 @@ import Testing
         var age: Int
     }
 
-    private func response(_ text: String) -> DataResponse {
-        DataResponseTests.response(text.utf8, contentType: "application/json")
+    private func response(_ text: String, _ status: Int = 200) -> DataResponse {
+        DataResponseTests.response(text.utf8, contentType: "application/json", status: .init(integerLiteral: status))
     }
 
     @Test func `any decoder fits`() throws {
@@ -39,7 +40,7 @@ import Testing
 
     /// A response in snake_case, with a decoder for it.
     private func snake(
-        _ text: String, status: HTTPResponse.Status = .ok, _ contentType: String = "application/json"
+        _ text: String, status: Status = .ok, _ contentType: String = "application/json"
     ) -> DataResponse {
         var response = DataResponseTests.response(text.utf8, contentType: contentType, status: status)
         let decoder = JSONDecoder()
@@ -56,7 +57,7 @@ import Testing
         var errorCode: Int
     }
 
-    @Test func `the decoder of the call reads models, errors and problems, whoever asks for them`() async throws {
+    @Test func `the decoder of the call reads models, errors and problems, in every function`() async throws {
         let ann = Account(userName: "Ann")
         let success = snake(#"{"user_name":"Ann"}"#)
         var failure = snake(#"{"error_code":7}"#, status: .conflict)
@@ -94,6 +95,16 @@ import Testing
         problem.headerFields[.contentType] = "application/problem+json"
         let thrown = #expect(throws: Problem.self) { try problem.validated(orThrow: Problem.self, decoder: snake) }
         #expect(thrown?["owner"] == Account(userName: "Ann"))
+        var failure = response(#"{"error_code":7}"#, 409)
+        failure.decoder = JSONDecoder()
+        #expect(throws: RequestError.self) { try failure.decode(Account.self, orThrow: Refusal.self) }
+        for decode in [
+            { _ = try failure.decode(Account.self, orThrow: Refusal.self, decoder: snake) },
+            { try failure.validated(orThrow: Refusal.self, decoder: snake) },
+        ] as [() throws -> Void] {
+            #expect(throws: Refusal(errorCode: 7)) { try decode() }
+        }
+        #expect(try success.decode(Account.self, orThrow: Refusal.self, decoder: snake) == Account(userName: "Ann"))
     }
 
     @Test func `a failure does not quote a secret`() {
@@ -113,30 +124,21 @@ import Testing
             enum Number: String, Decodable { case none }
             var ssn: Number
         }
-        try await Loopback.serving { _ in
-            .json(#"{"ssn":"078-05-1120"}"#)
-        } _: { server in
-            let response = try await server.get {
-                $0.redaction = .standard.adding("ssn")
-            }
-            let error = #expect(throws: RequestError.self) { try response.decode(Person.self) }
-            #expect(!"\(error as Any)".contains("078"))
+        let response = try await Loopback.get(.json(#"{"ssn":"078-05-1120"}"#)) {
+            $0.redaction = .standard.adding("ssn")
         }
+        let error = expectThrown(.decoding) { try response.decode(Person.self) }
+        #expect(!"\(error as Any)".contains("078"))
     }
 
     @Test(arguments: [
         (#"{"users":[{"email":"a","age":1},{"email":"b","age":"x"}]}"#, "users[1].age"),
-        (#"{"users":[{"email":"a"}]}"#, "users[0].age"),
-        (#"{"users":[{"email":null,"age":1}]}"#, "users[0].email"),
-        (#"{}"#, "users"),
-        (#"["#, "JSON"),
-        ("", ""),
-        ("<html>", "JSON"),
+        (#"{"users":[{"email":"a"}]}"#, "users[0].age"), (#"{"users":[{"email":null,"age":1}]}"#, "users[0].email"),
+        (#"{}"#, "users"), (#"["#, "JSON"), ("", ""), ("<html>", "JSON"),
     ])
     func `a decoding failure names request, status, type and coding path`(json: String, path: String) {
         struct Users: Decodable { var users: [User] }
-        let error = #expect(throws: RequestError.self) { try response(json).decode(Users.self) }
-        #expect(error?.code == .decoding)
+        let error = expectThrown(.decoding) { try response(json).decode(Users.self) }
         #expect(error?.response?.data == Data(json.utf8))
         #expect(error?.underlyingError is DecodingError)
         let text = "\(error as Any)"
@@ -146,7 +148,7 @@ import Testing
         #expect(!text.contains("t0psecret"))
     }
 
-    @Test func `a decoder that a call changes is its own`() throws {
+    @Test func `a decoder that a call changes is changed for this call only`() throws {
         struct Page: Decodable, Equatable { var pageTitle: String }
         let response = response(#"{"page_title":"t"}"#)
         let page = try response.decode(Page.self) {
@@ -154,5 +156,120 @@ import Testing
         }
         #expect(page == Page(pageTitle: "t"))
         #expect(throws: RequestError.self) { try response.decode(Page.self) }
+    }
+
+    // The error of an API instead of the model.
+
+    private struct Name: Decodable, Equatable { var name: String }
+
+    private struct APIError: Decodable, Error, Equatable {
+        var code: String
+    }
+
+    /// An error that takes the response.
+    private struct Limited: Decodable, ResponseError {
+        let code: String
+        private(set) var response: DataResponse?
+
+        private enum CodingKeys: CodingKey { case code }
+
+        mutating func take(from response: DataResponse) { self.response = response }
+    }
+
+    @Test(arguments: [200, 201, 299])
+    func `on success the model is decoded`(status: Int) throws {
+        let response = response(#"{"name": "Ann", "code": "no error"}"#, status)
+        let user: Name = try response.decode(orThrow: APIError.self)
+        #expect(user == Name(name: "Ann"))
+        #expect(try response.decode(Name.self, orThrow: APIError.self) == user)
+        #expect(try response.validated(orThrow: APIError.self).data == response.data)
+    }
+
+    @Test func `on success a content that is no model is a decoding failure`() {
+        expectThrown(.decoding) {
+            try response(#"{"code": "no model"}"#, 200).decode(Name.self, orThrow: APIError.self)
+        }
+    }
+
+    @Test(arguments: [199, 300, 304, 400, 404, 500, 599])
+    func `on any other status the API's own error is thrown`(status: Int) {
+        let response = response(#"{"name": "Ann", "code": "out of stock"}"#, status)
+        #expect(throws: APIError(code: "out of stock")) { try response.decode(Name.self, orThrow: APIError.self) }
+        #expect(throws: APIError(code: "out of stock")) { try response.validated(orThrow: APIError.self) }
+    }
+
+    @Test(arguments: ["", "<html>blocked</html>", #"{"message": "other"}"#, #"{"code": 7, "token": "S3cretS3"}"#])
+    func `content that is not such an error gives an unacceptable status, with all that is known`(text: String) {
+        let response = response(text, 502)
+        let error = expectThrown(.unacceptableStatus) { try response.decode(Name.self, orThrow: APIError.self) }
+        #expect(error?.response?.data == Data(text.utf8))
+        #expect(error?.underlyingError is DecodingError)
+        for part in ["answered 502: that status is not", "APIError", "\(text.utf8.count) B of application/json"] {
+            #expect("\(error as Any)".contains(part), "\(part) is missing from: \(error as Any)")
+        }
+        #expect(!"\(error as Any)".contains("S3cret"))
+    }
+
+    @Test(arguments: ["decode", "validated", "validator", "reader"])
+    func `an error that asks for it takes the response, whoever throws it`(how: String) async throws {
+        try await Loopback.serving { _ in
+            .json(#"{"code": "slow down", "response": 1}"#, status: .tooManyRequests).with(["Retry-After": "7"])
+        } _: { server in
+            let request = server.request()
+            let error = await #expect(throws: Limited.self) {
+                switch how {
+                case "reader":
+                    let typed = TypedRequest<Name>(request, reader: .json.orThrow(Limited.self))
+                    _ = try await server.session.value(for: typed) { $0.logger = nil }
+                case "validator":
+                    try await server.response(for: request) { $0.validators = [.orThrow(Limited.self)] }
+                default:
+                    let response = try await server.response(for: request)
+                    if how == "decode" { _ = try response.decode(Name.self, orThrow: Limited.self) }
+                    try response.validated(orThrow: Limited.self)
+                }
+            }
+            #expect(error?.code == "slow down")
+            #expect(error?.response?.status == .tooManyRequests)
+            #expect(error?.response?.retryAfter == .seconds(7))
+            #expect(error?.response?.data.isEmpty == false)
+            #expect(error?.response?.attempts.count == 1)
+        }
+    }
+
+    @Test func `problem details are such an error, other content is not`() {
+        let problem = DataResponseTests.response("{}".utf8, contentType: "application/problem+json", status: .conflict)
+        let thrown = #expect(throws: Problem.self) { try problem.validated(orThrow: Problem.self) }
+        #expect(thrown?.status == .conflict)
+        #expect(throws: RequestError.self) { try response("{}", 409).validated(orThrow: Problem.self) }
+    }
+
+    @Test func `problem details are JSON for every decoder`() throws {
+        let content = #"{"title": "No", "owner": "Ann"}"#.utf8
+        var response = DataResponseTests.response(content, contentType: "application/problem+json", status: .conflict)
+        response.decoder = PropertyListDecoder()
+        let thrown = #expect(throws: Problem.self) { try response.validated(orThrow: Problem.self) }
+        #expect(thrown?.title == "No")
+        let problem = try response.decode(Problem.self, decoder: JSONDecoder())
+        #expect(problem["owner"] == "Ann")
+        #expect(try response.decode(Problem.self).title == "No")
+    }
+
+    @Test func `the validator throws it from the call`() async throws {
+        try await Loopback.serving { request in
+            switch request.path {
+            case "/none": .json(#"{"code": "out of stock"}"#, status: .conflict)
+            case "/page": .status(.badGateway, "<html>")
+            default: .json(#"{"name": "Ann"}"#)
+            }
+        } _: { server in
+            func user(_ path: URLRequest.Path) async throws -> Name {
+                try await server.get(path) { $0.validators = [.orThrow(APIError.self)] }.decode()
+            }
+            let ann = try await user("/ann")
+            #expect(ann == Name(name: "Ann"))
+            await #expect(throws: APIError(code: "out of stock")) { try await user("/none") }
+            await expectError(.unacceptableStatus) { try await user("/page") }
+        }
     }
 }

@@ -1,9 +1,10 @@
+import FlyingFox
 import Testing
 import URLConfig
 
 @Suite struct DataResponseTests {
     static func response(
-        _ data: some Sequence<UInt8>, contentType: String? = nil, status: HTTPResponse.Status = .ok
+        _ data: some Sequence<UInt8>, contentType: String? = nil, status: Status = .ok
     ) -> DataResponse {
         var fields = HTTPFields()
         fields[.contentType] = contentType
@@ -17,8 +18,7 @@ import URLConfig
     @Test(
         arguments: [
             ("plain UTF-8: ä€😀", [UInt8]("plain UTF-8: ä€😀".utf8), nil),
-            ("ä", [0xE4], "text/plain; charset=ISO-8859-1"),
-            ("€", [0x80], "text/html; charset=\"windows-1252\""),
+            ("ä", [0xE4], "text/plain; charset=ISO-8859-1"), ("€", [0x80], "text/html; charset=\"windows-1252\""),
             ("\u{201C}\u{81}", [0x93, 0x81], "text/plain; charset=windows-1252"),
             ("ä", [0xC3, 0xA4], "text/plain; charset=utf-8"),
             ("Aä", [0x41, 0x00, 0xE4, 0x00], "text/plain; charset=utf-16le"),
@@ -36,39 +36,12 @@ import URLConfig
 
     @Test(
         arguments: [
-            ([0xC3], nil), ([0xC3, 0x28], "text/plain; charset=utf-8"),
-            ([0x41], "text/plain; charset=klingon"),
+            ([0xC3], nil), ([0xC3, 0x28], "text/plain; charset=utf-8"), ([0x41], "text/plain; charset=klingon"),
         ] as [([UInt8], String?)])
-    func `what is no text says so`(bytes: [UInt8], contentType: String?) {
+    func `an invalid text is an error with the response`(bytes: [UInt8], contentType: String?) {
         let response = Self.response(bytes, contentType: contentType)
-        let error = #expect(throws: RequestError.self) { try response.text() }
-        #expect(error?.code == .decoding)
+        let error = expectThrown(.decoding) { try response.text() }
         #expect(error?.response?.data == Data(bytes))
-    }
-
-    @Test func `status checks chain`() throws {
-        let response = Self.response("{}".utf8, contentType: "application/json", status: .notFound)
-        #expect(!response.isSuccess)
-        #expect(response.status.kind == .clientError)
-        #expect(try response.validated(status: [404]).validated(contentType: .json).decode([String: Int].self) == [:])
-        let error = #expect(throws: RequestError.self) { try response.validated() }
-        #expect(error?.code == .unacceptableStatus)
-        #expect(error?.response?.status == .notFound)
-        #expect(error?.response?.data == Data("{}".utf8))
-    }
-
-    @Test(
-        arguments: [
-            ("application/json", "application/json; charset=utf-8", true),
-            ("application/json; charset=utf-8", "application/json;charset=UTF-8", true),
-            ("application/json; charset=utf-8", "application/json", false),
-            ("application/json", "application/problem+json", false),
-            ("text/*", "text/html", true),
-            ("image/*", "text/html", false),
-            ("Application/JSON", "application/json", true),
-        ] as [(MediaType, String, Bool)])
-    func `content types match with and without parameters`(type: MediaType, found: String, matches: Bool) {
-        #expect(Self.response([], contentType: found).hasContentType(type) == matches)
     }
 
     @Test func `a body is shown without secrets, the text is as it was`() throws {
@@ -79,4 +52,108 @@ import URLConfig
         #expect(try response.text() == json)
         #expect(Self.response([0, 1], contentType: "image/png").bodyString == "<2 bytes image/png>")
     }
+
+    @Test(
+        arguments: [
+            ([404], true), ([.ok, .notFound], true), ([Status(code: 404, reasonPhrase: "Away")], true),
+            ([200, 405], false), ([], false),
+        ] as [(Set<Status>, Bool)])
+    func `one of the statuses is accepted`(statuses: Set<Status>, isAccepted: Bool) {
+        let response = Self.response([], status: .notFound)
+        if isAccepted {
+            #expect(throws: Never.self) { try response.validated(status: statuses) }
+        } else {
+            expectThrown(.unacceptableStatus) { try response.validated(status: statuses) }
+        }
+    }
+
+    @Test func `checks chain, and refuse with the whole response`() throws {
+        let response = Self.response("{}".utf8, contentType: "application/json", status: .notFound)
+        #expect(!response.isSuccess && response.status.kind == .clientError)
+        #expect(try response.validated(status: [404]).validated(contentType: .json).decode([String: Int].self) == [:])
+        let status = expectThrown(.unacceptableStatus) { try response.validated() }
+        let type = expectThrown(.unacceptableContentType) { try response.validated(contentType: .html) }
+        for error in [status, type] {
+            #expect(error?.response?.status == .notFound)
+            #expect(error?.response?.data == Data("{}".utf8))
+        }
+        #expect(type?.reason == "content type is application/json, expected text/html")
+        #expect(response.hasContentType(.json) && !response.hasContentType(.html))
+    }
+
+    // The errors of a response.
+
+    @Test func `an error reads like a sentence, without secrets`() {
+        let response = Self.response("gone".utf8, status: .gone)
+        let error = #expect(throws: RequestError.self) { try response.validated() }
+        let text = "\(error as Any)"
+        #expect(text.contains("unacceptableStatus"))
+        #expect(text.contains("GET https://api.example.com/users?token=***"))
+        #expect(text.contains(" answered 410: that status is not accepted here; the content says “gone”"))
+        #expect(error?.localizedDescription == "that status is not accepted here; the content says “gone”")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"code":"missing","message":"No such note"}"#, "; the content says “No such note”"),
+            (#"{"a":1}"#, ""), ("", ""), ("{", ""), ("gone", "; the content says “gone”"),
+            ("password=s3cret", "; the content says “password=***”"),
+            (#"{"message":"password=s3cret"}"#, "; the content says “password=***”"),
+            ("<html><title>Not Found</title>", "; the content is an HTML page titled “Not Found”"),
+            ("<html>", "; the content is an HTML page"), ("<a/>", ""), ("\u{1}\u{2}", ""),
+            (String(repeating: "a", count: 1025), ""),
+        ])
+    func `the error shows what a refused response says`(content: String, words: String) {
+        let response = Self.response(content.utf8, status: .notFound)
+        let error = #expect(throws: RequestError.self) { try response.validated() }
+        #expect(error?.reason == "that status is not accepted here" + words)
+        #expect("\(error as Any)".contains("answered 404: that status"))
+    }
+
+    @Test func `a refused response is read in its own character set`() {
+        let response = Self.response(
+            [0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1", status: .notFound)
+        let error = #expect(throws: RequestError.self) { try response.validated() }
+        #expect(error?.reason.hasSuffix("the content says “Zoë”") == true)
+    }
+
+    @Test func `a header field of any length is cut`() {
+        let long = String(repeating: "x", count: 10_000)
+        let type = expectThrown(.unacceptableContentType) {
+            try Self.response([], contentType: long).validated(contentType: .json)
+        }
+        let charset = expectThrown(.decoding) {
+            try Self.response([0xFF], contentType: "text/plain; charset=\(long)").text()
+        }
+        for error in [type, charset] { #expect("\(error as Any)".utf8.count < 300) }
+    }
+
+    @Test func `the errors of a response hide what the call hides`() async throws {
+        try await Loopback.serving(.status(.notFound, "[]")) { server in
+            let request = server.request { $0.query["ssn"] = "t0psecret" }
+            let response = try await server.response(for: request) { $0.redaction = .standard.adding("ssn") }
+            #expect("\(response)".hasPrefix("404 GET http://127.0.0.1:"))
+            #expect("\(response)".hasSuffix("?ssn=***, 2 B of text/plain"))
+            #expect(!String(reflecting: response).contains("t0psecret"))
+            for error in [
+                expectThrown(.unacceptableStatus) { try response.validated() },
+                expectThrown(.decoding) { try response.decode(Int.self) },
+            ] {
+                #expect("\(error as Any)".contains("ssn=***"))
+                #expect(!String(reflecting: error).contains("t0psecret"))
+            }
+        }
+    }
+
+    @Test func `an app adds its own codes`() {
+        let error = RequestError(
+            .maintenance, reason: "closed until noon", response: Self.response([]))
+        #expect(error.code == .maintenance)
+        #expect(error.request?.url?.host() == "api.example.com")
+        #expect("\(error)".contains("closed until noon"))
+    }
+}
+
+extension RequestError.Code {
+    fileprivate static let maintenance = Self(rawValue: "maintenance")
 }

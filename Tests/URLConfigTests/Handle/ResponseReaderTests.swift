@@ -33,8 +33,7 @@ import Testing
             #expect(throws: Never.self, "\(name)") { try read(response(status)) }
         }
         for status in [HTTPResponse.Status.switchingProtocols, .notModified, .notFound, .internalServerError, 999] {
-            let error = #expect(throws: RequestError.self, "\(name)") { try read(response(status)) }
-            #expect(error?.code == .unacceptableStatus)
+            let error = expectThrown(.unacceptableStatus, "\(name)") { try read(response(status)) }
             #expect(error?.response?.status == status)
             #expect(error?.response?.data == Data("7".utf8))
         }
@@ -44,8 +43,7 @@ import Testing
         let exists = ResponseReader(status: [200, 404]) { $0.status == .ok }
         #expect(try exists.read(response(.ok)))
         #expect(try !exists.read(response(.notFound)))
-        let error = #expect(throws: RequestError.self) { try exists.read(response(.created)) }
-        #expect(error?.code == .unacceptableStatus)
+        expectThrown(.unacceptableStatus) { try exists.read(response(.created)) }
     }
 
     @Test func `a status may stand for a value`() throws {
@@ -61,24 +59,74 @@ import Testing
         ResponseReader<Int?>.json.orThrow(APIError.self).or(nil, for: .notFound),
         ResponseReader<Int?>.json.or(nil, for: .notFound).orThrow(APIError.self),
     ])
-    func `a refused status throws the API's own error, but for what stands for a value`(
+    func `a refused status throws the API's own error, unless the status stands for a value`(
         reader: ResponseReader<Int?>
     ) throws {
         #expect(try reader.read(response(.ok)) == 7)
         #expect(try reader.read(response(.notFound, Self.refusal)) == nil)
         #expect(throws: APIError(message: "no such user")) { try reader.read(response(.forbidden, Self.refusal)) }
-        let undecoded = #expect(throws: RequestError.self) { try reader.read(response(.forbidden, "<html>")) }
-        #expect(undecoded?.code == .unacceptableStatus)
+        let undecoded = expectThrown(.unacceptableStatus) { try reader.read(response(.forbidden, "<html>")) }
         #expect(undecoded?.underlyingError is DecodingError)
-        let unread = #expect(throws: RequestError.self) { try reader.read(response(.ok, Self.refusal)) }
-        #expect(unread?.code == .decoding)
+        expectThrown(.decoding) { try reader.read(response(.ok, Self.refusal)) }
     }
 
     @Test func `a 2xx that is not accepted stays unacceptable`() throws {
         let reader = ResponseReader(status: [201]) { _ in }.orThrow(APIError.self)
-        let error = #expect(throws: RequestError.self) { try reader.read(response(.ok)) }
-        #expect(error?.code == .unacceptableStatus)
+        expectThrown(.unacceptableStatus) { try reader.read(response(.ok)) }
         #expect(throws: APIError(message: "no such user")) { try reader.read(response(.conflict, Self.refusal)) }
         try reader.read(response(.created))
+    }
+
+    // The readers of the library.
+
+    private struct Dog: Codable, Equatable, Sendable {
+        var coatColor: String
+    }
+
+    private static let rex = Dog(coatColor: "red")
+
+    @Test func `a model is read as JSON, and by an app's own reader with any decoder`() throws {
+        let json = response(.ok, #"{"coat_color":"red"}"#)
+        expectThrown(.decoding) { try ResponseReader<Dog>.json.read(json) }
+        let list = DataResponseTests.response(try PropertyListEncoder().encode(Self.rex))
+        let reader = ResponseReader<Dog> { try $0.decode(decoder: PropertyListDecoder()) }
+        #expect(try reader.read(list) == Self.rex)
+    }
+
+    @Test func `the decoder is the default at the time when the response is read`() async {
+        await #expect(processExitsWith: .success) {
+            let reader = ResponseReader<[String: Int]>.json
+            DataResponse.Config.defaultDecoder = PropertyListDecoder()
+            let data = try PropertyListEncoder().encode(["a": 1])
+            let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }
+            #expect(try reader.read(DataResponse(request: request, data: data)) == ["a": 1])
+        }
+    }
+
+    @Test func `a JSON text stays as it is, unless JSON is asked for`() throws {
+        let json = response(.ok, #""Rex""#)
+        #expect(try ResponseReader<String>.automatic.read(json) == #""Rex""#)
+        #expect(try ResponseReader<String>.json.read(json) == "Rex")
+    }
+
+    @Test func `an optional text or data is read as one that is not`() throws {
+        let json = response(.ok, #""aGVsbG8=""#)
+        #expect(try ResponseReader<String?>.automatic.read(json) == #""aGVsbG8=""#)
+        #expect(try ResponseReader<Data?>.automatic.read(json) == json.data)
+        #expect(try ResponseReader<Data?>.automatic.or(nil, for: .ok).read(json) == nil)
+        #expect(try ResponseReader<Int?>.automatic.read(response(.ok, "null")) == nil)
+    }
+
+    @Test func `bytes are read as they are, and text in the character set of the response`() throws {
+        let bytes: [UInt8] = [0, 0xFF, 0x22]
+        #expect(try ResponseReader<Data>.automatic.read(DataResponseTests.response(bytes)) == Data(bytes))
+        #expect(try ResponseReader.data.read(DataResponseTests.response(bytes)) == Data(bytes))
+        let latin = DataResponseTests.response([0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1")
+        #expect(try ResponseReader.text.read(latin) == "Zoë")
+    }
+
+    @Test(arguments: ["", "{}", "<html>"])
+    func `a content that is not read is no error`(text: String) throws {
+        try ResponseReader.none.read(response(.ok, text))
     }
 }

@@ -41,16 +41,14 @@ import Testing
     @Test(arguments: [
         #"{"token":"s3cret"#, #"{"token":"s3cret\"#, #"{"token":["s3cret","s3"#, #"{"token":{"a":{"b":"s3cret"}"#,
         #"{"a":1,"token": s3cret}"#, #"{"token":"s3cret"}{"token":"s3cret"}"#,
-        "{\"token\":\"s3cret\"}\n{\"token\":\"s3cret\"}",
-        #"data: {"token":"s3cret"}"#, #"callback({"token":"s3cret"});"#, #"}]}{"token":"s3cret"}"#,
-        #""token":"s3cret""#,
+        "{\"token\":\"s3cret\"}\n{\"token\":\"s3cret\"}", #"data: {"token":"s3cret"}"#,
+        #"callback({"token":"s3cret"});"#, #"}]}{"token":"s3cret"}"#, #""token":"s3cret""#,
         #"{"token":'s3cret s3cret'}"#, #"{"token":Bearer s3cret, "a":1}"#, #"{"token":/* x */ "s3cret"}"#,
-        #"{"token": "s3cret" "#,
-        #"{"token":[[[["s3cret"#, "\u{FEFF}{\"token\":\"s3cret\"}", #"{"\u00zz token":"s3cret"}"#, #"{"token""#,
-        #"{"token":"#, "{\"a\":\"an odd quote\n\"token\":\"s3cret\"}",
+        #"{"token": "s3cret" "#, #"{"token":[[[["s3cret"#, "\u{FEFF}{\"token\":\"s3cret\"}",
+        #"{"\u00zz token":"s3cret"}"#, #"{"token""#, #"{"token":"#, "{\"a\":\"an odd quote\n\"token\":\"s3cret\"}",
         "{\"token\":\"s3\u{0}cret\"}", "{\"token\":\u{301}s3cret}", #"{"to\uD83D\uDE00ken":"s3cret"}"#,
     ])
-    func `a secret stays hidden in what is no valid JSON`(text: String) {
+    func `a secret stays hidden in invalid JSON`(text: String) {
         #expect(!masked(text).contains("s3"), "\(masked(text))")
         #expect(!pretty(text).contains("s3"), "\(pretty(text))")
     }
@@ -80,9 +78,8 @@ import Testing
         .timeLimit(.minutes(5)),
         arguments: [
             ("[", ""), ("{\"a\":", ""), ("{\"token\":[", ""), ("[", "]"), (" ", ""), ("\"", ""), ("\\", ""),
-            ("{} ", ""),
-            ("\"\\u", ""),
-            ("]", ""), (",", ""), ("\"a\" ", ""), ("{\"token\":", ""), ("{ ", ""), ("\n", "x"),
+            ("{} ", ""), ("\"\\u", ""), ("]", ""), (",", ""), ("\"a\" ", ""), ("{\"token\":", ""), ("{ ", ""),
+            ("\n", "x"),
         ])
     func `hostile text takes time and room in proportion to its length`(piece: String, end: String) {
         // Linear time takes less than a second, quadratic time takes minutes.

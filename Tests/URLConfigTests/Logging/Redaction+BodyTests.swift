@@ -31,7 +31,7 @@ import Testing
         (#"{"a":"?token=s3cret"#, #"{"a":"?token=***"#),
     ])
     func `a secret within a string is hidden`(json: String, masked: String) {
-        #expect(String(decoding: Redaction.standard.sentBody(Data(json.utf8), .json), as: UTF8.self) == masked)
+        #expect(String(decoding: sent(Data(json.utf8), .json), as: UTF8.self) == masked)
         #expect(!shown(json, .json).contains("s3cret"))
         #expect(Redaction.none.body(Data(json.utf8), .json).contains("s3cret"))
     }
@@ -41,7 +41,7 @@ import Testing
         #"{"a=b":"c@d","":"="}"#,
     ])
     func `strings without a secret stay as they are written`(json: String) {
-        #expect(Redaction.standard.sentBody(Data(json.utf8), .json) == Data(json.utf8))
+        #expect(sent(Data(json.utf8), .json) == Data(json.utf8))
         #expect(shown(json, .json).filter { !" \n".contains($0) } == json.filter { !" \n".contains($0) })
     }
 
@@ -70,11 +70,11 @@ import Testing
             (Data("<a/>".utf8), "application/atom+xml", "<a/>"), (Data("x: 1".utf8), "application/yaml", "x: 1"),
             (Data("text".utf8), nil, "text"),
         ] as [(Data, MediaType?, String)])
-    func `what is no text is summed up`(data: Data, type: MediaType?, expected: String) {
+    func `a body that is not text is summarized`(data: Data, type: MediaType?, expected: String) {
         #expect(Redaction.standard.body(data, type) == expected)
     }
 
-    @Test func `a multipart body is summed up, not shown`() {
+    @Test func `a multipart body is summarized, not shown`() {
         #expect(shown("--b\r\n\r\ns3cret", "multipart/form-data; boundary=b") == "<13 bytes multipart/form-data>")
     }
 
@@ -83,42 +83,41 @@ import Testing
         #expect(shown("{\"a\":\"\u{1B}\"}", .json) == "{\n  \"a\" : \"\\u{1b}\"\n}")
     }
 
-    @Test func `JSON is laid out under its names, or none`() {
+    @Test func `a body is laid out as JSON if its content type says so, or without one`() {
         #expect(shown(#"[1,{"token":2}]"#, .text) == #"[1,{"token":"***"}]"#)
         for type in [.json, "application/problem+json", nil] as [MediaType?] {
             #expect(shown(#" [1,{"token":2}]"#, type) == "[\n  1,\n  {\n    \"token\" : \"***\"\n  }\n]")
         }
     }
 
-    private func multipart(_ parts: String...) -> Data {
+    private func multipart(_ parts: [String]) -> Data {
         Data((parts.map { "--b\r\n\($0)\r\n" } + ["--b--\r\n"]).joined().utf8)
     }
 
+    private func sent(_ body: Data, _ type: MediaType = "multipart/form-data; boundary=b") -> Data {
+        Redaction.standard.sentBody(body, type)
+    }
+
     @Test func `hidden fields of a multipart body are masked`() {
-        let body = multipart(
-            "Content-Disposition: form-data; name=\"title\"\r\n\r\nt",
-            "Content-Disposition: form-data; name=\"password\"\r\n\r\ns3cret\r\ns3cret",
-            "content-disposition: form-data; filename=\"x\"; NAME=\"api_key\"\r\n\r\ns3cret",
-            "Content-Disposition: form-data; name=token\r\n\r\ns3cret",
-            "Content-Disposition: form-data; name=\"file\"; filename=\"token\"\r\n\r\nf")
-        let expected = multipart(
-            "Content-Disposition: form-data; name=\"title\"\r\n\r\nt",
-            "Content-Disposition: form-data; name=\"password\"\r\n\r\n***",
-            "content-disposition: form-data; filename=\"x\"; NAME=\"api_key\"\r\n\r\n***",
-            "Content-Disposition: form-data; name=token\r\n\r\n***",
-            "Content-Disposition: form-data; name=\"file\"; filename=\"token\"\r\n\r\nf")
-        let shown = Redaction.standard.sentBody(body, "multipart/form-data; boundary=b")
-        #expect(String(decoding: shown, as: UTF8.self) == String(decoding: expected, as: UTF8.self))
+        let parts = [
+            ("Content-Disposition: form-data; name=\"title\"", "t", "t"),
+            ("Content-Disposition: form-data; name=\"password\"", "s3cret\r\ns3cret", "***"),
+            ("content-disposition: form-data; filename=\"x\"; NAME=\"api_key\"", "s3cret", "***"),
+            ("Content-Disposition: form-data; name=token", "s3cret", "***"),
+            ("Content-Disposition: form-data; name=\"file\"; filename=\"token\"", "f", "f"),
+        ]
+        let body = multipart(parts.map { "\($0.0)\r\n\r\n\($0.1)" })
+        let expected = multipart(parts.map { "\($0.0)\r\n\r\n\($0.2)" })
+        #expect(String(decoding: sent(body), as: UTF8.self) == String(decoding: expected, as: UTF8.self))
         #expect(Redaction.none.sentBody(body, "multipart/form-data; boundary=b") == body)
     }
 
     @Test func `a JSON part of a multipart body is masked too, and bytes stay`() {
         let json = "Content-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json\r\n\r\n"
-        let body = multipart(json + #"{"a" : 1, "token" : "s3cret"}"#)
-        let shown = Redaction.standard.sentBody(body, "multipart/form-data; boundary=b")
-        #expect(shown == multipart(json + #"{"a" : 1, "token" : "***"}"#))
+        let body = multipart([json + #"{"a" : 1, "token" : "s3cret"}"#])
+        #expect(sent(body) == multipart([json + #"{"a" : 1, "token" : "***"}"#]))
         let bytes = Data("--b\r\n\r\n".utf8) + Data(0...255) + Data("\r\n--b--\r\n".utf8)
-        #expect(Redaction.standard.sentBody(bytes, "multipart/form-data; boundary=b") == bytes)
+        #expect(sent(bytes) == bytes)
     }
 
     @Test(arguments: ["name=\"a\"\r\nContent-Type: application/json; charset=utf-16le", "name=a; Charset=\"UTF-16LE\""])
@@ -126,28 +125,24 @@ import Testing
         let start = Data("--b\r\nContent-Disposition: form-data; \(header)\r\n\r\n".utf8)
         let end = Data("\r\n--b\r\nContent-Type: text/plain; charset=UTF-8\r\n\r\na\r\n--b--".utf8)
         let json = try #require(#"{"token":"s3cret"}"#.data(using: .utf16LittleEndian))
-        let shown = Redaction.standard.sentBody(start + json + end, "multipart/form-data; boundary=b")
-        #expect(shown == start + Data("***".utf8) + end)
+        #expect(sent(start + json + end) == start + Data("***".utf8) + end)
     }
 
     @Test func `a text that is not UTF-8 is masked too, and bytes stay`() {
         let latin = Data("user=".utf8) + [0xE9] + Data("&password=".utf8) + [0xE9, 0x73]
-        #expect(Redaction.standard.sentBody(latin, .form) == Data("user=".utf8) + [0xE9] + Data("&password=***".utf8))
+        #expect(sent(latin, .form) == Data("user=".utf8) + [0xE9] + Data("&password=***".utf8))
         let json = Data(#"{"a":""#.utf8) + [0xE9] + Data(#"","token":"s"}"#.utf8)
-        #expect(
-            Redaction.standard.sentBody(json, .json) == Data(#"{"a":""#.utf8) + [0xE9] + Data(#"","token":"***"}"#.utf8)
-        )
+        #expect(sent(json, .json) == Data(#"{"a":""#.utf8) + [0xE9] + Data(#"","token":"***"}"#.utf8))
         let image = Data(#""token":"s""#.utf8) + [0xFF]
-        #expect(Redaction.standard.sentBody(image, .png) == image)
+        #expect(sent(image, .png) == image)
     }
 
     @Test func `a text in the character set that is named is masked too`() throws {
         let json = try #require(#"{"a":1,"token":"s3cret"}"#.data(using: .utf16LittleEndian))
-        let shown = Redaction.standard.sentBody(json, "application/json; charset=utf-16le")
-        #expect(shown == Data(#"{"a":1,"token":"***"}"#.utf8))
+        #expect(sent(json, "application/json; charset=utf-16le") == Data(#"{"a":1,"token":"***"}"#.utf8))
         let plain = try #require(#"{"a":"\u{E9}"}"#.data(using: .utf16LittleEndian))
-        #expect(Redaction.standard.sentBody(plain, "application/json; charset=utf-16le") == plain)
+        #expect(sent(plain, "application/json; charset=utf-16le") == plain)
         let marked = Data([0xEF, 0xBB, 0xBF]) + Data(#"{"a":1}"#.utf8)
-        #expect(Redaction.standard.sentBody(marked, "application/json; charset=utf-8") == marked)
+        #expect(sent(marked, "application/json; charset=utf-8") == marked)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
+@Suite(.inTime) struct CancellationTests {
     enum Step: CaseIterable {
         case authorize
         case server
@@ -15,28 +15,30 @@ import Testing
         case fallback
     }
 
-    @Test func `cancelled before it starts`() async throws {
-        let session = URLSession(configuration: .ofTests)
-        defer { session.finishTasksAndInvalidate() }
+    @Test func `before it starts, which the log tells from a failed transport`() async throws {
+        let (logger, log) = Logger.recording()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1")))
+            return try await URLSession.shared.response(for: .with(.init(host: "http://127.0.0.1:1"))) {
+                $0.logger = logger
+            }
         }
         await #expect(throws: CancellationError.self) { try await task.valueInTime }
+        #expect(log.entries.map(\.level) == [.debug])
+        #expect(log.text.contains("cancelled"))
     }
 
     @Test(arguments: Step.allCases)
-    func `cancelled within a step`(step: Step) async throws {
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+    func `within a step`(step: Step) async throws {
+        let entered = OneShot<Void>()
         /// Waits for the end of the task, if this is the tested step.
         @Sendable func pass(_ current: Step) async throws {
             guard current == step else { return }
-            signal.yield()
+            entered.resolve(.success(()))
             try await Task.sleep(for: .seconds(600))
         }
         try await Loopback.serving { _ in
-            if step == .server { signal.yield() }
-            if step == .server { try await Task.sleep(for: .seconds(600)) }
+            try await pass(.server)
             return step == .reauthorize || step == .onUnauthorized ? .status(.unauthorized) : .json("{}")
         } _: { server in
             let task = Task {
@@ -56,14 +58,14 @@ import Testing
                     }
                 }
             }
-            for await _ in entered { break }
+            try await entered.value()
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
     }
 
     @Test(arguments: [[], [ResponseValidator { _ in }]])
-    func `cancelled when the answer is there, in a closure of its own`(validators: [ResponseValidator]) async throws {
+    func `by a closure of the call, when the response has arrived`(validators: [ResponseValidator]) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let task = Task {
                 try await server.get {
@@ -78,66 +80,29 @@ import Testing
         }
     }
 
+    /// The number of yields is random, because the request may have arrived or not, and both must end in the same way.
     @Test(arguments: [FaultServer.Fault.hangBeforeHead, .hangAfterHead, .hangInBody])
-    func `cancelled while the answer comes`(fault: FaultServer.Fault) async throws {
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
+    func `while the response arrives`(fault: FaultServer.Fault) async throws {
+        var random = SeededGenerator.ofThisRun()
+        let entered = OneShot<Void>()
         let telling = FaultServer.Fault { connection in
-            // The request may have arrived or not. Both cases must end in the same way.
-            signal.yield()
+            entered.resolve(.success(()))
             try fault.run(connection)
         }
         try await FaultServer.serving(telling) { server in
-            let task = Task {
-                try await server.get {
-                    $0.retry = .standard
-                }
-            }
-            for await _ in entered { break }
-            for _ in 0..<Int.random(in: 0...500) { await Task.yield() }
+            let task = Task { try await server.get { $0.retry = .standard } }
+            try await entered.value()
+            for _ in 0..<Int.random(in: 0...500, using: &random) { await Task.yield() }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
-    }
-
-    @Test func `cancelled while it waits to try again`() async throws {
-        let clock = TestClock()
-        try await FaultServer.serving(.statusLine("HTTP/1.1 503 Busy")) { server in
-            let task = Task {
-                try await server.get {
-                    $0.retry = .standard
-                    $0.retry.isBudgeted = false
-                    $0.clock = clock
-                }
-            }
-            await clock.waitForSleepers()
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test func `cancelling is told from a transport failure in the log`() async throws {
-        let (logger, log) = Logger.recording()
-        let session = URLSession(configuration: .ofTests)
-        defer { session.finishTasksAndInvalidate() }
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await session.response(for: URLRequest.with(.init(host: "http://127.0.0.1:1"))) {
-                $0.logger = logger
-            }
-        }
-        _ = await task.result
-        #expect(log.entries.map(\.level) == [.debug])
-        #expect(log.text.contains("cancelled"))
     }
 }
 
 private struct Passing: Authenticator {
     let pass: @Sendable (CancellationTests.Step) async throws -> Void
 
-    func authorize(_ request: inout URLRequest) async throws {
-        try await pass(.authorize)
-    }
+    func authorize(_ request: inout URLRequest) async throws { try await pass(.authorize) }
 
     func reauthorize(after response: DataResponse) async throws -> Bool {
         try await pass(.reauthorize)

@@ -3,90 +3,82 @@ import Testing
 
 @testable import URLConfig
 
-/// The time for a whole call, measured by a clock that the test moves.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct DeadlineTests {
-    /// Serves a 503 with a `Retry-After` in seconds; `body` also receives the number of requests.
-    private func servingBusy(
-        retryAfter seconds: Int, _ body: (Loopback, _ served: () -> Int) async throws -> Void
-    ) async throws {
-        let served = Locked(0)
-        try await Loopback.serving { _ in
-            served.withLock { $0 += 1 }
-            return .init(
-                statusCode: .serviceUnavailable, headers: HTTPHeaders([HTTPHeader("Retry-After"): "\(seconds)"]))
-        } _: { server in
-            try await body(server) { served.withLock { $0 } }
+/// The time for a whole call, mostly measured by a clock that the test moves.
+@Suite(.serialized, .inTime) struct DeadlineTests {
+    private struct Refused: Error {}
+
+    /// A call with a deadline of five seconds by a clock of the test.
+    private func call(
+        _ server: Loopback, _ clock: any Clock<Duration>,
+        _ configure: @escaping @Sendable (inout URLSession.Config) -> Void = { _ in }
+    ) -> Task<DataResponse, any Error> {
+        Task {
+            try await server.get {
+                $0.clock = clock
+                $0.deadline = .seconds(5)
+                configure(&$0)
+            }
         }
     }
 
-    @Test func `a wait that is longer than what is left ends the call at once, with the answer`() async throws {
+    /// Moves the clock to this time and expects that the call ends then, and not a millisecond earlier.
+    private func expectEnd(
+        of call: Task<DataResponse, any Error>, _ clock: TestClock, after time: Duration = .seconds(5),
+        sleepers: Int = 1, sourceLocation: SourceLocation = #_sourceLocation
+    ) async -> RequestError? {
+        await clock.waitForSleepers(sleepers)
+        clock.advance(by: time - .milliseconds(1))
+        #expect(clock.sleepers == sleepers, sourceLocation: sourceLocation)
+        clock.advance(by: .milliseconds(1))
+        return await expectError(.deadlineExceeded, sourceLocation: sourceLocation) { try await call.valueInTime }
+    }
+
+    /// A 503 with a `Retry-After` in seconds.
+    private func busy(_ seconds: Int) -> Loopback.Response {
+        .status(.serviceUnavailable).with(["Retry-After": "\(seconds)"])
+    }
+
+    @Test func `a wait that is longer than what is left ends the call at once, with the response`() async throws {
         let clock = TestClock()
-        try await servingBusy(retryAfter: 5) { server, served in
-            let response = try await server.get {
-                $0.clock = clock
-                $0.deadline = .seconds(5)
-                $0.retry = .atOnce()
-            }
+        try await Loopback.serving(busy(5)) { server in
+            let response = try await call(server, clock) { $0.retry = .atOnce() }.valueInTime
             #expect(response.status == .serviceUnavailable)
             #expect(response.attempts.count == 1)
-            #expect(served() == 1)
+            #expect(server.requests.count == 1)
         }
         #expect(!clock.asked.contains { $0 != .seconds(5) })
     }
 
     @Test func `it ends a wait for another attempt, which is not made`() async throws {
         let clock = TestClock()
-        try await servingBusy(retryAfter: 4) { server, served in
-            let call = Task {
-                try await server.get {
-                    // The delay would end before the deadline, but its sleeper wakes up too late.
-                    $0.clock = Late(clock) { $0 == .seconds(4) }
-                    $0.deadline = .seconds(5)
-                    $0.retry = .atOnce()
-                }
-            }
-            await clock.waitForSleepers(2)
-            clock.advance(by: .milliseconds(4999))
-            #expect(clock.sleepers == 2)
-            clock.advance(by: .milliseconds(1))
-            let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
-            #expect(error?.code == .deadlineExceeded)
+        try await Loopback.serving(busy(4)) { server in
+            // The delay would end before the deadline, but its sleeper wakes up too late.
+            let call = call(server, Late(clock) { $0 == .seconds(4) }) { $0.retry = .atOnce() }
+            let error = await expectEnd(of: call, clock, sleepers: 2)
             #expect(error?.attempts.map(\.description) == ["503 after 0 ms, waiting 4.0 s: Retry-After"])
             // The delay is cancelled.
             try await waitUntil { clock.sleepers == 0 }
-            #expect(served() == 1)
+            #expect(server.requests.count == 1)
         }
     }
 
     @Test func `it ends the call though a wait is over at the same time`() async throws {
         let clock = TestClock()
-        try await servingBusy(retryAfter: 4) { server, _ in
-            let call = Task {
-                try await server.get {
-                    $0.clock = clock
-                    $0.deadline = .seconds(5)
-                    $0.retry = .atOnce()
-                }
-            }
+        try await Loopback.serving(busy(4)) { server in
+            let call = call(server, clock) { $0.retry = .atOnce() }
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(5))
-            let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
-            #expect(error?.code == .deadlineExceeded)
+            let error = await expectError(.deadlineExceeded) { try await call.valueInTime }
             #expect(error?.attempts.first?.description == "503 after 0 ms, waiting 4.0 s: Retry-After")
         }
     }
 
     @Test(arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
     func `one of zero or less has passed already, and nothing is sent`(deadline: Duration) async throws {
-        try await Loopback.serving { _ in
-            Issue.record("it was sent")
-            return .status(.ok)
-        } _: { server in
-            let error = await #expect(throws: RequestError.self) {
-                try await server.get { $0.deadline = deadline }
-            }
-            #expect(error?.code == .deadlineExceeded)
+        try await Loopback.serving(.status(.ok)) { server in
+            let error = await expectError(.deadlineExceeded) { try await server.get { $0.deadline = deadline } }
             #expect(error?.attempts.isEmpty == true)
+            #expect(server.requests.isEmpty)
         }
     }
 
@@ -96,32 +88,24 @@ import Testing
             clock.advance(by: .seconds(1_000_000))
             return .status(.ok)
         } _: { server in
-            let response = try await server.get { $0.clock = clock }
-            #expect(response.isSuccess)
+            try await server.get { $0.clock = clock }.validated()
         }
         #expect(clock.asked.isEmpty)
     }
 
     @Test(arguments: [true, false])
-    func `a response that comes after the time is none`(isSuccess: Bool) async throws {
-        struct Refused: Error {}
+    func `a response that comes after the time is not returned`(isSuccess: Bool) async throws {
         let clock = TestClock()
-        try await Loopback.serving { _ in
-            .status(.ok)
-        } _: { server in
-            let error = await #expect(throws: RequestError.self) {
-                try await server.get {
-                    $0.clock = Late(clock) { _ in true }
-                    $0.deadline = .seconds(5)
-                    $0.validators = [
-                        ResponseValidator { _ in
-                            clock.advance(by: .seconds(5))
-                            if !isSuccess { throw Refused() }
-                        }
-                    ]
-                }
+        try await Loopback.serving(.status(.ok)) { server in
+            let call = call(server, Late(clock) { _ in true }) {
+                $0.validators = [
+                    ResponseValidator { _ in
+                        clock.advance(by: .seconds(5))
+                        if !isSuccess { throw Refused() }
+                    }
+                ]
             }
-            #expect(error?.code == .deadlineExceeded)
+            let error = await expectError(.deadlineExceeded) { try await call.valueInTime }
             #expect(error?.attempts.map(\.status?.code) == [200])
         }
     }
@@ -132,15 +116,164 @@ import Testing
             .seconds(1e9),
         ], [true, false])
     func `the longest time neither traps nor is up`(deadline: Duration, isTest: Bool) async throws {
-        try await Loopback.serving { _ in
-            .status(.ok)
-        } _: { server in
-            let response = try await server.get {
-                if isTest { $0.clock = TestClock() }
-                $0.deadline = deadline
-            }
-            #expect(response.isSuccess)
+        let response = try await Loopback.get(.status(.ok)) {
+            if isTest { $0.clock = TestClock() }
+            $0.deadline = deadline
         }
+        #expect(response.isSuccess)
+    }
+
+    enum Step: String, CaseIterable {
+        case authorize
+        case server
+        case refresh
+        case onUnauthorized
+        case validator
+    }
+
+    @Test(arguments: Step.allCases)
+    func `it ends the call in every step, even one that ignores that it is cancelled`(step: Step) async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        defer { gate.open() }
+        let steps = Steps { if $0 == step { await gate.pass() } }
+        try await Loopback.serving { _ in
+            await steps.pass(.server)
+            return step == .refresh || step == .onUnauthorized ? .status(.unauthorized) : .status(.ok)
+        } _: { server in
+            let call = call(server, clock) {
+                $0.authenticator = steps
+                $0.onUnauthorized = { _ in await steps.pass(.onUnauthorized) }
+                $0.validators = [ResponseValidator { _ in await steps.pass(.validator) }]
+            }
+            await gate.waitForArrivals()
+            let error = await expectEnd(of: call, clock)
+            #expect(error?.request?.urlText == server.host)
+            #expect(error?.reason.contains("5.0 s") == true)
+            let attempts: [String] =
+                switch step {
+                case .authorize: []
+                case .server: ["unfinished after 5.0 s"]
+                case .refresh, .onUnauthorized: ["401 after 0 ms"]
+                case .validator: ["200 after 0 ms"]
+                }
+            #expect(error?.attempts.map(\.description) == attempts)
+            // The task of the server is not part of the call.
+            if step != .server { try await waitUntil { gate.cancelled == 1 } }
+        }
+    }
+
+    @Test func `a step that was cut off has no effect`() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        try await Loopback.serving(.status(.ok)) { server in
+            let call = call(server, clock) {
+                $0.authenticator = Steps { if $0 == .authorize { await gate.pass() } }
+                $0.fallback = { error, request in
+                    #expect((error as? RequestError)?.code == .deadlineExceeded)
+                    gate.open()
+                    return DataResponse(request: request, data: Data("stored".utf8))
+                }
+            }
+            await gate.waitForArrivals()
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(5))
+            let response = try await call.valueInTime
+            #expect(response.data == Data("stored".utf8))
+            try await server.get()
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: [(.seconds(2), .seconds(3)), (.milliseconds(4500), .seconds(1))] as [(Duration, Duration)])
+    func `a fallback has the rest of it, and at least a second`(spent: Duration, left: Duration) async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        defer { gate.open() }
+        try await Loopback.serving { _ in
+            clock.advance(by: spent)
+            return .status(.ok)
+        } _: { server in
+            let call = call(server, clock) {
+                $0.validators = [ResponseValidator { _ in throw Refused() }]
+                $0.fallback = { _, request in
+                    await gate.pass()
+                    return DataResponse(request: request)
+                }
+            }
+            await gate.waitForArrivals()
+            // The sleeper of the deadline has ended, and that of the fallback has begun.
+            try await waitUntil { clock.asked.count == 2 && clock.sleepers == 1 }
+            #expect(clock.asked == [.seconds(5), left])
+            let error = await expectEnd(of: call, clock, after: left)
+            #expect(error?.underlyingError is Refused)
+            #expect(error?.reason.contains("fallback") == true)
+        }
+    }
+
+    // A task must not block a thread, but closures of a caller may do so.
+
+    @Test func `calls whose validators block threads end on time`() async throws {
+        let end = DispatchSemaphore(value: 0)
+        try await Loopback.serving(.status(.ok)) { server in
+            // More calls than there are threads for tasks.
+            let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+            await withTaskGroup { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        await expectError(.deadlineExceeded) {
+                            try await server.get {
+                                $0.deadline = .milliseconds(200)
+                                $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
+                            }
+                        }
+                    }
+                }
+                for await _ in group {}
+            }
+            for _ in 0..<count { end.signal() }
+        }
+    }
+
+    @Test func `a cancellation handler that blocks holds up no other deadline`() async throws {
+        let (end, gate) = (DispatchSemaphore(value: 0), Gate())
+        defer { gate.open() }
+        try await Loopback.serving(.status(.ok)) { server in
+            for isBlocking in [true, false] {
+                let waiting = ResponseValidator { _ in
+                    await withTaskCancellationHandler {
+                        await gate.pass()
+                    } onCancel: {
+                        if isBlocking { #expect(end.wasSignalled) }
+                    }
+                }
+                await expectError(.deadlineExceeded) {
+                    try await server.get {
+                        $0.deadline = .milliseconds(100)
+                        $0.validators = [waiting]
+                    }
+                }
+            }
+            end.signal()
+        }
+    }
+}
+
+extension DispatchSemaphore {
+    /// Blocks the thread until a signal, with a time limit.
+    fileprivate var wasSignalled: Bool { wait(timeout: .now() + 20) == .success }
+}
+
+/// An authenticator that reports the step of a call.
+private struct Steps: Authenticator {
+    let report: @Sendable (DeadlineTests.Step) async -> Void
+
+    init(_ report: @escaping @Sendable (DeadlineTests.Step) async -> Void) { self.report = report }
+
+    func pass(_ step: DeadlineTests.Step) async { await report(step) }
+
+    func authorize(_ request: inout URLRequest) async throws { await report(.authorize) }
+
+    func reauthorize(after response: DataResponse) async throws -> Bool {
+        await report(.refresh)
+        return false
     }
 }
 

@@ -4,7 +4,11 @@ import Testing
 @testable import URLConfig
 
 /// Credentials are sent only to their origin.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct RedirectCredentialsTests {
+@Suite(.serialized, .inTime) struct RedirectCredentialsTests {
+    private let origins: Origins
+
+    init() async throws { origins = try await Origins() }
+
     private static let credentials =
         ["Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant"] + traces
     /// Fields that tell who the user is, or where the user was.
@@ -14,7 +18,7 @@ import Testing
     ]
 
     /// A request with credentials that the caller has set.
-    private func request(_ origins: Origins, to location: String) -> URLRequest {
+    private func request(to location: String) -> URLRequest {
         origins.a.request(to: location, 307) {
             $0.method = .post
             $0.body = .text("content")
@@ -25,117 +29,103 @@ import Testing
         }
     }
 
-    @Test func `they stay there too if a function of the caller's leads elsewhere than the server`() async throws {
-        try await Origins.serving { origins in
-            let elsewhere = URL(string: origins.b.host)
-            try await origins.a.response(for: request(origins, to: "/end")) {
-                $0.redaction = .standard.adding("x-tenant")
-                $0.redirects = RedirectPolicy { _, next in
-                    var next = next
-                    next.url = elsewhere
-                    return next
-                }
+    @Test func `they are not sent either to a URL that the caller's function chooses`() async throws {
+        let elsewhere = URL(string: origins.b.host)
+        try await origins.a.response(for: request(to: "/end")) {
+            $0.redaction = .standard.adding("x-tenant")
+            $0.redirects = RedirectPolicy { _, next in
+                var next = next
+                next.url = elsewhere
+                return next
             }
-            #expect(origins.seen.map(\.origin) == ["a", "b"])
-            for name in Self.credentials {
-                #expect(origins.seen.map { $0.field(name) } == ["secret", nil])
-            }
+        }
+        #expect(origins.seen.map(\.origin) == ["a", "b"])
+        for name in Self.credentials {
+            #expect(origins.seen.map { $0.field(name) } == ["secret", nil])
         }
     }
 
     @Test(arguments: [["b"], ["b", "b"], ["b", "a"], ["a", "b", "a", "a"]])
-    func `the caller's own go to their origin, and are gone once another was reached`(way: [String]) async throws {
-        try await Origins.serving { origins in
-            let servers = ["a": origins.a, "b": origins.b]
-            let location = try way.reversed().reduce(nil as String?) { location, name in
-                let server = try #require(servers[name])
-                return location.map { server.hop(to: $0, 307) } ?? server.host
-            }
-            let request = request(origins, to: try #require(location))
-            try await origins.a.response(for: request) {
-                $0.redaction = .standard.adding("x-tenant")
-            }
-            #expect(origins.seen.map(\.origin) == ["a"] + way)
-            let home = origins.seen.prefix { $0.origin == "a" }
-            for seen in origins.seen {
-                #expect(seen.body == "content")
-                #expect(seen.field("Accept") == "text/plain")
-            }
-            for name in Self.credentials {
-                #expect(home.allSatisfy { $0.field(name) == "secret" })
-                #expect(origins.seen.dropFirst(home.count).allSatisfy { $0.field(name) == nil }, "\(name)")
-            }
+    func `the caller's own go to their origin, and are dropped once another one was reached`(way: [String]) async throws
+    {
+        let servers = ["a": origins.a, "b": origins.b]
+        let location = try way.reversed().reduce(nil as String?) { location, name in
+            let server = try #require(servers[name])
+            return location.map { server.hop(to: $0, 307) } ?? server.host
+        }
+        let request = request(to: try #require(location))
+        try await origins.a.response(for: request) { $0.redaction = .standard.adding("x-tenant") }
+        #expect(origins.seen.map(\.origin) == ["a"] + way)
+        let home = origins.seen.prefix { $0.origin == "a" }
+        for seen in origins.seen {
+            #expect(seen.body == "content")
+            #expect(seen.field("Accept") == "text/plain")
+        }
+        for name in Self.credentials {
+            #expect(home.allSatisfy { $0.field(name) == "secret" })
+            #expect(origins.seen.dropFirst(home.count).allSatisfy { $0.field(name) == nil }, "\(name)")
         }
     }
 
-    @Test func `those of an authenticator are put on again for the same origin, and for no other`() async throws {
+    @Test func `those of an authenticator are added again for the same origin, and for no other`() async throws {
         let authenticator = CountingAuthenticator()
-        try await Origins.serving { origins in
-            let home = origins.a.hop(to: origins.a.host)
-            let location = origins.a.hop(to: origins.b.hop(to: origins.b.hop(to: home)))
-            try await origins.a.response(for: origins.a.request(to: location)) {
-                $0.authenticator = authenticator
-            }
-            #expect(origins.seen.map(\.origin) == ["a", "a", "b", "b", "a", "a"])
-            #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", nil, nil, nil, nil])
+        let home = origins.a.hop(to: origins.a.host)
+        let location = origins.a.hop(to: origins.b.hop(to: origins.b.hop(to: home)))
+        try await origins.a.response(for: origins.a.request(to: location)) {
+            $0.authenticator = authenticator
         }
+        #expect(origins.seen.map(\.origin) == ["a", "a", "b", "b", "a", "a"])
+        #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", nil, nil, nil, nil])
         #expect(authenticator.asked == 2)
     }
 
     @Test(arguments: ["b", "a"], [true, false])
-    func `what another origin refuses is an answer, and so is all after it`(last: String, isTwice: Bool) async throws {
+    func `a refusal of another origin, or after one, is a response`(last: String, isTwice: Bool) async throws {
         let authenticator = CountingAuthenticator()
-        try await Origins.serving { origins in
-            let server = last == "b" ? origins.b : origins.a
-            let refused = isTwice ? server.hop(to: "/end?status=401") : server.host + "?status=401"
-            let location = last == "b" ? refused : origins.b.hop(to: refused)
-            let response = try await origins.a.response(for: origins.a.request(to: location)) {
-                $0.authenticator = authenticator
-                $0.onUnauthorized = { _ in Issue.record("nobody's credentials were refused") }
-            }
-            #expect(response.status == .unauthorized)
-            #expect(response.data == Data("401 of \(last)".utf8))
+        let server = last == "b" ? origins.b : origins.a
+        let refused = isTwice ? server.hop(to: "/end?status=401") : server.host + "?status=401"
+        let location = last == "b" ? refused : origins.b.hop(to: refused)
+        let response = try await origins.a.response(for: origins.a.request(to: location)) {
+            $0.authenticator = authenticator
+            $0.onUnauthorized = { _ in Issue.record("nobody's credentials were refused") }
         }
+        #expect(response.status == .unauthorized)
+        #expect(response.data == Data("401 of \(last)".utf8))
         #expect(authenticator.refused == 0)
     }
 
-    @Test func `what the same origin refuses after a redirect is a refusal`() async throws {
+    @Test func `a refusal of the same origin after a redirect throws`() async throws {
         let authenticator = CountingAuthenticator()
-        let journal = Journal()
-        try await Origins.serving { origins in
-            let request = origins.a.request(to: "/end?status=401")
-            let error = await #expect(throws: RequestError.self) {
-                try await origins.a.response(for: request) {
-                    $0.authenticator = authenticator
-                    $0.onUnauthorized = { _ in await journal.note("refused") }
-                }
+        let refusals = Recorder<Int>()
+        let request = origins.a.request(to: "/end?status=401")
+        await expectError(.unauthorized) {
+            try await origins.a.response(for: request) {
+                $0.authenticator = authenticator
+                $0.onUnauthorized = { refusals.note($0.status.code) }
             }
-            #expect(error?.code == .unauthorized)
-            #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", "3"])
         }
+        #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", "3"])
         #expect(authenticator.refused == 1)
-        #expect(await journal.entries == ["refused"])
+        #expect(refusals.entries == [401])
     }
 
-    @Test func `those that a session puts on every request do not leave its first origin`() async throws {
-        try await Origins.serving { origins in
-            let configuration = URLSessionConfiguration.ofTests
-            configuration.httpAdditionalHeaders = [
+    @Test func `those that a session adds to every request are sent to the first origin only`() async throws {
+        try await URLSession.with {
+            $0.httpAdditionalHeaders = [
                 "Authorization": "secret", "X-Api-Key": "secret", "X-Other": "other", "traceparent": "secret",
             ]
-            let session = URLSession(configuration: configuration)
-            defer { session.finishTasksAndInvalidate() }
-            try await session.response(for: origins.a.request(to: origins.b.hop(to: origins.b.host)), config: .silent)
-            #expect(origins.seen.map { $0.field("X-Other") } == ["other", "other", "other"])
-            // On Apple platforms the system adds them. A blank field prevents that.
-            #if canImport(FoundationNetworking)
-            let blank: String? = nil
-            #else
-            let blank: String? = ""
-            #endif
-            #expect(origins.seen.map { $0.field("Authorization") } == ["secret", blank, blank])
-            #expect(origins.seen.map { $0.field("X-Api-Key") } == ["secret", blank, blank])
-            #expect(origins.seen.map { $0.field("traceparent") } == ["secret", blank, blank])
+        } _: {
+            try await $0.response(for: origins.a.request(to: origins.b.hop(to: origins.b.host)), config: .silent)
+        }
+        #expect(origins.seen.map { $0.field("X-Other") } == ["other", "other", "other"])
+        // On Apple platforms the system adds them. A blank field prevents that.
+        #if canImport(FoundationNetworking)
+        let blank: String? = nil
+        #else
+        let blank: String? = ""
+        #endif
+        for name in ["Authorization", "X-Api-Key", "traceparent"] {
+            #expect(origins.seen.map { $0.field(name) } == ["secret", blank, blank], "\(name)")
         }
     }
 }

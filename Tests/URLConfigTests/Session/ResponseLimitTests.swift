@@ -2,16 +2,11 @@ import Testing
 
 @testable import URLConfig
 
-@Suite(.timeLimit(.minutes(10))) struct ResponseLimitTests {
+@Suite(.inTime) struct ResponseLimitTests {
     @Test(arguments: [0, 1, 1000, 100_000])
-    func `a body that is longer ends at the limit, with what came until then`(limit: Int) async throws {
+    func `a body that is longer ends at the limit, and the error has what arrived until then`(limit: Int) async throws {
         try await FaultServer.serving(.endless) { server in
-            let error = await #expect(throws: RequestError.self) {
-                try await server.get {
-                    $0.responseLimit = limit
-                }
-            }
-            #expect(error?.code == .responseTooLarge)
+            let error = await expectError(.responseTooLarge) { try await server.get { $0.responseLimit = limit } }
             #expect(error?.response?.status == .ok)
             #expect(error?.response?.data.count == limit)
             #expect(error?.attempts.count == 1)
@@ -19,38 +14,28 @@ import Testing
     }
 
     @Test(arguments: [(2, true), (1, false), (nil, true), (.max, true), (-1, false)] as [(Int?, Bool)])
-    func `a body of just that length is taken`(limit: Int?, isTaken: Bool) async throws {
+    func `a body of just that length is accepted`(limit: Int?, isAccepted: Bool) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let response = try? await server.get {
-                $0.responseLimit = limit
-            }
-            #expect((response != nil) == isTaken)
+            let response = try? await server.get { $0.responseLimit = limit }
+            #expect((response != nil) == isAccepted)
         }
     }
 
-    @Test func `what counts is the length when unpacked`() async throws {
+    @Test func `the limit is for the decompressed body`() async throws {
         try await FaultServer.serving(.gzipBomb) { server in
-            let error = await #expect(throws: RequestError.self) {
-                try await server.get {
-                    $0.responseLimit = 1_000_000
-                }
-            }
-            #expect(error?.code == .responseTooLarge)
+            let error = await expectError(.responseTooLarge) { try await server.get { $0.responseLimit = 1_000_000 } }
             #expect(error?.response?.data.count == 1_000_000)
         }
     }
 
     #if os(Linux)
     /// In a separate process, so that its peak memory is that of this call.
-    @Test func `memory ends at the limit too`() async {
+    @Test func `the memory is limited, too`() async {
         await #expect(processExitsWith: .success) {
             for fault in [FaultServer.Fault.endless, .gzipBomb] {
                 try await FaultServer.serving(fault) { server in
                     let before = try Memory.peak()
-                    let response = try? await server.get {
-                        $0.responseLimit = 1_000_000
-                    }
-                    #expect(response == nil)
+                    await expectError(.responseTooLarge) { try await server.get { $0.responseLimit = 1_000_000 } }
                     // About 8 MB here; the whole body is 200 MB or endless. NIO unpacks all that it reads at once.
                     let most = TransportOfTests.isAsyncHTTPClient ? 96_000_000 : 32_000_000
                     #expect(try Memory.peak() - before < most)
@@ -61,12 +46,8 @@ import Testing
     #endif
 
     @Test func `an announced length is not believed`() async throws {
-        try await FaultServer.serving(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n{}")) {
-            server in
-            let error = await #expect(throws: URLError.self) {
-                try await server.get()
-            }
-            #expect(error?.code == .networkConnectionLost)
+        try await FaultServer.serving(.length("9000000000000000000")) { server in
+            await expectError(.networkConnectionLost) { try await server.get() }
         }
     }
 }

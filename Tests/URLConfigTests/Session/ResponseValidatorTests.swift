@@ -5,24 +5,19 @@ import URLConfig
 @Suite struct ResponseValidatorTests {
     private struct Blocked: Error {}
 
-    private func response(
-        to path: URLRequest.Path = "/", _ configure: @escaping @Sendable (inout URLSession.Config) -> Void
+    @discardableResult
+    private func get(
+        _ path: URLRequest.Path = "/", _ configure: (inout URLSession.Config) -> Void
     ) async throws -> DataResponse {
-        let result = LockedResult()
         try await Loopback.serving { request in
             request.path == "/missing" ? .status(.notFound, "nothing here") : .json(#"{"a":1}"#)
-        } _: { server in
-            await result.set {
-                try await server.get(path) {
-                    configure(&$0)
-                }
-            }
+        } _: {
+            try await $0.get(path, configure)
         }
-        return try await result.get()
     }
 
     @Test func `a validator may replace the response`() async throws {
-        let response = try await response {
+        let response = try await get {
             $0.validators = [
                 ResponseValidator { $0.data = Data("replaced".utf8) },
                 ResponseValidator { #expect($0.data == Data("replaced".utf8)) },
@@ -31,9 +26,9 @@ import URLConfig
         #expect(response.data == Data("replaced".utf8))
     }
 
-    @Test func `what a validator throws passes as it is, and the next is not asked`() async throws {
+    @Test func `what a validator throws is rethrown, and the next one is not called`() async throws {
         await #expect(throws: Blocked.self) {
-            try await response {
+            try await get {
                 $0.validators = [
                     ResponseValidator { _ in throw Blocked() },
                     ResponseValidator { _ in Issue.record("not after a refusal") },
@@ -48,17 +43,14 @@ import URLConfig
             (.contentType(.json), .unacceptableContentType),
         ]
         for (check, code) in checks {
-            let error = await #expect(throws: RequestError.self) {
-                try await response(to: "/missing") { $0.validators = [check] }
-            }
-            #expect(error?.code == code)
+            let error = await expectError(code) { try await get("/missing") { $0.validators = [check] } }
             #expect(error?.response?.data == Data("nothing here".utf8))
-            _ = try await response { $0.validators = [check] }
+            try await get { $0.validators = [check] }
         }
     }
 
-    @Test func `a fallback answers instead of an error`() async throws {
-        let response = try await response(to: "/missing") {
+    @Test func `a fallback responds instead of an error, and its own error is thrown`() async throws {
+        let response = try await get("/missing") {
             $0.validators = [.success]
             $0.fallback = { error, request in
                 #expect((error as? RequestError)?.code == .unacceptableStatus)
@@ -67,19 +59,16 @@ import URLConfig
         }
         #expect(response.data == Data("stored".utf8))
         #expect(response.status == .ok)
-    }
-
-    @Test func `what a fallback throws is thrown`() async throws {
         await #expect(throws: Blocked.self) {
-            try await response(to: "/missing") {
+            try await get("/missing") {
                 $0.validators = [.success]
                 $0.fallback = { _, _ in throw Blocked() }
             }
         }
     }
 
-    @Test func `a fallback answers for somebody else's cancelled task`() async throws {
-        let response = try await response {
+    @Test func `a fallback responds if another task was cancelled`() async throws {
+        let response = try await get {
             $0.validators = [ResponseValidator { _ in throw CancellationError() }]
             $0.fallback = { _, request in DataResponse(request: request, data: Data("stored".utf8)) }
         }
@@ -87,28 +76,55 @@ import URLConfig
     }
 
     @Test func `a fallback does not hide a request that cannot be sent`() async throws {
-        let error = await #expect(throws: RequestError.self) {
-            try await response(to: "/a/../b") {
-                $0.fallback = { _, request in DataResponse(request: request) }
+        await expectError(.invalidURL) {
+            try await get("/a/../b") { $0.fallback = { _, request in DataResponse(request: request) } }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.forbidden, "cloudflare", "text/html; charset=UTF-8", true), (.forbidden, "Cloudflare", "text/html", true),
+            (.forbidden, "cloudflare", "application/json", false), (.forbidden, "nginx", "text/html", false),
+            (.ok, "cloudflare", "text/html", false), (.notFound, "cloudflare", "text/html", false),
+        ] as [(HTTPStatusCode, String, String, Bool)])
+    func `an app's own check recognizes a page of Cloudflare, and posts a notification`(
+        status: HTTPStatusCode, server name: String, contentType: String, isBlocked: Bool
+    ) async throws {
+        let center = NotificationCenter()
+        try await confirmation(expectedCount: isBlocked ? 1 : 0) { posted in
+            let token = center.addObserver(forName: .blockedByCloudflare, object: nil, queue: nil) { _ in posted() }
+            defer { center.removeObserver(token) }
+            func send() async throws {
+                try await Loopback.get(
+                    .status(status, "<html>").with(["Server": name, "Content-Type": contentType])
+                ) { $0.validators = [.notBlockedByCloudflare(center)] }
+            }
+            if isBlocked {
+                await #expect(throws: AppError.blockedByCloudflare) { try await send() }
+            } else {
+                try await send()
             }
         }
-        #expect(error?.code == .invalidURL)
     }
 }
 
-/// Stores a result of a closure that returns nothing.
-private actor LockedResult {
-    private var result: Result<DataResponse, any Error>?
+private enum AppError: Error {
+    case blockedByCloudflare
+}
 
-    func set(_ body: () async throws -> DataResponse) async {
-        do {
-            result = .success(try await body())
-        } catch {
-            result = .failure(error)
+extension Notification.Name {
+    fileprivate static let blockedByCloudflare = Self("BlockedByCloudflare")
+}
+
+extension ResponseValidator {
+    /// The example of the documentation, with a notification center for this test.
+    fileprivate static func notBlockedByCloudflare(_ center: NotificationCenter) -> Self {
+        Self { response in
+            guard response.status == .forbidden, response.headerFields[.server]?.lowercased() == "cloudflare",
+                response.hasContentType(.html)
+            else { return }
+            center.post(name: .blockedByCloudflare, object: nil)
+            throw AppError.blockedByCloudflare
         }
-    }
-
-    func get() throws -> DataResponse {
-        try #require(result).get()
     }
 }

@@ -19,7 +19,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let request = try request ?? self.request()
         return policy.delay(
-            after: attempt, of: request, outcome ?? .success(request.answered(503)), now: Date(), remaining: remaining,
+            after: attempt, of: request, outcome ?? .success(request.response(503)), now: Date(), remaining: remaining,
             jitter: .random(in: 0...1, using: &generator))?.delay
     }
 
@@ -82,14 +82,10 @@ import Testing
         #expect(try delay(of: request(method, key: "k"), lost) != nil)
     }
 
-    @Test(arguments: [408, 429, 500, 502, 503, 504])
-    func `answers that may be better the next time`(status: Int) throws {
-        #expect(try delay(.standard, .success(request().answered(status))) != nil)
-    }
-
-    @Test(arguments: [200, 204, 301, 400, 401, 403, 404, 409, 410, 422, 501, 505, 599])
-    func `answers that stay as they are`(status: Int) throws {
-        #expect(try delay(.standard, .success(request().answered(status))) == nil)
+    @Test(arguments: [200, 204, 301, 400, 401, 403, 404, 408, 409, 410, 422, 429, 500, 501, 502, 503, 504, 505, 599])
+    func `only transient statuses are retried`(status: Int) throws {
+        let isTransient = [408, 429, 500, 502, 503, 504].contains(status)
+        #expect(try (delay(.standard, .success(request().response(status))) != nil) == isTransient)
     }
 
     @Test(
@@ -97,7 +93,7 @@ import Testing
             .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
             .notConnectedToInternet, .badServerResponse,
         ] as [URLError.Code])
-    func `failures that may pass`(code: URLError.Code) throws {
+    func `transient failures are retried`(code: URLError.Code) throws {
         #expect(try delay(.standard, .failure(URLError(code))) != nil)
     }
 
@@ -108,17 +104,112 @@ import Testing
             URLError(.requestBodyStreamExhausted), URLError(.cannotParseResponse), CancellationError(),
             RequestError(.responseTooLarge, reason: "too long"),
         ] as [any Error])
-    func `failures that do not`(error: any Error) throws {
+    func `other failures are not retried`(error: any Error) throws {
         #expect(try delay(.standard, .failure(error)) == nil)
     }
 
-    @Test func `what counts is the caller's to change`() throws {
+    @Test func `the caller chooses what is retried`() throws {
         var policy = RetryPolicy.standard
         policy.statuses = [404]
         policy.errors = [.badURL]
-        #expect(try delay(policy, .success(request().answered(404))) != nil)
-        #expect(try delay(policy, .success(request().answered(503))) == nil)
+        #expect(try delay(policy, .success(request().response(404))) != nil)
+        #expect(try delay(policy, .success(request().response(503))) == nil)
         #expect(try delay(policy, .failure(URLError(.badURL))) != nil)
         #expect(try delay(policy, .failure(URLError(.timedOut))) == nil)
+    }
+
+    // `Retry-After`, in both of its forms (RFC 9110 §10.2.3).
+
+    /// Sun, 06 Nov 1994 08:49:37 GMT, the example of the RFC.
+    private static let now = Date(timeIntervalSince1970: 784_111_777)
+
+    private func response(_ retryAfter: String) throws -> DataResponse {
+        var response = try request().response(503)
+        response.headerFields[.retryAfter] = retryAfter
+        return response
+    }
+
+    private func next(
+        _ retryAfter: String, _ policy: RetryPolicy = .standard, remaining: Duration? = nil
+    ) throws -> (delay: Duration, reason: String)? {
+        let response = try response(retryAfter)
+        return policy.delay(
+            after: 1, of: response.request, .success(response), now: Self.now, remaining: remaining, jitter: 0.5)
+    }
+
+    @Test(arguments: [
+        ("0", 0), ("3", 3), (" 3\t", 3), ("007", 7), ("120", 120), ("99999999999999999999", 1_000_000_000),
+        (String(repeating: "9", count: 400), 1_000_000_000), ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
+        ("Sunday, 06-Nov-94 08:50:37 GMT", 60), ("Sun Nov  6 08:50:37 1994", 60), ("Wed Nov 16 08:49:37 1994", 864_000),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("Sun, 06 Nov 1994 08:48:37 GMT", 0),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 1_000_000_000),
+    ])
+    func `seconds or a date`(text: String, seconds: Int) throws {
+        #expect(try response(text).retryAfter(at: Self.now) == .seconds(seconds))
+    }
+
+    @Test(arguments: [
+        "", " ", "-1", "+1", "1.5", "1e3", "3s", "3 s", "soon", "3, 5", "0x10", "\u{663}", "Infinity", "nan",
+        "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:50:37", "Sun, 06 Nov 1994 08:50:37 PST", "1994-11-06T08:50:37Z",
+        "Sun, 99 Nov 1994 08:50:37 GMT", "Sun, 06 Nov 1994 25:50:37 GMT", "Sun, 06 Nov 1994 08:50:37 GMT, 3",
+        "Son, 06 Nov 1994 08:50:37 GMT",
+    ])
+    func `anything else is ignored`(text: String) throws {
+        #expect(try response(text).retryAfter(at: Self.now) == nil)
+        let (delay, reason) = try #require(try next(text))
+        #expect(delay > .zero && delay < .milliseconds(500))
+        #expect(!reason.contains("Retry-After"))
+    }
+
+    @Test(arguments: [
+        // The server's clock is an hour fast, slow, right; its Date is invalid.
+        ("Sun, 06 Nov 1994 09:49:37 GMT", "Sun, 06 Nov 1994 09:49:47 GMT", 10),
+        ("Sun, 06 Nov 1994 07:49:37 GMT", "Sun, 06 Nov 1994 07:49:47 GMT", 10),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:47 GMT", 10),
+        ("Sun, 06 Nov 1994 09:49:37 GMT", "Sun, 06 Nov 1994 09:49:30 GMT", 0),
+        ("Sun, 06 Nov 1994 09:49:37 GMT", "7", 7), ("now", "Sun, 06 Nov 1994 08:49:47 GMT", 10),
+    ])
+    func `a date is relative to the clock of the server`(date: String, text: String, seconds: Int) throws {
+        var response = try response(text)
+        response.headerFields[.date] = date
+        #expect(response.retryAfter(at: Self.now) == .seconds(seconds))
+    }
+
+    @Test func `a response tells it, relative to now`() throws {
+        #expect(try response("3").retryAfter == .seconds(3))
+        #expect(try response("Sun, 06 Nov 1994 08:50:37 GMT").retryAfter == .zero)
+        let left = try #require(try response(Date(timeIntervalSinceNow: 600).httpDate ?? "").retryAfter)
+        #expect(left > .seconds(500) && left <= .seconds(600))
+        #expect(try response("soon").retryAfter == nil)
+    }
+
+    @Test(arguments: ["3", "Sun, 06 Nov 1994 08:49:40 GMT"])
+    func `it replaces the wait, and is the reason`(text: String) throws {
+        let (delay, reason) = try #require(try next(text))
+        #expect(delay == .seconds(3))
+        #expect(reason == "waiting 3.0 s: Retry-After")
+    }
+
+    @Test(
+        arguments: [
+            ("60", nil, true), ("61", nil, false), ("99999999999999999999", nil, false),
+            ("Sun, 06 Nov 1994 08:50:38 GMT", nil, false), ("61", .seconds(3600), false), ("60", .seconds(61), true),
+            ("60", .seconds(60), false), ("60", .seconds(59), false), ("0", .seconds(1), true),
+            ("0", .nanoseconds(1), false), ("0", .zero, false), ("0", .seconds(-1), false),
+        ] as [(String, Duration?, Bool)])
+    func `if it is longer than the policy allows or than is left, the call ends`(
+        text: String, remaining: Duration?, isWaitedFor: Bool
+    ) throws {
+        #expect(try (next(text, remaining: remaining) != nil) == isWaitedFor)
+    }
+
+    @Test func `the policy says how long a wait may be`() throws {
+        var policy = RetryPolicy.standard
+        policy.longestRetryAfter = .seconds(600)
+        #expect(try next("600", policy)?.delay == .seconds(600))
+        #expect(try next("601", policy) == nil)
+        policy.longestRetryAfter = .seconds(-1)
+        #expect(try next("0", policy) == nil)
+        #expect(try next("junk", policy) != nil)
     }
 }

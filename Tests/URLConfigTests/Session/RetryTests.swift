@@ -3,48 +3,47 @@ import Testing
 
 @testable import URLConfig
 
-/// Attempts over a real socket, with delays by a clock that the test moves.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct RetryTests {
-    /// Responds with one status after the other, repeats the last one, and records the requests.
+/// Attempts over a real socket, with delays by a clock that the test moves, and the attempts in errors.
+@Suite(.serialized, .inTime) struct RetryTests {
+    /// Responds with one status after the other, repeats the last one, and records the bodies.
     private func serving(
-        _ statuses: [Int], retryAfter: String? = nil,
-        _ body: (Loopback, _ seen: @escaping @Sendable () -> [Loopback.Request]) async throws -> Void
+        _ statuses: [Int], retryAfter: String? = nil, bodies: Recorder<String> = Recorder(),
+        _ body: (Loopback) async throws -> Void
     ) async throws {
-        let requests = Locked<[Loopback.Request]>([])
         try await Loopback.serving { request in
-            var request = request
-            request.setBodyData(try await request.bodyData)
-            let count = requests.withLock { requests in
-                requests.append(request)
-                return requests.count
-            }
+            let count = bodies.note(String(decoding: try await request.bodyData, as: UTF8.self))
             let status = statuses[min(count, statuses.count) - 1]
-            var fields = HTTPHeaders([.contentType: "text/plain"])
-            if status != 200 { fields[HTTPHeader("Retry-After")] = retryAfter }
-            return .init(
-                statusCode: .init(status, phrase: "Some"), headers: fields, body: Data("answer \(count)".utf8))
-        } _: { server in
-            try await body(server) { requests.withLock { $0 } }
+            let response = Loopback.Response.status(.init(status, phrase: "Some"), "response \(count)")
+            return status == 200 ? response : response.with(retryAfter.map { ["Retry-After": $0] } ?? [:])
+        } _: {
+            try await body($0)
+        }
+    }
+
+    /// A call with retries, by a clock of the test.
+    private func call(
+        _ server: Loopback, _ clock: TestClock, firstDelay: Duration = .zero
+    ) -> Task<DataResponse, any Error> {
+        Task {
+            try await server.get {
+                $0.clock = clock
+                $0.retry = .atOnce()
+                $0.retry.firstDelay = firstDelay
+            }
         }
     }
 
     @Test func `each wait is by the clock, and within its bounds`() async throws {
         let clock = TestClock()
-        try await serving([503, 429, 200]) { server, seen in
-            let call = Task {
-                try await server.get {
-                    $0.clock = clock
-                    $0.retry = .atOnce()
-                    $0.retry.firstDelay = .seconds(1)
-                }
-            }
+        try await serving([503, 429, 200]) { server in
+            let call = call(server, clock, firstDelay: .seconds(1))
             for attempt in 1...2 {
                 await clock.waitForSleepers()
-                #expect(seen().count == attempt)
+                #expect(server.requests.count == attempt)
                 clock.advance(by: .seconds(attempt))
             }
             let response = try await call.valueInTime
-            #expect(response.data == Data("answer 3".utf8))
+            #expect(response.data == Data("response 3".utf8))
             #expect(response.attempts.map(\.status?.code) == [503, 429, 200])
             #expect(response.attempts.map { $0.reason?.hasPrefix("waiting ") } == [true, true, nil])
         }
@@ -54,133 +53,136 @@ import Testing
 
     @Test func `Retry-After is waited for, to the second`() async throws {
         let clock = TestClock()
-        try await serving([503, 200], retryAfter: "3") { server, seen in
-            let call = Task {
-                try await server.get {
-                    $0.clock = clock
-                    $0.retry = .atOnce()
-                }
-            }
+        try await serving([503, 200], retryAfter: "3") { server in
+            let call = call(server, clock)
             await clock.waitForSleepers()
             clock.advance(by: .milliseconds(2999))
             #expect(clock.sleepers == 1)
             clock.advance(by: .milliseconds(1))
-            let response = try await call.valueInTime
-            #expect(response.isSuccess)
-            #expect(
-                response.attempts.map(\.description) == [
-                    "503 after 0 ms, waiting 3.0 s: Retry-After", "200 after 0 ms",
-                ])
+            let attempts = try await call.valueInTime.attempts.map(\.description)
+            #expect(attempts == ["503 after 0 ms, waiting 3.0 s: Retry-After", "200 after 0 ms"])
         }
         #expect(clock.asked == [.seconds(3)])
     }
 
-    @Test func `an answer that does not get better is the answer`() async throws {
-        try await serving([503]) { server, seen in
-            let response = try await server.get {
-                $0.retry = .atOnce()
-            }
+    @Test func `if no attempt succeeds, the last response is returned`() async throws {
+        try await serving([503]) { server in
+            let response = try await server.get { $0.retry = .atOnce() }
             #expect(response.status == .serviceUnavailable)
-            #expect(response.data == Data("answer 3".utf8))
+            #expect(response.data == Data("response 3".utf8))
             #expect(response.attempts.map(\.status?.code) == [503, 503, 503])
             #expect(response.attempts.last?.reason == nil)
-            #expect(seen().count == 3)
-        }
-    }
-
-    @Test(arguments: ["none", "post", "budget", "retryAfter", "stream"])
-    func `what must not be sent again is not`(why: String) async throws {
-        let budget = RetryBudget()
-        // In the future, so that it gains nothing if other tests delay this one.
-        if why == "budget" { while budget.spend("127.0.0.1", at: .now + .seconds(3600)) {} }
-        try await serving([503, 200], retryAfter: why == "retryAfter" ? "61" : nil) { server, seen in
-            let request = server.request {
-                if why == "post" { $0.method = .post }
-                if why == "stream" {
-                    $0.method = .put
-                    $0.modify = { $0.httpBodyStream = InputStream(data: Data("content".utf8)) }
-                }
-            }
-            let response = try await server.response(for: request) {
-                $0.retry = why == "none" ? .none : .atOnce(budget: budget)
-                if why == "budget" { $0.retry.budget = budget }
-            }
-            #expect(response.status == .serviceUnavailable)
-            #expect(seen().count == 1)
+            #expect(server.requests.count == 3)
         }
     }
 
     @Test func `every attempt has the same key and the same body`() async throws {
-        try await serving([503, 500, 200]) { server, seen in
+        let bodies = Recorder<String>()
+        try await serving([503, 500, 200], bodies: bodies) { server in
             let request = server.request {
                 $0.method = .post
                 $0.idempotencyKey = .automatic
                 $0.body["title"] = "some"
             }
-            try await server.response(for: request) {
-                $0.retry = .atOnce()
-            }
-            let keys = seen().map { $0.headers[HTTPHeader("Idempotency-Key")] }
+            try await server.response(for: request) { $0.retry = .atOnce() }
+            let keys = server.requests.map { $0.headers[HTTPHeader("Idempotency-Key")] }
             #expect(keys == Array(repeating: request.field("Idempotency-Key"), count: 3))
-            for request in seen() {
-                let body = try await request.bodyData
-                #expect(body == Data(#"{"title":"some"}"#.utf8))
-            }
         }
+        #expect(bodies.entries == Array(repeating: #"{"title":"some"}"#, count: 3))
     }
 
-    @Test func `every attempt is authorized anew, and a refusal in between is renewed once`() async throws {
-        let authenticator = CountingAuthenticator()
-        let journal = Journal()
-        try await serving([503, 401, 503, 200]) { server, seen in
+    @Test func `every attempt is authorized, and refused credentials are renewed once`() async throws {
+        let (authenticator, validated) = (CountingAuthenticator(), Recorder<Int>())
+        try await serving([503, 401, 503, 200]) { server in
             let response = try await server.get {
                 $0.authenticator = authenticator
-                $0.onUnauthorized = { _ in await journal.note("refused") }
-                $0.validators = [ResponseValidator { await journal.note("validated \($0.status.code)") }]
+                $0.onUnauthorized = { _ in Issue.record("the credentials were renewed") }
+                $0.validators = [ResponseValidator { validated.note($0.status.code) }]
                 $0.retry = .atOnce()
             }
-            #expect(seen().map { $0.headers[.authorization] } == ["1", "2", "3", "4"])
+            #expect(server.requests.map { $0.headers[.authorization] } == ["1", "2", "3", "4"])
             #expect(
                 response.attempts.map(\.reason) == ["waiting 0 ms", "credentials refreshed", "waiting 0 ms", nil])
         }
         #expect(authenticator.refused == 1)
-        #expect(await journal.entries == ["validated 200"])
+        #expect(validated.entries == [200])
     }
 
     @Test func `cancelled while it waits, it sends no more`() async throws {
         let clock = TestClock()
-        try await serving([503]) { server, seen in
-            let call = Task {
-                try await server.get {
-                    $0.clock = clock
-                    $0.retry = .atOnce()
-                    $0.retry.firstDelay = .seconds(1)
-                }
-            }
+        try await serving([503]) { server in
+            let call = call(server, clock, firstDelay: .seconds(1))
             await clock.waitForSleepers()
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.valueInTime }
-            #expect(seen().count == 1)
+            #expect(server.requests.count == 1)
         }
     }
 
-    @Test func `a method that an authenticator sets is not repeated`() async throws {
-        struct Posting: Authenticator {
-            func authorize(_ request: inout URLRequest) { request.httpMethod = "POST" }
+    // The attempts in the error of a failed call.
+
+    /// Sends a request with a secret to an address where nothing listens.
+    private static func refused(
+        _ configure: (inout URLSession.Config) -> Void = { $0.retry = .atOnce() }
+    ) async throws -> DataResponse {
+        let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { $0.query["token"] = "s3cret" }
+        return try await URLSession.shared.response(for: request, config: .silent, configure)
+    }
+
+    @Test func `a connection that is refused is tried again, and no attempt shows a secret of the URL`() async throws {
+        let error = try #require(await expectError(.cannotConnectToHost) { try await Self.refused() })
+        let codes = error.attempts.map { ($0.error as? URLError)?.code }
+        #expect(codes == Array(repeating: .cannotConnectToHost, count: 3))
+        #expect(error.attempts.map(\.reason) == ["waiting 0 ms", "waiting 0 ms", nil])
+        #expect(error.failingURL?.absoluteString == "http://127.0.0.1:1?token=***")
+        var text = "\(error) \(String(reflecting: error)) \(error.attempts) \(String(reflecting: error.attempts))"
+        dump(error.attempts, to: &text)
+        for attempt in error.attempts { text += String(reflecting: attempt.error) }
+        #expect(text.contains("waiting 0 ms"))
+        #expect(!text.contains("s3cret"))
+    }
+
+    @Test func `without retries there is one attempt`() async throws {
+        let error = await expectError(.cannotConnectToHost) { try await Self.refused { _ in } }
+        #expect(error?.attempts.count == 1)
+        #expect(URLError(.badURL).attempts.isEmpty)
+    }
+
+    @Test func `an error names the attempts, one a line`() async throws {
+        try await serving([503]) { server in
+            let error = await expectError(.unacceptableStatus) {
+                try await server.get("/x") {
+                    $0.clock = TestClock()
+                    $0.retry = .atOnce()
+                    $0.validators = [.success]
+                }
+            }
+            #expect(error?.attempts.map(\.status) == Array(repeating: .serviceUnavailable, count: 3))
+            #expect(error?.response?.attempts.count == 3)
+            let lines = try #require(error).description.split(separator: "\n")
+            #expect(lines.first?.hasPrefix("unacceptableStatus: GET \(server.host)/x answered 503: ") == true)
+            let waiting = "503 after 0 ms, waiting 0 ms"
+            #expect(lines.dropFirst() == ["  1. \(waiting)", "  2. \(waiting)", "  3. 503 after 0 ms"])
         }
-        let sent = Locked<[String]>([])
-        let transport = Transport { request in
-            sent.withLock { $0.append(request.urlRequest.httpMethod ?? "") }
-            return .init(status: .serviceUnavailable)
+    }
+
+    @Test func `an error of another call keeps that call's attempts`() async throws {
+        try await serving([404]) { server in
+            let transport = await expectError(.cannotConnectToHost) {
+                try await server.get {
+                    $0.validators = [.success]
+                    $0.fallback = { _, _ in try await Self.refused() }
+                }
+            }
+            #expect(transport?.attempts.count == 3)
+            let status = await expectError(.unacceptableStatus) {
+                try await Self.refused {
+                    $0.retry = .atOnce()
+                    $0.fallback = { _, _ in try await server.get().validated() }
+                }
+            }
+            #expect(status?.attempts.map(\.status) == [.notFound])
+            #expect(status?.response?.attempts.count == 1)
         }
-        let config = URLSession.Config.silent.with {
-            $0.transport = transport
-            $0.authenticator = Posting()
-            $0.retry = .standard
-        }
-        let response = try await URLSession.shared.response(
-            for: .with(.init(host: "https://api.example.com")), config: config)
-        #expect(response.status == .serviceUnavailable)
-        #expect(sent.withLock { $0 } == ["POST"])
     }
 }

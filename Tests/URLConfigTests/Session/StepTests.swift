@@ -25,26 +25,15 @@ import Testing
 
     @Test(arguments: [HTTPResponse.Status.ok, .found, .unauthorized, .serviceUnavailable, .notFound])
     func `without settings and a location, every response is the last one`(status: HTTPResponse.Status) throws {
-        guard case .done = try next(after: response(status)) else {
-            Issue.record("\(status) is followed by something")
-            return
-        }
+        #expect(try next(after: response(status)).name == "done")
     }
 
     @Test func `a lost connection is tried again once, before a retry`() throws {
-        guard case .repeat(let hop) = try next(after: lost, with: { $0.retry = .standard }) else {
-            Issue.record("it is not repeated")
-            return
-        }
-        #expect(hop.isRepeated && hop.attempts == 1)
-        guard case .retry = try next(after: lost, from: hop, with: { $0.retry = .standard }) else {
-            Issue.record("the second time, the policy does not decide")
-            return
-        }
-        guard case .done = try next(after: lost, from: hop) else {
-            Issue.record("it is repeated twice")
-            return
-        }
+        let step = try next(after: lost, with: { $0.retry = .standard })
+        let hop = try #require(step.hop)
+        #expect(step.name == "repeat" && hop.isRepeated && hop.attempts == 1)
+        #expect(try next(after: lost, from: hop, with: { $0.retry = .standard }).name == "retry")
+        #expect(try next(after: lost, from: hop).name == "done")
     }
 
     @Test(arguments: ["POST", "PATCH", "QUERY"])
@@ -52,21 +41,15 @@ import Testing
     {
         var sent = Self.request
         sent.httpMethod = method
-        guard case .done = try next(after: lost, of: sent) else {
-            Issue.record("\(method) is repeated")
-            return
-        }
+        #expect(try next(after: lost, of: sent).name == "done")
     }
 
     @Test func `a stream of the caller's is not sent again`() throws {
         var request = Self.request
         request.httpBodyStream = InputStream(data: Data("content".utf8))
         let hop = Hop(request: request)
-        guard case .done = try next(after: lost, from: hop, with: { $0.retry = .standard }),
-            case .done = try next(after: response(.serviceUnavailable), from: hop, with: { $0.retry = .standard })
-        else {
-            Issue.record("it is sent again")
-            return
+        for outcome in [lost, response(.serviceUnavailable)] {
+            #expect(try next(after: outcome, from: hop, with: { $0.retry = .standard }).name == "done")
         }
         let error = #expect(throws: URLError.self) {
             try next(after: response(.temporaryRedirect, [.location: "/next"]), from: hop)
@@ -78,11 +61,9 @@ import Testing
     func `a redirect is followed, and a new origin is foreign from then on`(location: String, isForeign: Bool) throws {
         var hop = Hop(request: Self.request)
         hop.isRepeated = true
-        let redirect = response(.found, [.location: location])
-        guard case .redirect(let next, _) = try next(after: redirect, from: hop) else {
-            Issue.record("it is not followed")
-            return
-        }
+        let step = try next(after: response(.found, [.location: location]), from: hop)
+        let next = try #require(step.hop)
+        #expect(step.name == "redirect")
         #expect(next.request.url?.path() == "/next")
         #expect(next.redirects == 1)
         #expect(next.isForeign == isForeign)
@@ -99,57 +80,36 @@ import Testing
         var hop = Hop(request: request)
         hop.body = .data(Data("body".utf8))
         let redirect = response(status, [.location: "/next"])
-        guard case .redirect(let next, _) = try next(after: redirect, from: hop) else {
-            Issue.record("it is not followed")
-            return
-        }
+        let next = try #require(try next(after: redirect, from: hop).hop)
         #expect((next.body != nil) == isKept)
         #expect(next.request.httpBodyStream == nil)
         #expect(next.request.httpMethod == (isKept ? "POST" : "GET"))
-        guard
-            case .redirect(let emptied, _) = try self.next(
-                after: redirect, from: hop,
-                with: {
-                    $0.redirects = RedirectPolicy { _, next in
-                        var next = next
-                        next.httpBodyStream = nil
-                        return next
-                    }
-                })
-        else {
-            Issue.record("the policy's request is not sent")
-            return
+        let emptying = RedirectPolicy { _, next in
+            var next = next
+            next.httpBodyStream = nil
+            return next
         }
+        let emptied = try #require(try self.next(after: redirect, from: hop, with: { $0.redirects = emptying }).hop)
         #expect(emptied.body == nil)
     }
 
-    @Test func `the twenty-first redirect is refused`() throws {
+    @Test func `the twenty-first redirect is refused, or returned if none is followed`() throws {
         var hop = Hop(request: Self.request)
         hop.redirects = 20
         let redirect = response(.found, [.location: "/next"])
-        let error = #expect(throws: RequestError.self) { try next(after: redirect, from: hop) }
-        #expect(error?.code == .refusedRedirect)
-        guard case .done = try next(after: redirect, from: hop, with: { $0.redirects = .none }) else {
-            Issue.record("it is followed")
-            return
-        }
+        expectThrown(.refusedRedirect) { try next(after: redirect, from: hop) }
+        #expect(try next(after: redirect, from: hop, with: { $0.redirects = .none }).name == "done")
     }
 
-    @Test func `refused credentials come before a retry, and another origin has none`() throws {
+    @Test func `refused credentials are renewed before a retry, but not for another origin`() throws {
         let configure: (inout URLSession.Config) -> Void = {
             $0.onUnauthorized = { _ in }
             $0.retry = .standard
             $0.retry.statuses = [.unauthorized]
         }
-        guard case .renew = try next(after: response(.unauthorized), with: configure) else {
-            Issue.record("the credentials are not renewed")
-            return
-        }
+        #expect(try next(after: response(.unauthorized), with: configure).name == "renew")
         let foreign = Hop(request: Self.request, isForeign: true)
-        guard case .retry = try next(after: response(.unauthorized), from: foreign, with: configure) else {
-            Issue.record("the policy does not decide")
-            return
-        }
+        #expect(try next(after: response(.unauthorized), from: foreign, with: configure).name == "retry")
     }
 
     @Test func `a retry waits as the server asks, if the deadline and the attempts allow it`() throws {
@@ -160,15 +120,29 @@ import Testing
         }
         #expect(delay == .seconds(3))
         #expect(reason == "waiting 3.0 s: Retry-After")
-        guard case .done = try next(after: busy, remaining: .seconds(2), with: { $0.retry = .standard }) else {
-            Issue.record("it waits longer than the deadline")
-            return
-        }
+        #expect(try next(after: busy, remaining: .seconds(2), with: { $0.retry = .standard }).name == "done")
         var last = Hop(request: Self.request)
         last.attempts = 3
-        guard case .done = try next(after: busy, from: last, with: { $0.retry = .standard }) else {
-            Issue.record("there is a fourth attempt")
-            return
+        #expect(try next(after: busy, from: last, with: { $0.retry = .standard }).name == "done")
+    }
+}
+
+extension Step {
+    fileprivate var name: String {
+        switch self {
+        case .done: "done"
+        case .repeat: "repeat"
+        case .redirect: "redirect"
+        case .renew: "renew"
+        case .retry: "retry"
+        }
+    }
+
+    /// What is sent next.
+    fileprivate var hop: Hop? {
+        switch self {
+        case .repeat(let hop), .redirect(let hop, _): hop
+        default: nil
         }
     }
 }

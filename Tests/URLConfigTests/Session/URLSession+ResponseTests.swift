@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct URLSessionResponseTests {
+@Suite(.inTime) struct URLSessionResponseTests {
     @Test func `three stages over a real socket`() async throws {
         struct Article: Decodable, Equatable {
             var id: Int
@@ -24,9 +24,7 @@ import Testing
                 $0.path = "/users/\(userID)/article"
                 $0.body["title"] = "some-title"
             }
-            let response = try await server.session.response(for: request) {
-                $0.authorize = false
-            }
+            let response = try await server.session.response(for: request) { $0.authorize = false }
             #expect(response.status == .created)
             #expect(response.headerFields[.contentType] == "application/json")
             #expect(response.duration > .zero)
@@ -37,10 +35,8 @@ import Testing
     }
 
     @Test(arguments: [200, 204, 301, 400, 401, 403, 404, 418, 500, 503, 599])
-    func `a status is an answer, not an error`(code: Int) async throws {
-        try await Loopback.serving { _ in
-            .init(statusCode: .init(code, phrase: "Some"), body: Data("text".utf8))
-        } _: { server in
+    func `a status is a response, not an error`(code: Int) async throws {
+        try await Loopback.serving(.init(statusCode: .init(code, phrase: "Some"), body: Data("text".utf8))) { server in
             let response = try await server.get()
             #expect(response.status.code == code)
             #expect(response.status == HTTPResponse.Status(integerLiteral: code))
@@ -66,94 +62,56 @@ import Testing
         }
     }
 
+    @Test func `a thousand calls at once each get their own response`() async throws {
+        try await Loopback.serving { request in
+            .json(#"{"path":"\#(request.path)"}"#)
+        } _: { server in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for id in 0..<1000 {
+                    group.addTask {
+                        let content: [String: String] = try await server.get("/items/\(id)").decode()
+                        #expect(content == ["path": "/items/\(id)"])
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test func `steps come in the documented order`() async throws {
-        let journal = Journal()
+        let steps = Recorder<String>()
         let (logger, log) = Logger.recording()
         try await Loopback.serving { request in
-            await journal.note("served \(request.headers[.authorization] ?? "-")")
+            steps.note("served \(request.headers[.authorization] ?? "-")")
             return request.headers[.authorization] == "second" ? .json("{}") : .status(.forbidden)
         } _: { server in
             let response = try await server.get {
                 $0.logger = logger
-                $0.authenticator = Steps(journal: journal, credentials: ["first", "second"])
+                $0.authenticator = Steps(steps: steps, credentials: ["first", "second"])
                 $0.isUnauthorized = { $0.status == .forbidden }
                 $0.validators = [
-                    ResponseValidator { _ in await journal.note("first validator") },
-                    ResponseValidator { _ in await journal.note("second validator") },
+                    ResponseValidator { _ in steps.note("first validator") },
+                    ResponseValidator { _ in steps.note("second validator") },
                 ]
             }
             #expect(response.isSuccess)
-            let entries = await journal.entries
-            #expect(
-                entries == [
-                    "authorize", "served first", "reauthorize 403", "authorize", "served second",
-                    "first validator", "second validator",
-                ])
-            #expect(log.entries.map { $0.message.description.prefix(1) } == ["🛫", "🔁", "🛫", "🛬"])
         }
+        #expect(
+            steps.entries == [
+                "authorize", "served first", "reauthorize 403", "authorize", "served second",
+                "first validator", "second validator",
+            ])
+        #expect(log.entries.map { $0.message.description.prefix(1) } == ["🛫", "🔁", "🛫", "🛬"])
     }
 
-    @Test func `a transport failure stays a URLError`() async throws {
-        let request = URLRequest.with(.init(host: "http://127.0.0.1:1"))
-        let session = URLSession(configuration: .ofTests)
-        defer { session.finishTasksAndInvalidate() }
-        let error = await #expect(throws: URLError.self) {
-            try await session.response(for: request, config: .silent)
-        }
-        #expect(error?.code == .cannotConnectToHost)
-    }
-
-    @Test(arguments: [Duration.milliseconds(300), .seconds(1)])
-    func `a time limit ends an attempt`(limit: Duration) async throws {
-        try await Loopback.serving { _ in
-            try await Task.sleep(for: .seconds(500))
-            return .json("{}")
-        } _: { server in
-            let request = server.request { $0.timeout = limit }
-            let start = ContinuousClock.now
-            let error = await #expect(throws: URLError.self) {
-                try await server.response(for: request)
-            }
-            #expect(error?.code == .timedOut)
-            #expect(start.duration(to: .now) < .seconds(300))
-        }
-    }
-
-    @Test(arguments: [TimeInterval.infinity, .greatestFiniteMagnitude])
-    func `a time limit beyond all bounds neither traps nor fires`(limit: TimeInterval) async throws {
-        try await Loopback.serving { _ in
-            .json("{}")
-        } _: { server in
-            let request = server.request { $0.timeoutInterval = limit }
-            let response = try await server.response(for: request)
-            #expect(response.isSuccess)
-        }
-    }
-
-    @Test func `a transport failure shows no secret of the URL`() async throws {
-        let request = URLRequest.with(.init(host: "http://127.0.0.1:1")) { $0.query["token"] = "t0psecret" }
-        let session = URLSession(configuration: .ofTests)
-        defer { session.finishTasksAndInvalidate() }
-        let error = await #expect(throws: URLError.self) {
-            try await session.response(for: request, config: .silent)
-        }
-        #expect(error?.code == .cannotConnectToHost)
-        #expect(error?.failingURL?.absoluteString == "http://127.0.0.1:1?token=***")
-        #expect(!String(reflecting: error).contains("t0psecret"))
-    }
-
-    @Test func `the caller's closure may touch the caller's actor`() async throws {
+    @Test func `the caller's closure may use the caller's actor`() async throws {
         @MainActor final class Model {
             var authorize = false
             func load(_ server: Loopback) async throws -> DataResponse {
-                try await server.session.response(for: server.request()) {
-                    $0.authorize = authorize
-                }
+                try await server.session.response(for: server.request()) { $0.authorize = authorize }
             }
         }
-        try await Loopback.serving { _ in
-            .status(.unauthorized)
-        } _: { server in
+        try await Loopback.serving(.status(.unauthorized)) { server in
             let response = try await Model().load(server)
             #expect(response.status == .unauthorized)
         }
@@ -161,41 +119,36 @@ import Testing
 
     @Test(.urlSessionOnly) func `a task delegate of the caller's receives no data`() async throws {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
-            let calls = Locked<[String]>([])
+            let calls = Recorder<String>()
             func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-                calls.withLock { $0.append("data") }
+                calls.note("data")
             }
             func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-                calls.withLock { $0.append("completion") }
+                calls.note("completion")
             }
         }
         let delegate = Delegate()
-        try await Loopback.serving { _ in
-            .json("{}")
-        } _: { server in
-            let response = try await server.get { $0.taskDelegate = delegate }
-            #expect(response.isSuccess)
-        }
-        #expect(delegate.calls.withLock { $0 } == [])
+        #expect(try await Loopback.get(.json("{}")) { $0.taskDelegate = delegate }.isSuccess)
+        #expect(delegate.calls.entries == [])
     }
 }
 
 private actor Steps: Authenticator {
-    let journal: Journal
+    let steps: Recorder<String>
     var credentials: [String]
 
-    init(journal: Journal, credentials: [String]) {
-        self.journal = journal
+    init(steps: Recorder<String>, credentials: [String]) {
+        self.steps = steps
         self.credentials = credentials
     }
 
     func authorize(_ request: inout URLRequest) async throws {
-        await journal.note("authorize")
+        steps.note("authorize")
         request.setValue(credentials.first, forHTTPHeaderField: "Authorization")
     }
 
     func reauthorize(after response: DataResponse) async throws -> Bool {
-        await journal.note("reauthorize \(response.status.code)")
+        steps.note("reauthorize \(response.status.code)")
         credentials.removeFirst()
         return !credentials.isEmpty
     }

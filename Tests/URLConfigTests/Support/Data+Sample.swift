@@ -5,7 +5,10 @@ extension Data {
     ///
     /// It is prime, so that a piece that is missing or in the wrong place is found: its size is hardly ever a multiple.
     static let samplePeriod = 65_537
-    private static let period = Data((0..<samplePeriod).map { _ in UInt8.random(in: .min ... .max) })
+    private static let period = {
+        var random = SeededGenerator(seed: 65_537)
+        return Data((0..<samplePeriod).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    }()
 
     /// Bytes of a body.
     ///

@@ -79,6 +79,14 @@ extension FaultServer {
             socket.end()
         }
 
+        func end(_ end: Fault.End) throws {
+            switch end {
+            case .close: close()
+            case .reset: try reset()
+            case .hang: try waitForEnd()
+            }
+        }
+
         /// Does nothing for a while; incoming data is kept.
         func pause(_ duration: Duration) throws {
             let end = ContinuousClock.now + duration

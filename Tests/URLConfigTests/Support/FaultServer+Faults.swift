@@ -14,11 +14,7 @@ extension FaultServer.Fault {
         Self { connection in
             try connection.read()
             try connection.send(text)
-            switch end {
-            case .close: connection.close()
-            case .reset: try connection.reset()
-            case .hang: try connection.waitForEnd()
-            }
+            try connection.end(end)
         }
     }
 

@@ -67,10 +67,5 @@ extension FaultServer.Fault {
         ":", "::", "//:1/", "//@/", "http://h.invalid:1:2/", "/\(String(repeating: "a", count: 100_000))",
     ]
 
-    /// A challenge with a body.
-    static let basicChallenge = raw(
-        "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"test\"\r\nContent-Length: 6\r\n\r\nsecret",
-        then: .hang)
-
     private static let rest = "Content-Length: 2\r\n\r\n{}"
 }

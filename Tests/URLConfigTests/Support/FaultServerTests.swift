@@ -2,65 +2,66 @@ import Testing
 
 @testable import URLConfig
 
-/// Over a raw socket, without an HTTP client.
-@Suite(.timeLimit(.minutes(10))) struct FaultServerTests {
-    struct Outcome: Sendable, CustomTestStringConvertible {
-        var testDescription: String
-        var fault: FaultServer.Fault
-        var text: String
-        var end = TCPSocket.End.closed
-    }
-
+/// The server of other tests, over a raw socket, without an HTTP client.
+@Suite(.inTime) struct FaultServerTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
-    @Test(arguments: [
-        Outcome(testDescription: "empty", fault: .empty, text: ""),
-        Outcome(testDescription: "reset", fault: .reset, text: "", end: .reset),
-        Outcome(testDescription: "garbage", fault: .garbage, text: "SSH-2.0-OpenSSH_9.2\r\n"),
-        Outcome(testDescription: "truncated", fault: .truncated, text: head + "Content-Length: 100\r\n\r\n0123456789"),
-        Outcome(
-            testDescription: "reset in the body", fault: .resetInBody,
-            text: head + "Content-Length: 100\r\n\r\n0123456789", end: .reset),
-        Outcome(
-            testDescription: "truncated chunks", fault: .truncatedChunks,
-            text: head + "Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\na\r\n01234"),
-        Outcome(
-            testDescription: "drip", fault: .drip("{}", every: .milliseconds(1)),
-            text: head + "Content-Length: 2\r\n\r\n{}"),
-        Outcome(
-            testDescription: "interim", fault: .interim("103 Early Hints", times: 2),
-            text: String(repeating: "HTTP/1.1 103 Early Hints\r\nX-Interim: 1\r\n\r\n", count: 2)
-                + head + "Content-Length: 2\r\n\r\n{}"),
-        Outcome(
-            testDescription: "status line", fault: .statusLine("HTTP/1.1 000 Zero"),
-            text: "HTTP/1.1 000 Zero\r\nContent-Length: 2\r\n\r\n{}"),
-        Outcome(
-            testDescription: "redirect", fault: .redirect(to: "//[::1]:1/"),
-            text: "HTTP/1.1 302 Found\r\nLocation: //[::1]:1/\r\nContent-Length: 2\r\n\r\n{}"),
-    ])
-    func `a client gets just these bytes and this end`(outcome: Outcome) async throws {
+    /// The faults with the text that a client receives, and how the connection ends.
+    private static let outcomes: [(fault: FaultServer.Fault, text: String, end: TCPSocket.End)] = [
+        (.empty, "", .closed), (.reset, "", .reset), (.garbage, "SSH-2.0-OpenSSH_9.2\r\n", .closed),
+        (.truncated, head + "Content-Length: 100\r\n\r\n0123456789", .closed),
+        (.resetInBody, head + "Content-Length: 100\r\n\r\n0123456789", .reset),
+        (.truncatedChunks, head + "Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\na\r\n01234", .closed),
+        (.drip("{}", every: .milliseconds(1)), head + "Content-Length: 2\r\n\r\n{}", .closed),
+        (
+            .interim("103 Early Hints", times: 2),
+            String(repeating: "HTTP/1.1 103 Early Hints\r\nX-Interim: 1\r\n\r\n", count: 2)
+                + head + "Content-Length: 2\r\n\r\n{}", .closed
+        ),
+        (.statusLine("HTTP/1.1 000 Zero"), "HTTP/1.1 000 Zero\r\nContent-Length: 2\r\n\r\n{}", .closed),
+        (
+            .redirect(to: "//[::1]:1/"), "HTTP/1.1 302 Found\r\nLocation: //[::1]:1/\r\nContent-Length: 2\r\n\r\n{}",
+            .closed
+        ),
+    ]
+
+    @Test(arguments: outcomes.indices)
+    func `a client receives just these bytes and this end`(index: Int) async throws {
+        let outcome = Self.outcomes[index]
         try await FaultServer.serving(outcome.fault) { server in
-            let answer = try server.client().answer()
-            #expect(answer.text == outcome.text)
-            #expect(answer.end == outcome.end)
+            let received = try server.client().answer()
+            #expect(received.text == outcome.text)
+            #expect(received.end == outcome.end)
         }
     }
 
-    @Test func `huge heads`() async throws {
+    @Test func `large faults are as large as they say`() async throws {
         try await FaultServer.serving(.hugeField) { server in
-            let answer = try server.client().answer()
-            #expect(answer.text.utf8.count > 1_000_000)
+            let text = try server.client().answer().text
+            #expect(text.utf8.count > 1_000_000)
         }
         try await FaultServer.serving(.manyFields) { server in
-            let answer = try server.client().answer()
-            #expect(answer.text.split(separator: "\r\n").count == 10_003)
+            let text = try server.client().answer().text
+            #expect(text.split(separator: "\r\n").count == 10_003)
+        }
+        try await FaultServer.serving(.gzipBomb) { server in
+            let client = try server.client()
+            var received = Data()
+            while case let bytes = try client.read(), !bytes.isEmpty { received += bytes }
+            #expect(received.count < 300_000)
+            let body = try #require(received.range(of: Data("\r\n\r\n".utf8))).upperBound
+            let directory = try TemporaryDirectory()
+            defer { withExtendedLifetime(directory) {} }
+            let file = try directory.file("bomb", Data(received[body...]))
+            let size = String(decoding: try Shell.run("gzip -dc <'\(file.path)' | wc -c"), as: UTF8.self)
+            #expect(size.trimmingCharacters(in: .whitespacesAndNewlines) == "200000000")
         }
     }
 
     @Test(arguments: [
         ("", FaultServer.Fault.hangBeforeHead), ("\r\n\r\n", .hangAfterHead), ("0123456789", .hangInBody),
     ])
-    func `what hangs ends with the server`(last: String, fault: FaultServer.Fault) async throws {
+    func `a fault that hangs ends with the server`(last: String, fault: FaultServer.Fault) async throws {
         var client: TCPSocket?
         try await FaultServer.serving(fault) { server in
             client = try server.client()
@@ -71,31 +72,7 @@ import Testing
         #expect(try client?.read() == [])
     }
 
-    @Test func `an endless body ends with its client`() async throws {
-        try await FaultServer.serving(.endless) { server in
-            let client = try server.client()
-            var count = 0
-            while count < 10_000_000 { count += try client.read().count }
-            client.end()
-        }
-    }
-
-    @Test func `the bomb is small and unpacks to 200 MB`() async throws {
-        try await FaultServer.serving(.gzipBomb) { server in
-            let client = try server.client()
-            var answer = Data()
-            while case let bytes = try client.read(), !bytes.isEmpty { answer += bytes }
-            #expect(answer.count < 300_000)
-            let body = try #require(answer.range(of: Data("\r\n\r\n".utf8))).upperBound
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-            try answer[body...].write(to: file)
-            defer { try? FileManager.default.removeItem(at: file) }
-            let size = String(decoding: try Shell.run("gzip -dc <'\(file.path)' | wc -c"), as: UTF8.self)
-            #expect(size.trimmingCharacters(in: .whitespacesAndNewlines) == "200000000")
-        }
-    }
-
-    @Test func `a stale connection`() async throws {
+    @Test func `a fault for a later request of a connection, and one for the first connections only`() async throws {
         try await FaultServer.serving(.losingSecond()) { server in
             let client = try server.client()
             #expect(String(decoding: try client.read(), as: UTF8.self).hasSuffix("{}"))
@@ -104,14 +81,88 @@ import Testing
             #expect(server.requests.count == 2)
             #expect(server.connections == 1)
         }
-    }
-
-    @Test func `a fault for the first connections only`() async throws {
         try await FaultServer.serving(.first(2, .reset, then: .closingAfterAnswer("{}"))) { server in
             var ends: [TCPSocket.End] = []
             for _ in 0..<3 { ends.append(try server.client().answer().end) }
             #expect(ends == [.reset, .reset, .closed])
             #expect(server.connections == 3)
+        }
+    }
+
+    @Test(arguments: [
+        "POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\na=1",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\na=\r\n1\r\n1\r\n0\r\nX-Trailer: 1\r\n\r\n",
+        "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\na=1",
+    ])
+    func `requests are kept with their bodies`(request: String) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            // Two requests together: the second must begin where the first ends.
+            let client = try server.client(request + request)
+            try await waitUntil { server.requests.count == 2 }
+            client.end()
+            #expect(server.requests.map(\.bodyText) == ["a=1", "a=1"])
+            #expect(server.requests.allSatisfy { request.hasPrefix($0.head) && $0.head.hasSuffix("\r\n\r\n") })
+        }
+    }
+
+    private struct Broken: Error, Equatable {
+        var by: String
+    }
+
+    @Test func `errors of a fault or of the test are thrown when all has ended`() async {
+        let failing = FaultServer.Fault { _ in throw Broken(by: "fault") }
+        await #expect(throws: Broken(by: "fault")) {
+            try await FaultServer.serving(failing) { _ = try $0.client().answer() }
+        }
+        await #expect(throws: Broken(by: "test")) {
+            try await FaultServer.serving(.hangBeforeHead) { server in
+                _ = try server.client()
+                throw Broken(by: "test")
+            }
+        }
+    }
+
+    @Test func `a client that has closed does not end the process`() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_DFL)
+            try await FaultServer.serving(.endless) { server in
+                let gone = try server.client()
+                _ = try gone.read(upTo: 1)
+                gone.end()
+                // This connection stays open: the server writes to it when it stops.
+                _ = try server.client().read(upTo: 1)
+            }
+        }
+    }
+
+    @Test func `no thread continues`() async throws {
+        let running = Locked(0)
+        let fault = FaultServer.Fault { connection in
+            running.withLock { $0 += 1 }
+            defer { running.withLock { $0 -= 1 } }
+            try connection.waitForEnd()
+        }
+        var clients: [TCPSocket] = []
+        try await FaultServer.serving(fault) { server in
+            for _ in 0..<10 { clients.append(try server.client()) }
+            try await waitUntil { running.withLock { $0 } == 10 }
+        }
+        #expect(running.withLock { $0 } == 0)
+        for client in clients { #expect(try client.answer().text == "") }
+    }
+
+    @Test func `no socket is left open`() async {
+        await #expect(processExitsWith: .success) {
+            // A child process may inherit sockets of concurrent tests.
+            let inherited = TCPSocket.numbers
+            for fault in [FaultServer.Fault.hangBeforeHead, .hangInBody, .endless, .reset, .ok("{}"), .empty] {
+                var clients: [TCPSocket] = []
+                try await FaultServer.serving(fault) { server in
+                    for _ in 0..<10 { clients.append(try server.client()) }
+                }
+                for client in clients { client.end() }
+                #expect(TCPSocket.numbers == inherited)
+            }
         }
     }
 }
@@ -120,6 +171,15 @@ extension TCPSocket {
     enum End: Sendable {
         case closed
         case reset
+    }
+
+    /// The descriptors of all sockets of this process.
+    fileprivate static var numbers: [Int32] {
+        (0..<1024).filter { number in
+            var address = sockaddr()
+            var length = socklen_t(MemoryLayout<sockaddr>.size)
+            return getsockname(number, &address, &length) == 0 && address.sa_family == sa_family_t(AF_INET)
+        }
     }
 
     /// The data until the end, and how the connection ended.

@@ -88,11 +88,7 @@ struct FileServer: Sendable {
             return true
         }
         try connection.send(body.prefix(cut.count))
-        switch cut.end {
-        case .close: connection.close()
-        case .reset: try connection.reset()
-        case .hang: try connection.waitForEnd()
-        }
+        try connection.end(cut.end)
         return false
     }
 

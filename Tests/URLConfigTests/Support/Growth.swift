@@ -1,4 +1,14 @@
 import Foundation
+import Testing
+
+/// Expects that work takes time in proportion to its size.
+///
+/// - Parameter count: A size between the two that are measured: half of it and four times it.
+func expectLinearTime(
+    from count: Int, sourceLocation: SourceLocation = #_sourceLocation, _ work: (Int) throws -> Void
+) rethrows {
+    #expect(try growth(from: count, work) < 24, sourceLocation: sourceLocation)
+}
 
 /// The factor of the time for eight times as much work: 8 for linear time, 64 for quadratic time.
 ///

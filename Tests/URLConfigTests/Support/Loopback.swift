@@ -7,26 +7,73 @@ struct Loopback: TestServer {
     typealias Request = FlyingFox.HTTPRequest
     typealias Response = FlyingFox.HTTPResponse
 
+    /// Stops the server when nothing uses it anymore.
+    private final class Lifetime: Sendable {
+        let running: Task<Void, any Error>
+        let session: URLSession
+
+        init(_ running: Task<Void, any Error>, _ session: URLSession) {
+            (self.running, self.session) = (running, session)
+        }
+
+        deinit {
+            running.cancel()
+            session.finishTasksAndInvalidate()
+        }
+    }
+
     let host: String
     let session: URLSession
+    private let seen = Recorder<Request>()
+    private let lifetime: Lifetime
 
-    /// Serves requests with `handler` while `body` runs.
-    static func serving(
-        _ handler: @escaping @Sendable (Request) async throws -> Response,
-        _ body: (Loopback) async throws -> Void
-    ) async throws {
+    /// The requests that arrived, without their bodies.
+    var requests: [Request] { seen.entries }
+
+    /// Serves requests with `handler` as long as this value is kept, for example by a suite.
+    init(_ handler: @escaping @Sendable (Request) async throws -> Response) async throws {
         TransportOfTests.use
         // All tests begin together, so everything can be slow on a busy machine.
         let server = try HTTPServer(
             address: .inet(ip4: "127.0.0.1", port: 0), timeout: 300, pool: PromptPool(), logger: .disabled,
-            handler: ClosureHTTPHandler(handler))
-        let running = Task { try await server.run() }
-        defer { running.cancel() }
+            handler: ClosureHTTPHandler { [seen] request in
+                var head = request
+                head.setBodyData(Data())
+                seen.note(head)
+                return try await handler(request)
+            })
+        session = URLSession(configuration: .ofTests)
+        lifetime = Lifetime(Task { try await server.run() }, session)
         try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
-        let session = URLSession(configuration: .ofTests)
-        defer { session.finishTasksAndInvalidate() }
-        try await body(Loopback(host: "http://127.0.0.1:\(port)", session: session))
+        host = "http://127.0.0.1:\(port)"
+    }
+
+    /// Serves requests with `handler` while `body` runs.
+    @discardableResult
+    static func serving<Value>(
+        _ handler: @escaping @Sendable (Request) async throws -> Response,
+        _ body: (Loopback) async throws -> Value
+    ) async throws -> Value {
+        let server = try await Loopback(handler)
+        defer { withExtendedLifetime(server) {} }
+        return try await body(server)
+    }
+
+    /// Responds in the same way to all requests while `body` runs.
+    @discardableResult
+    static func serving<Value>(
+        _ response: Response, _ body: (Loopback) async throws -> Value
+    ) async throws -> Value {
+        try await serving({ _ in response }, body)
+    }
+
+    /// The response to one GET, from a server that responds in this way.
+    @discardableResult
+    static func get(
+        _ response: Response, _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        try await serving(response) { try await $0.get(nil, configure) }
     }
 }
 
@@ -57,6 +104,13 @@ private struct PromptPool: AsyncSocketPool {
 extension FlyingFox.HTTPResponse {
     static func json(_ text: String, status: HTTPStatusCode = .ok) -> Self {
         Self(statusCode: status, headers: HTTPHeaders([.contentType: "application/json"]), body: Data(text.utf8))
+    }
+
+    /// A response with these fields besides its own.
+    func with(_ fields: [String: String]) -> Self {
+        var response = self
+        for (name, value) in fields { response.headers[HTTPHeader(name)] = value }
+        return response
     }
 
     static func status(_ status: HTTPStatusCode, _ text: String = "") -> Self {

@@ -9,9 +9,6 @@ enum Memory {
     /// The current memory, in bytes.
     static func resident() throws -> Int { try field("VmRSS:") }
 
-    /// The peak of the reserved addresses until now, in bytes, used or not.
-    static func addressSpace() throws -> Int { try field("VmPeak:") }
-
     private static func field(_ name: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix(name) }

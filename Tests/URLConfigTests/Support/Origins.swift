@@ -21,33 +21,33 @@ struct Origins: Sendable {
 
     let a: Loopback
     let b: Loopback
-    private let journal: Locked<[Seen]>
+    private let recorder = Recorder<Seen>()
 
     /// The requests to both servers, in order.
-    var seen: [Seen] { journal.withLock { $0 } }
+    var seen: [Seen] { recorder.entries }
 
-    /// Serves while `body` runs.
-    static func serving(_ body: (Origins) async throws -> Void) async throws {
-        let journal = Locked<[Seen]>([])
-        try await Loopback.serving { request in
-            try await answer("a", request, journal)
-        } _: { a in
-            try await Loopback.serving { request in
-                try await answer("b", request, journal)
-            } _: { b in
-                try await body(Origins(a: a, b: b, journal: journal))
-            }
-        }
+    /// Serves as long as this value is kept, for example by a suite.
+    init() async throws {
+        a = try await Loopback { [recorder] in try await Self.response("a", $0, recorder) }
+        b = try await Loopback { [recorder] in try await Self.response("b", $0, recorder) }
     }
 
-    private static func answer(
-        _ origin: String, _ request: Loopback.Request, _ journal: Locked<[Seen]>
+    /// Serves while `body` runs.
+    @discardableResult
+    static func serving<Value>(_ body: (Origins) async throws -> Value) async throws -> Value {
+        let origins = try await Origins()
+        defer { withExtendedLifetime(origins) {} }
+        return try await body(origins)
+    }
+
+    private static func response(
+        _ origin: String, _ request: Loopback.Request, _ seen: Recorder<Seen>
     ) async throws -> Loopback.Response {
         let body = String(decoding: try await request.bodyData, as: UTF8.self)
-        let seen = Seen(
-            origin: origin, method: request.method.rawValue, target: request.target.rawValue, fields: request.headers,
-            body: body)
-        journal.withLock { $0.append(seen) }
+        seen.note(
+            Seen(
+                origin: origin, method: request.method.rawValue, target: request.target.rawValue,
+                fields: request.headers, body: body))
         var fields = HTTPHeaders([.contentType: "text/plain"])
         fields[.location] = request.query["to"]
         fields[.init("Link")] = request.query["next"].map { "<\($0)>; rel=next" }

@@ -1,6 +1,9 @@
 import Foundation
 import URLConfig
 
+/// A status, also where FlyingFox's `HTTPResponse` is imported.
+typealias Status = HTTPResponse.Status
+
 extension URLRequest {
     /// The URL as text; empty without one.
     var urlText: String { url?.absoluteString ?? "" }

@@ -30,7 +30,7 @@ import Testing
         case refused(String)
     }
 
-    @Test func `other errors say what they say of themselves`() {
+    @Test func `other errors have their own description`() {
         #expect(InvalidInput("is empty").summary == "is empty")
         #expect(Own(errorDescription: "It broke.").summary == "It broke.")
         #expect(Own(errorDescription: nil).summary == "Own")

@@ -2,10 +2,10 @@ import Testing
 
 @testable import URLConfig
 
-@Suite(.timeLimit(.minutes(10))) struct OneShotTests {
+@Suite(.inTime) struct OneShotTests {
     private struct Broken: Error {}
 
-    @Test func `the first result counts, whether it comes before or after who waits for it`() async throws {
+    @Test func `the first result is used, whether it comes before or after the task that waits`() async throws {
         let promise = OneShot<Int>()
         promise.resolve(.success(1))
         promise.resolve(.success(2))
@@ -17,7 +17,7 @@ import Testing
         await #expect(throws: Broken.self) { try await task.valueInTime }
     }
 
-    @Test func `who is cancelled waits no longer, and tells so`() async throws {
+    @Test func `a task that is cancelled waits no longer, and a closure is called`() async throws {
         let promise = OneShot<Int>()
         let told = Locked(0)
         let task = Task { try await promise.value { told.withLock { $0 += 1 } } }
@@ -26,7 +26,7 @@ import Testing
         #expect(told.withLock { $0 } == 1)
     }
 
-    @Test func `a cancel and a result at once end in one of them`() async throws {
+    @Test func `a result and a cancellation at the same time end in one of them`() async throws {
         for _ in 0..<2_000 {
             let promise = OneShot<Int>()
             let task = Task { try await promise.value() }

@@ -1,0 +1,118 @@
+import FlyingFox
+import Testing
+
+@testable import URLConfig
+
+/// Dates: RFC 9110 §5.6.7, and those of cookies: RFC 6265 §5.1.1.
+@Suite struct DateTests {
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Sun Nov 16 08:49:37 1994", 784_975_777),
+            ("Sun, 06-Nov-1994 08:49:37 GMT", 784_111_777), ("Sun, 6 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+            ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+            ("Thursday, 01-Jan-69 00:00:00 GMT", 3_124_224_000), ("Thursday, 01-Jan-70 00:00:00 GMT", 0),
+            ("Friday, 01-Jan-00 00:00:00 GMT", 946_684_800), ("06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Sun, 06 nov 1994 08:49:37 GMT", 784_111_777), ("Sun, +6 Nov 1994 08:49:37 GMT", 784_111_777),
+        ] as [(String, TimeInterval)])
+    func `a date is read in each of its formats, and without its redundant parts`(text: String, seconds: TimeInterval) {
+        #expect(Date(httpDate: text) == Date(timeIntervalSince1970: seconds))
+    }
+
+    @Test(arguments: [
+        "", " ", "0", "-1", "120", "now", "Sun", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
+        "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49 GMT",
+        "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 29 Feb 2023 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
+        "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 994 08:49:37 GMT", "Sun, 06 Nov 19944 08:49:37 GMT",
+        "Sun, \u{0666} Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT 1995",
+        "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", "Xyz, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 99999999999999999999 Nov 1994 08:49:37 GMT", "Sun,\u{301} 06 Nov 1994 08:49:37 GMT",
+    ])
+    func `anything else is no date`(text: String) {
+        #expect(Date(httpDate: text) == nil)
+        #expect(Date(httpDate: text + String(repeating: " ,", count: 500_000)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (784_111_777.9, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (-0.5, "Wed, 31 Dec 1969 23:59:59 GMT"), (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
+            (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"), (253_402_300_800, nil), (-62_135_596_801, nil),
+            (.infinity, nil), (-.infinity, nil), (.nan, nil), (.greatestFiniteMagnitude, nil),
+        ] as [(TimeInterval, String?)])
+    func `a date is written in the format of today`(seconds: TimeInterval, text: String?) {
+        #expect(Date(timeIntervalSince1970: seconds).httpDate == text)
+    }
+
+    @Test func `a date that was written is read`() {
+        var random = SeededGenerator(seed: 9110)
+        for _ in 0..<1_000 {
+            let date = Date(
+                timeIntervalSince1970: .random(in: -12_219_292_800..<253_402_300_800, using: &random).rounded(.down))
+            #expect(date.httpDate.flatMap { Date(httpDate: $0) } == date)
+        }
+    }
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT", "1994 nOVember 6 8:49:37", "8:49:37 6 Nov 94",
+        "06 Nov 1994 08:49:37.123 CET", "Sun, 06 Nov 1994x 08:49:37", "06x Nov 1994 08:49:37", "6/Nov/1994/8:49:37",
+    ])
+    func `a cookie's date may have its parts in any order`(text: String) {
+        #expect(Date(cookieDate: text) == Date(timeIntervalSince1970: 784_111_777))
+    }
+
+    @Test(
+        arguments: [
+            ("69", 3_124_224_000), ("70", 0), ("00", 946_684_800), ("1601", -11_644_473_600),
+            ("0000", 946_684_800), ("0001", 978_307_200), ("0069", 3_124_224_000), ("0070", 0),
+        ] as [(String, TimeInterval)])
+    func `a cookie's year of two digits is between 1970 and 2069, and no year is before 1601`(
+        year: String, seconds: TimeInterval
+    ) {
+        #expect(Date(cookieDate: "01 Jan \(year) 00:00:00") == Date(timeIntervalSince1970: seconds))
+    }
+
+    @Test(arguments: [
+        "", " ", "Wed", "06 Nov 1994", "06 Nov 08:49:37", "Nov 1994 08:49:37", "06 1994 08:49:37", "06 Nov 1994 08:49",
+        "31 Feb 1994 08:49:37", "00 Nov 1994 08:49:37", "06 Nov 1600 08:49:37", "06 Nov 19944 08:49:37",
+        "006 Nov 1994 08:49:37", "06 Nov 1994 24:00:00", "06 Nov 1994 08:60:00", "06 Nov 1994 08:49:60",
+        "06 Nov 194 1994 08:49:37", "06 Nov 1994 008:49:37", "06 Nov 1994 08:49x:37", "06 Nov 1994 ::", "06 No 1994 08:49:37",
+        "06 N🙂 1994 08:49:37", "\u{666} Nov 1994 08:49:37",
+    ])
+    func `anything else is no date of a cookie`(text: String) {
+        #expect(Date(cookieDate: text) == nil)
+    }
+
+    // Dates of header fields.
+
+    private static let written = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+    @Test func `a field is read and written as a date`() {
+        var fields: HTTPFields = [.lastModified: Self.written, .expires: "0"]
+        #expect(fields[date: .lastModified] == Date(timeIntervalSince1970: 784_111_777))
+        #expect(fields[date: .expires] == nil)
+        #expect(fields[date: .date] == nil)
+        fields[date: .expires] = Date(timeIntervalSince1970: 784_111_777.5)
+        #expect(fields[.expires] == Self.written)
+        fields[date: .expires] = Date(timeIntervalSince1970: .nan)
+        fields[date: .lastModified] = nil
+        #expect(fields.isEmpty)
+    }
+
+    @Test func `a response that was not modified since its date is not sent again`() async throws {
+        try await Loopback.serving { request in
+            request.headers[HTTPHeader("If-Modified-Since")] == Self.written
+                ? .status(.notModified)
+                : .status(.ok, "a").with(["Last-Modified": Self.written])
+        } _: { server in
+            let first = try await server.get()
+            #expect(first.status == .ok)
+            let date = first.headerFields[date: .lastModified]
+            let request = server.request { $0.headers[date: .ifModifiedSince] = date }
+            #expect(try await server.response(for: request).status == .notModified)
+        }
+    }
+}
