@@ -4,19 +4,25 @@
 /// for try await piece in response.body { … }
 /// ```
 ///
-/// It can be read once. The transfer ends when the loop ends or when the body is released.
+/// It can be read once, unless it was made of `Data`. The transfer ends when the loop ends or when the body is released.
 public struct ResponseBody: AsyncSequence, Sendable {
     let received: ReceivedBody
     /// `nil` as soon as somebody reads.
     private let reader: Locked<ReceivedBody.Reader?>
+    /// The complete body, which a stub may return for each request.
+    private let data: Data?
 
-    init(_ received: ReceivedBody) {
+    init(_ received: ReceivedBody, _ data: Data? = nil) {
         self.received = received
+        self.data = data
         reader = Locked(ReceivedBody.Reader(received))
     }
 
     /// A complete body, by default empty.
-    public init(_ data: Data = Data()) { self.init(ReceivedBody(data)) }
+    public init(_ data: Data = Data()) { self.init(ReceivedBody(data), data) }
+
+    /// This body for one call, which limits it.
+    var forOneCall: Self { data.map { Self(ReceivedBody($0)) } ?? self }
 
     /// A body that arrives in pieces.
     ///
@@ -35,6 +41,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidResponse`` if there has been one.
     func read() throws -> ReceivedBody.Reader {
+        if let data { return ReceivedBody.Reader(ReceivedBody(data)) }
         guard let reader = reader.withLock({ $0.take() }) else {
             throw RequestError(.invalidResponse, reason: "the body was already read")
         }

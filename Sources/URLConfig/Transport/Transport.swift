@@ -51,7 +51,7 @@ public struct Transport: Sendable {
             // While a body is sent, only the transport knows whether there is silence.
             let limit = limits.whole ?? (request.body == nil ? limits.silence : nil)
             let send: @Sendable () async throws -> Response = { try await self.response(to: request) }
-            let response = try await conditions.deadline.run(leavesAlone: limit == nil) {
+            var response = try await conditions.deadline.run(leavesAlone: limit == nil) {
                 guard let limit else { return try await send() }
                 return try await withDeadline(limit, conditions.clock) {
                     URLError(timedOut: request.urlRequest.url, after: limit)
@@ -59,6 +59,7 @@ public struct Transport: Sendable {
                     try await send()
                 }
             }
+            response.body = response.body.forOneCall
             let body = response.body.received
             body.limit(to: conditions.responseLimit)
             body.watch(limits, of: request, since: elapsed)

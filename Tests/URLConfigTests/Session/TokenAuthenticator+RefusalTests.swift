@@ -43,9 +43,7 @@ import Testing
     @Test func `a refusal by another host does not keep the user from being signed out`() async throws {
         try await refusing { server in
             let authenticator = TokenAuthenticator(nil) { _ in nil }
-            let other = Loopback(
-                host: server.host.replacing("127.0.0.1", with: "localhost"), session: server.session)
-            await other.refusal(authenticator, signOuts)
+            await server.asLocalhost.refusal(authenticator, signOuts)
             await server.refusal(authenticator, signOuts)
         }
         #expect(signOuts.entries == ["none"])

@@ -22,7 +22,7 @@ struct Loopback: TestServer {
         }
     }
 
-    let host: String
+    private(set) var host: String
     let session: URLSession
     private let seen = Recorder<Request>()
     private let lifetime: Lifetime
@@ -47,6 +47,13 @@ struct Loopback: TestServer {
         try await server.waitUntilListening(timeout: 300)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         host = "http://127.0.0.1:\(port)"
+    }
+
+    /// The same server by another name of its host.
+    var asLocalhost: Self {
+        var other = self
+        other.host.replace("127.0.0.1", with: "localhost")
+        return other
     }
 
     /// Serves requests with `handler` while `body` runs.

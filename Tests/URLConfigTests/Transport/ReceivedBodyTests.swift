@@ -40,13 +40,13 @@ import Testing
         isComplete: Bool
     ) async throws {
         let body = isComplete ? ReceivedBody(Data("12345".utf8)) : ReceivedBody()
-        let signals = Recorded<ReceivedBody.Signal>()
-        body.onSignal { signals.append($0) }
+        let signals = Recorder<ReceivedBody.Signal>()
+        body.onSignal { signals.note($0) }
         body.limit(to: 4)
         let reader = ReceivedBody.Reader(body)
         if !isComplete {
             for text in ["12", "345", "6"] { body.receive(Data(text.utf8)) }
-            #expect(signals.all == [.cancel])
+            #expect(signals.entries == [.cancel])
         }
         #expect(try await reader.next() == Data("1234".utf8))
         let error = await #expect(throws: RequestError.self) { try await reader.next() }
@@ -78,8 +78,8 @@ import Testing
     @Test func `a reader that is released or cancelled ends the transfer, once`() async throws {
         for isReleased in [true, false] {
             let body = ReceivedBody()
-            let signals = Recorded<ReceivedBody.Signal>()
-            body.onSignal { signals.append($0) }
+            let signals = Recorder<ReceivedBody.Signal>()
+            body.onSignal { signals.note($0) }
             var reader: ReceivedBody.Reader? = ReceivedBody.Reader(body)
             body.receive(Data("unread".utf8))
             if isReleased {
@@ -93,7 +93,7 @@ import Testing
                 reader = nil
             }
             #expect(reader == nil)
-            #expect(signals.all == [.cancel])
+            #expect(signals.entries == [.cancel])
             #expect(body.isOver)
         }
     }
@@ -131,22 +131,22 @@ import Testing
 
     @Test func `a transport is paused and resumed as the bytes in memory demand`() async throws {
         let body = ReceivedBody(memory: 10)
-        let signals = Recorded<ReceivedBody.Signal>()
+        let signals = Recorder<ReceivedBody.Signal>()
         body.onSignal { [weak body] in
             // No lock is held.
             _ = body?.isOver
-            signals.append($0)
+            signals.note($0)
         }
         let reader = ReceivedBody.Reader(body)
         for _ in 0..<2 {
             for count in [9, 1, 5] { body.receive(Data(count: count)) }
             #expect(try await reader.next()?.count == 15)
         }
-        #expect(signals.all == [.pause, .resume, .pause, .resume])
+        #expect(signals.entries == [.pause, .resume, .pause, .resume])
         body.receive(Data(count: 10))
         body.finish()
         #expect(try await reader.next()?.count == 10)
-        #expect(signals.all.last == .resume)
+        #expect(signals.entries.last == .resume)
     }
 
     @Test(arguments: [1, 7, 4096, 20_000]) func `what does not fit in memory comes back in order`(
@@ -234,15 +234,15 @@ import Testing
         let clock = TestClock()
         let request = request { ($0.clock, $0.deadline) = (clock, .seconds(5)) }
         let body = ReceivedBody()
-        let signals = Recorded<ReceivedBody.Signal>()
-        body.onSignal { signals.append($0) }
+        let signals = Recorder<ReceivedBody.Signal>()
+        body.onSignal { signals.note($0) }
         body.watch(TimeLimits(), of: request, since: clock.stopwatch())
         let reader = ReceivedBody.Reader(body)
         body.receive(Data("1".utf8))
         await clock.waitForSleepers()
         clock.advance(by: .seconds(5))
         try await waitUntil { body.isOver }
-        #expect(signals.all == [.cancel])
+        #expect(signals.entries == [.cancel])
         let error = await #expect(throws: RequestError.self) { try await reader.next() }
         #expect(error?.code == .deadlineExceeded)
     }

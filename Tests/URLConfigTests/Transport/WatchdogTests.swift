@@ -5,10 +5,10 @@ import Testing
 /// The time limits of an attempt, on a clock of the test.
 @Suite(.timeLimit(.minutes(10))) struct WatchdogTests {
     private let clock = TestClock()
-    private let passed = Recorded<Duration>()
+    private let passed = Recorder<Duration>()
 
     private func watchdog(_ limits: TimeLimits) -> Watchdog {
-        let watchdog = Watchdog(limits, clock, since: clock.stopwatch()) { [passed] in passed.append($0) }
+        let watchdog = Watchdog(limits, clock, since: clock.stopwatch()) { [passed] in passed.note($0) }
         watchdog.start()
         return watchdog
     }
@@ -21,9 +21,9 @@ import Testing
     // Many times, to find a race between an alarm that fires and the watchdog that keeps it.
     @Test func `silence is counted from the last bytes`() async throws {
         for _ in 0..<100 {
-            let (clock, passed) = (TestClock(), Recorded<Duration>())
+            let (clock, passed) = (TestClock(), Recorder<Duration>())
             let watchdog = Watchdog(TimeLimits(silence: .seconds(3)), clock, since: clock.stopwatch()) {
-                passed.append($0)
+                passed.note($0)
             }
             watchdog.start()
             for _ in 0..<5 {
@@ -32,12 +32,12 @@ import Testing
                 watchdog.touch()
             }
             await clock.waitForSleepers()
-            #expect(passed.all.isEmpty)
-            while passed.all.isEmpty {
+            #expect(passed.entries.isEmpty)
+            while passed.entries.isEmpty {
                 clock.advance(by: .seconds(1))
-                try await waitUntil { clock.sleepers > 0 || !passed.all.isEmpty }
+                try await waitUntil { clock.sleepers > 0 || !passed.entries.isEmpty }
             }
-            #expect(passed.all == [.seconds(3)])
+            #expect(passed.entries == [.seconds(3)])
             #expect(clock.now.offset == .seconds(13))
         }
     }
@@ -48,10 +48,10 @@ import Testing
             await advance(by: 1)
             watchdog.touch()
         }
-        #expect(passed.all.isEmpty)
+        #expect(passed.entries.isEmpty)
         await advance(by: 1)
-        try await waitUntil { !passed.all.isEmpty }
-        #expect(passed.all == [.seconds(5)])
+        try await waitUntil { !passed.entries.isEmpty }
+        #expect(passed.entries == [.seconds(5)])
         try await waitUntil { clock.sleepers == 0 }
     }
 
@@ -62,16 +62,16 @@ import Testing
         await clock.waitForSleepers()
         watchdog.setAwaited(true)
         await advance(by: 2)
-        while passed.all.isEmpty {
+        while passed.entries.isEmpty {
             clock.advance(by: .seconds(1))
-            try await waitUntil { clock.sleepers > 0 || !passed.all.isEmpty }
+            try await waitUntil { clock.sleepers > 0 || !passed.entries.isEmpty }
         }
         #expect(clock.now.offset == .seconds(18))
     }
 
     @Test func `a time limit that is over already passes at once`() {
         for limit in [Duration.zero, .seconds(-1)] { withExtendedLifetime(watchdog(TimeLimits(whole: limit))) {} }
-        #expect(passed.all == [.zero, .seconds(-1)])
+        #expect(passed.entries == [.zero, .seconds(-1)])
     }
 
     @Test func `after it was stopped or released, nothing passes`() async throws {
@@ -82,7 +82,7 @@ import Testing
         do { _ = watchdog(TimeLimits(silence: .seconds(1))) }
         try await waitUntil { clock.sleepers == 0 }
         clock.advance(by: .seconds(2))
-        #expect(passed.all.isEmpty)
+        #expect(passed.entries.isEmpty)
         withExtendedLifetime(stopped) {}
     }
 }
