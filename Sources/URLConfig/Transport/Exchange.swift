@@ -68,7 +68,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     func waitForHead() async throws {
         try await begun.value { self.body.cancel() }
         if head == nil { try body.checkResult() }
-        body.didPassHead()
     }
 
     /// Ends the exchange with an error.
@@ -106,7 +105,10 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         body.touch()
         body.restart()
         state.set(\.head, response)
-        if !isWhole { begun.resolve(.success(())) }
+        if !isWhole {
+            body.didPassHead()
+            begun.resolve(.success(()))
+        }
         completionHandler(.allow)
     }
 

@@ -90,7 +90,8 @@ final class ReceivedBody: Sendable {
             // Bytes in files do not wake the reader: it asks for them.
             return (state.bytes.isEmpty ? nil : state.reader.take(), state.watchdog, error)
         }
-        watchdog?.touch()
+        // A reader that is woken up waits no more, although it may take long until it runs.
+        if reader == nil { watchdog?.touch() } else { watchdog?.setAwaited(false) }
         reader?.resolve(.success(()))
         if let error { fail(error) }
         changePause()
@@ -154,7 +155,8 @@ final class ReceivedBody: Sendable {
     /// again afterwards, so that the last change fits the bytes.
     private func changePause() {
         guard excess == .pauses, memory < .max else { return }
-        while let (signal, pauses) = state.withLock({ $0.changePause(memory) }) {
+        while let (signal, watchdog, pauses) = state.withLock({ $0.changePause(memory) }) {
+            if pauses { watchdog?.setAwaited(false) }
             signal(pauses ? .pause : .resume)
             state.withLock { $0.isChangingPause = false }
         }
@@ -197,16 +199,16 @@ final class ReceivedBody: Sendable {
         work.overflow?.take { [weak self] in self?.receiveSpilled($0) }
         if let source = work.source { pump(source) }
         try await reader.value { self.cancel() }
-        work.watchdog?.setAwaited(false)
     }
 
     private func receiveSpilled(_ bytes: Data) {
-        let reader = state.withLock { state in
-            guard state.spilled > 0 else { return nil as OneShot<Void>? }
+        let (reader, watchdog) = state.withLock { state in
+            guard state.spilled > 0 else { return (nil as OneShot<Void>?, nil as Watchdog?) }
             state.spilled -= bytes.count
             state.bytes.append(bytes)
-            return state.reader.take()
+            return (state.reader.take(), state.watchdog)
         }
+        watchdog?.setAwaited(false)
         reader?.resolve(.success(()))
     }
 
@@ -387,11 +389,11 @@ extension ReceivedBody {
             return true
         }
 
-        mutating func changePause(_ memory: Int) -> (@Sendable (Signal) -> Void, Bool)? {
+        mutating func changePause(_ memory: Int) -> (@Sendable (Signal) -> Void, Watchdog?, Bool)? {
             let isFull = result == nil && bytes.count >= memory
             guard let signal, isPaused != isFull, !isChangingPause else { return nil }
             (isPaused, isChangingPause) = (isFull, true)
-            return (signal, isFull)
+            return (signal, watchdog, isFull)
         }
 
         /// Ends the body; only the first result counts.

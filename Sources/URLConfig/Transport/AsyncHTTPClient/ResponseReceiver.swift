@@ -98,7 +98,10 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         body.touch()
-        if !isWhole { self.head.resolve(.success(head)) }
+        if !isWhole {
+            body.didPassHead()
+            self.head.resolve(.success(head))
+        }
         return eventLoop.makeSucceededVoidFuture()
     }
 

@@ -101,7 +101,7 @@ final class SharedClient: Sendable {
             do {
                 let response = try await client.execute(request, deadline: .distantFuture)
                 guard response.history.count < 2 else { throw RequestError.hasFollowedRedirect }
-                body.touch()
+                body.didPassHead()
                 head.resolve(
                     .success(.init(version: response.version, status: response.status, headers: response.headers)))
                 do {

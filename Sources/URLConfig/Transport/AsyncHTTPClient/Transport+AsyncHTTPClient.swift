@@ -90,8 +90,8 @@ struct AsyncHTTPClientSender {
         let arriving = ResponseBody(body)
         let limits = timeLimits(of: request, configuration)
         // As with `URLSession`, the limits of a session are measured by the system's clock.
-        let isOfSession = urlRequest.customTimeLimit == nil
-        let clock: any Clock<Duration> = isOfSession ? ContinuousClock() : request.conditions.clock
+        let isOwn = urlRequest.customTimeLimit != nil
+        let clock: any Clock<Duration> = isOwn ? request.conditions.clock : ContinuousClock()
         body.watch(limits, of: request, on: clock, since: clock.stopwatch())
 
         let headers = HTTPHeaders(urlRequest, decodes: decodes)
@@ -102,7 +102,7 @@ struct AsyncHTTPClientSender {
                 if written > 0 { upload?.didWrite(written) }
             }
         }
-        let head = try await repeating(by: client, within: limits.silence, makeDelivery) { delivery in
+        let head = try await repeating(by: client, within: connectLimit(limits), makeDelivery) { delivery in
             var headers = headers
             if let delivery { headers.replaceOrAdd(name: Delivery.field, value: delivery.announce()) }
             // `HTTPClient.Request` with a body crashes or hangs if the server responds before it reads.
@@ -121,7 +121,6 @@ struct AsyncHTTPClientSender {
         let codings = decodes ? head.headers.codings(for: headers, Int(head.status.code)) : []
         let decoded = codings.isEmpty ? arriving : try arriving.decoding(codings, of: url)
         decoded.received.limit(to: request.conditions.responseLimit)
-        body.didPassHead()
         return Transport.Response(
             status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
     }
@@ -130,10 +129,16 @@ struct AsyncHTTPClientSender {
     private func timeLimits(of request: Transport.Request, _ configuration: URLSessionConfiguration) -> TimeLimits {
         var limits = request.timeLimits
         limits.whole = [limits.whole, configuration.resourceLimit].compactMap { $0 }.min()
-        if client == nil, limits.silence == nil {
+        if client == nil, request.urlRequest.customTimeLimit == nil {
             limits.silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
         }
         return limits
+    }
+
+    /// The maximum time to wait for a connection; the default of AsyncHTTPClient is 10 seconds.
+    private func connectLimit(_ limits: TimeLimits) -> Duration? {
+        if client == nil { return [limits.silence, limits.whole].compactMap { $0 }.min() }
+        return .nanoseconds((configuration?.timeout.connect ?? .seconds(10)).nanoseconds)
     }
 
     /// Sends a request again if nothing was sent, because there was no connection.
