@@ -1,7 +1,8 @@
 /// Bytes of a body that do not fit in memory, in temporary files.
 ///
 /// The disk is used on a queue of its own: neither a callback of Foundation, whose queue all sessions share, nor a
-/// reader's thread waits for it. Bytes that wait to be written are in memory.
+/// reader's thread waits for it. Only if the disk is so much slower than the network that 8 MB wait to be written, the
+/// callback waits: the alternatives are a process without memory, or a call that fails.
 final class Overflow: Sendable {
     private let queue = DispatchQueue(label: "URLConfig.overflow", qos: .userInitiated)
     /// The files in order; only the queue uses them.
@@ -9,6 +10,9 @@ final class Overflow: Sendable {
     /// There are several, so that the disk has room again for what was read.
     private let files = Locked<[SpillFile]>([])
     private let failed: @Sendable (any Error) -> Void
+    /// The bytes that may wait to be written: 8 MB.
+    private static let maximumWaiting = 1 << 23
+    private let waiting = Locked(0)
 
     /// - Parameter failed: Called with the error if bytes cannot be written or read.
     init(failed: @escaping @Sendable (any Error) -> Void) {
@@ -17,7 +21,9 @@ final class Overflow: Sendable {
 
     /// Writes bytes soon, after those before.
     func append(_ bytes: Data) {
+        waiting.withLock { $0 += bytes.count }
         queue.async { [self] in
+            defer { waiting.withLock { $0 -= bytes.count } }
             do {
                 var file = files.withLock { $0.last }
                 if file?.isFull ?? true {
@@ -30,6 +36,11 @@ final class Overflow: Sendable {
                 failed(error)
             }
         }
+    }
+
+    /// Waits until there is memory for more bytes.
+    func waitForRoom() {
+        if waiting.withLock({ $0 }) > Self.maximumWaiting { queue.sync {} }
     }
 
     /// Reads the next bytes, and removes them.

@@ -56,7 +56,7 @@ final class ReceivedBody: Sendable {
         if let error = state.withLock({ $0.limit(to: limit) }) { fail(error) }
     }
 
-    /// Ends the body if a time limit or the deadline of the call passes, unless it is watched already.
+    /// Ends the body if a time limit or the deadline of the call passes.
     ///
     /// - Parameters:
     ///   - limits: The time limits of the attempt.
@@ -67,33 +67,36 @@ final class ReceivedBody: Sendable {
         since elapsed: @escaping @Sendable () -> Duration
     ) {
         let (conditions, url) = (request.conditions, request.urlRequest.url)
-        guard state.withLock({ $0.beginWatching() }) else { return }
+        if isOver { return }
         let wait = conditions.deadline.wait { [weak self] in self?.cancel($0) }
         let watchdog =
             limits.isEmpty
             ? nil
             : Watchdog(limits, clock ?? conditions.clock, since: elapsed) { [weak self] in
+                self?.isAwaited ?? false
+            } expire: { [weak self] in
                 self?.fail(URLError(timedOut: url, after: $0))
             }
         state.withLock { state in
-            state.watchdog = watchdog
-            state.needsPump = request.buffersBody || watchdog != nil || wait != nil
-            if wait != nil { state.endWait = { conditions.deadline.end(wait) } }
+            // A transport that uses another one has limits of its own.
+            if let watchdog { state.watchdogs.append(watchdog) }
+            if wait != nil { state.endWaits.append { conditions.deadline.end(wait) } }
+            state.needsPump = state.needsPump || request.buffersBody || watchdog != nil || wait != nil
         }
         watchdog?.start()
     }
 
     /// Adds bytes that have arrived.
     func receive(_ bytes: Data) {
-        let (reader, watchdog, error) = state.withLock { state in
+        let (reader, watchdogs, overflow, error) = state.withLock { state in
             let error = state.add(bytes, memory, excess) { Overflow { [weak self] in self?.cancel($0) } }
             // Bytes in files do not wake the reader: it asks for them.
-            return (state.bytes.isEmpty ? nil : state.reader.take(), state.watchdog, error)
+            return (state.bytes.isEmpty ? nil : state.reader.take(), state.watchdogs, state.overflow, error)
         }
-        // A reader that is woken up waits no more, although it may take long until it runs.
-        if reader == nil { watchdog?.touch() } else { watchdog?.setAwaited(false) }
+        for watchdog in watchdogs { watchdog.touch() }
         reader?.resolve(.success(()))
         if let error { fail(error) }
+        overflow?.waitForRoom()
         changePause()
     }
 
@@ -101,31 +104,25 @@ final class ReceivedBody: Sendable {
     func restart() { state.withLock { $0.restart() } }
 
     /// Bytes were sent or received that are not part of the body.
-    func touch() { state.withLock { $0.watchdog }?.touch() }
+    func touch() { for watchdog in state.withLock({ $0.watchdogs }) { watchdog.touch() } }
 
     /// The head is passed on: nobody waits for bytes until the body is read.
-    func didPassHead() { state.withLock { $0.watchdog }?.setAwaited(false) }
+    func didPassHead() { state.withLock { $0.isHeadPassed = true } }
 
     /// Ends the body, unless it has ended; what has arrived can still be read.
     ///
     /// - Returns: Whether it had not ended.
     @discardableResult
-    func finish(_ result: Result<Void, any Error> = .success(())) -> Bool { end(result, dropsBytes: false) }
+    func finish(_ result: Result<Void, any Error> = .success(())) -> Bool { end(result) }
 
     /// Ends the body and the transfer with an error; what has arrived can still be read.
-    func fail(_ error: any Error) {
-        let signal = state.withLock { $0.signal }
-        if end(.failure(error), dropsBytes: false) { signal?(.cancel) }
-    }
+    func fail(_ error: any Error) { end(.failure(error), cancels: true) }
 
     /// Ends the body and the transfer, and forgets what has arrived.
-    func cancel(_ error: any Error = CancellationError()) {
-        let signal = state.withLock { $0.signal }
-        if end(.failure(error), dropsBytes: true) { signal?(.cancel) }
-    }
+    func cancel(_ error: any Error = CancellationError()) { end(.failure(error), cancels: true, dropsBytes: true) }
 
-    /// Whether a reader waits.
-    var isAwaited: Bool { state.withLock { $0.reader != nil } }
+    /// Whether somebody waits for bytes: the reader, or the call if it waits for the head or the whole body.
+    var isAwaited: Bool { state.withLock { $0.reader != nil || !$0.isHeadPassed } }
 
     /// Whether the body has ended.
     var isOver: Bool { state.withLock { $0.result != nil } }
@@ -133,7 +130,8 @@ final class ReceivedBody: Sendable {
     /// - Throws: The error that has ended the body.
     func checkResult() throws { try state.withLock { $0.result }?.get() }
 
-    private func end(_ result: Result<Void, any Error>, dropsBytes: Bool) -> Bool {
+    @discardableResult
+    private func end(_ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false) -> Bool {
         // The old state is returned, so that nothing is released while the lock is held.
         let before = state.withLock { state in
             let before = state
@@ -141,12 +139,20 @@ final class ReceivedBody: Sendable {
             if dropsBytes { (state.bytes, state.spilled, state.overflow) = (Data(), 0, nil) }
             return before
         }
-        before.watchdog?.stop()
-        before.endWait?()
-        before.pump?.cancel()
+        for watchdog in before.watchdogs { watchdog.stop() }
+        for endWait in before.endWaits { endWait() }
         before.demand?.resolve(.success(()))
         before.reader?.resolve(.success(()))
-        return before.result == nil
+        // A source is the caller's: what it does when it is cancelled or released may block, and this may be an alarm.
+        if before.pump != nil || before.source != nil {
+            DispatchQueue.global().async {
+                before.pump?.cancel()
+                withExtendedLifetime(before) {}
+            }
+        }
+        guard before.result == nil else { return false }
+        if cancels { before.signal?(.cancel) }
+        return true
     }
 
     /// Pauses or resumes the transport, as the bytes in memory demand.
@@ -155,8 +161,7 @@ final class ReceivedBody: Sendable {
     /// again afterwards, so that the last change fits the bytes.
     private func changePause() {
         guard excess == .pauses, memory < .max else { return }
-        while let (signal, watchdog, pauses) = state.withLock({ $0.changePause(memory) }) {
-            if pauses { watchdog?.setAwaited(false) }
+        while let (signal, pauses) = state.withLock({ $0.changePause(memory) }) {
             signal(pauses ? .pause : .resume)
             state.withLock { $0.isChangingPause = false }
         }
@@ -194,7 +199,7 @@ final class ReceivedBody: Sendable {
     private func wait() async throws {
         let reader = OneShot<Void>()
         guard let work = try state.withLock({ try $0.wait(for: reader) }) else { return }
-        work.watchdog?.setAwaited(true)
+        touch()
         work.demand?.resolve(.success(()))
         work.overflow?.take { [weak self] in self?.receiveSpilled($0) }
         if let source = work.source { pump(source) }
@@ -202,13 +207,12 @@ final class ReceivedBody: Sendable {
     }
 
     private func receiveSpilled(_ bytes: Data) {
-        let (reader, watchdog) = state.withLock { state in
-            guard state.spilled > 0 else { return (nil as OneShot<Void>?, nil as Watchdog?) }
+        let reader = state.withLock { state in
+            guard state.spilled > 0 else { return nil as OneShot<Void>? }
             state.spilled -= bytes.count
             state.bytes.append(bytes)
-            return (state.reader.take(), state.watchdog)
+            return state.reader.take()
         }
-        watchdog?.setAwaited(false)
         reader?.resolve(.success(()))
     }
 
@@ -282,7 +286,8 @@ extension ReceivedBody {
         /// The number of bytes that may still arrive.
         var room = Int.max
         var isLimited = false
-        var isWatched = false
+        /// Whether the call has received the head of the response.
+        var isHeadPassed = false
         var source: Source?
         /// Whether the reader itself is asking the source.
         var isAsking = false
@@ -299,9 +304,9 @@ extension ReceivedBody {
         var isPaused = false
         /// Whether the transport is being paused or resumed at this moment.
         var isChangingPause = false
-        var watchdog: Watchdog?
-        /// Ends the wait for the deadline.
-        var endWait: (@Sendable () -> Void)?
+        var watchdogs: [Watchdog] = []
+        /// End the waits for the deadline.
+        var endWaits: [@Sendable () -> Void] = []
 
         /// Sets the limit of a call, once; returns an error if more bytes have arrived.
         mutating func limit(to limit: Int?) -> RequestError? {
@@ -315,13 +320,8 @@ extension ReceivedBody {
             return tooLong
         }
 
-        /// - Returns: `false` if it is watched already, or has ended.
-        mutating func beginWatching() -> Bool {
-            defer { isWatched = true }
-            return !isWatched && result == nil
-        }
-
         mutating func restart() {
+            guard !isHeadPassed else { return }
             (bytes, spilled, overflow) = (Data(), 0, nil)
             room = limit.map { max(0, $0) } ?? .max
         }
@@ -369,11 +369,11 @@ extension ReceivedBody {
         /// Notes a reader that waits, and returns what it does first; `nil` if it need not wait.
         mutating func wait(
             for reader: OneShot<Void>
-        ) throws -> (watchdog: Watchdog?, overflow: Overflow?, demand: OneShot<Void>?, source: Source?)? {
+        ) throws -> (overflow: Overflow?, demand: OneShot<Void>?, source: Source?)? {
             guard bytes.isEmpty, result == nil || spilled > 0 else { return nil }
             try checkIsOnly()
             self.reader = reader
-            return (watchdog, spilled > 0 ? overflow : nil, demand.take(), needsPump ? source.take() : nil)
+            return (spilled > 0 ? overflow : nil, demand.take(), needsPump ? source.take() : nil)
         }
 
         private func checkIsOnly() throws {
@@ -389,17 +389,17 @@ extension ReceivedBody {
             return true
         }
 
-        mutating func changePause(_ memory: Int) -> (@Sendable (Signal) -> Void, Watchdog?, Bool)? {
+        mutating func changePause(_ memory: Int) -> (@Sendable (Signal) -> Void, Bool)? {
             let isFull = result == nil && bytes.count >= memory
             guard let signal, isPaused != isFull, !isChangingPause else { return nil }
             (isPaused, isChangingPause) = (isFull, true)
-            return (signal, watchdog, isFull)
+            return (signal, isFull)
         }
 
         /// Ends the body; only the first result counts.
         mutating func end(_ result: Result<Void, any Error>) {
             if self.result == nil { self.result = result }
-            (reader, source, pump, demand, watchdog, endWait) = (nil, nil, nil, nil, nil, nil)
+            (reader, source, pump, demand, watchdogs, endWaits) = (nil, nil, nil, nil, [], [])
         }
     }
 }

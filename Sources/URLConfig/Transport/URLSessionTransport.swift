@@ -3,7 +3,16 @@ enum URLSessionTransport {
     /// Returns the response when its head has arrived, or its whole body.
     static func response(to request: Transport.Request) async throws -> Transport.Response {
         var request = request
-        try request.openBody()
+        if request.replacement == nil {
+            try request.openBody()
+        } else {
+            // Opening a stream may block.
+            request = try await request.conditions.deadline.run { [request] in
+                var opened = request
+                try opened.openBody()
+                return opened
+            }
+        }
         let exchange = Exchange(request)
         // It ends the exchange when it is released.
         let body = ResponseBody(exchange.body)

@@ -13,8 +13,6 @@ final class Watchdog: Sendable {
     private struct State {
         /// When the last byte was sent or received, or when somebody began to wait.
         var last = Duration.zero
-        /// Whether somebody waits: a reader that is slow is no silence.
-        var isAwaited = true
         var isStopped = false
         var alarm: Alarm?
     }
@@ -22,41 +20,35 @@ final class Watchdog: Sendable {
     private let limits: TimeLimits
     private let clock: any Clock<Duration>
     private let elapsed: @Sendable () -> Duration
+    /// Whether somebody waits for bytes: a reader that is slow is no silence.
+    private let isAwaited: @Sendable () -> Bool
     /// Called once, with the limit that has passed.
     private let expire: @Sendable (Duration) -> Void
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - elapsed: The time since the attempt began.
+    ///   - isAwaited: Whether somebody waits for bytes.
     ///   - expire: Called once, with the limit that has passed. It must not block.
     init(
         _ limits: TimeLimits, _ clock: any Clock<Duration>, since elapsed: @escaping @Sendable () -> Duration,
-        expire: @escaping @Sendable (Duration) -> Void
+        isAwaited: @escaping @Sendable () -> Bool = { true }, expire: @escaping @Sendable (Duration) -> Void
     ) {
         self.limits = limits
         self.clock = clock
         self.elapsed = elapsed
+        self.isAwaited = isAwaited
         self.expire = expire
     }
 
     /// Begins to watch.
     func start() { check() }
 
-    /// Bytes were sent or received.
+    /// Bytes were sent or received, or somebody begins to wait for them.
     func touch() {
         guard limits.silence != nil else { return }
         let now = elapsed()
         state.withLock { $0.last = now }
-    }
-
-    /// Somebody begins to wait for bytes, or nobody waits any more.
-    func setAwaited(_ isAwaited: Bool) {
-        guard limits.silence != nil else { return }
-        let now = elapsed()
-        state.withLock { state in
-            if isAwaited { state.last = now }
-            state.isAwaited = isAwaited
-        }
     }
 
     func stop() {
@@ -69,6 +61,7 @@ final class Watchdog: Sendable {
 
     private func check() {
         let now = elapsed()
+        let isAwaited = isAwaited()
         // An alarm is made while the lock is held: if it fired before it is kept, it would release its successor.
         let (passed, _) = state.withLock { state -> (Duration?, Alarm?) in
             guard !state.isStopped else { return (nil, nil) }
@@ -76,7 +69,7 @@ final class Watchdog: Sendable {
             var rests = [limits.whole.map { $0 - now }]
             if let silence = limits.silence {
                 // If nobody waits now, the time begins again when somebody does.
-                let rest = silence - (state.isAwaited ? now - state.last : .zero)
+                let rest = silence - (isAwaited ? now - state.last : .zero)
                 if rest <= .zero { return (silence, nil) }
                 rests.append(rest)
             }

@@ -120,6 +120,7 @@ import Testing
 
     @Test func `two tasks cannot wait for one body`() async throws {
         let body = ReceivedBody()
+        body.didPassHead()
         let reader = ReceivedBody.Reader(body)
         let first = Task { try await reader.next() }
         try await waitUntil { body.isAwaited }
@@ -245,5 +246,35 @@ import Testing
         #expect(signals.entries == [.cancel])
         let error = await #expect(throws: RequestError.self) { try await reader.next() }
         #expect(error?.code == .deadlineExceeded)
+    }
+
+    @Test func `a transport that passes a body on has a time limit of its own`() async throws {
+        let clock = TestClock()
+        let request = request { $0.clock = clock }
+        let body = ReceivedBody()
+        let elapsed = clock.stopwatch()
+        body.watch(TimeLimits(), of: request, since: elapsed)
+        body.watch(TimeLimits(whole: .seconds(5)), of: request, since: elapsed)
+        let reader = ReceivedBody.Reader(body)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(5))
+        try await waitUntil { body.isOver }
+        let error = await #expect(throws: URLError.self) { try await reader.next() }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func `a source that blocks when it is cancelled holds up no alarm and no reader`() async throws {
+        let (clock, end) = (TestClock(), DispatchSemaphore(value: 0))
+        let stream = AsyncStream<Data> { continuation in
+            continuation.onTermination = { _ in _ = end.wait(timeout: .now() + 60) }
+        }
+        let body = ResponseBody(stream)
+        body.received.watch(TimeLimits(whole: .seconds(3)), of: request { $0.clock = clock }, since: clock.stopwatch())
+        let read = Task { try await body.collect() }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(3))
+        let error = await #expect(throws: URLError.self) { try await read.valueInTime }
+        #expect(error?.code == .timedOut)
+        end.signal()
     }
 }

@@ -7,8 +7,14 @@ import Testing
     private let clock = TestClock()
     private let passed = Recorder<Duration>()
 
+    private let isAwaited = Locked(true)
+
     private func watchdog(_ limits: TimeLimits) -> Watchdog {
-        let watchdog = Watchdog(limits, clock, since: clock.stopwatch()) { [passed] in passed.note($0) }
+        let watchdog = Watchdog(limits, clock, since: clock.stopwatch()) { [isAwaited] in
+            isAwaited.withLock { $0 }
+        } expire: { [passed] in
+            passed.note($0)
+        }
         watchdog.start()
         return watchdog
     }
@@ -57,10 +63,11 @@ import Testing
 
     @Test func `while nobody waits there is no silence, and then its time begins again`() async throws {
         let watchdog = watchdog(TimeLimits(silence: .seconds(3)))
-        watchdog.setAwaited(false)
+        isAwaited.set(\.self, false)
         for _ in 0..<5 { await advance(by: 3) }
         await clock.waitForSleepers()
-        watchdog.setAwaited(true)
+        isAwaited.set(\.self, true)
+        watchdog.touch()
         await advance(by: 2)
         while passed.entries.isEmpty {
             clock.advance(by: .seconds(1))

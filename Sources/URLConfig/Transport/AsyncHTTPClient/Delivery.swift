@@ -76,6 +76,7 @@ final class Delivery: Sendable {
 
     func begin() {
         state.withLock { $0.isSent = true }
+        didMove(0)
         Establishing.succeeded(to: url)
     }
 

@@ -20,16 +20,17 @@ final class Establishing {
     private let url: URL?
     private lazy var origin = Origin(url)
     private let limit: Duration?
-    private let start = ContinuousClock.now
+    private let start: ContinuousClock.Instant
     private var failures = 0
     private var allFailures = 0
     /// The number of requests to the host that were sent before the last failure; `nil` before the first failure.
     private var sent: Int?
 
     /// - Parameter limit: The maximum time to wait for a connection; `nil` for no limit.
-    init(to url: URL?, within limit: Duration?) {
+    init(to url: URL?, within limit: Duration?, since start: ContinuousClock.Instant = .now) {
         self.url = url
         self.limit = limit
+        self.start = start
     }
 
     deinit {

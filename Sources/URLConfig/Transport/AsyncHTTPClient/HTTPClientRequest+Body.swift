@@ -44,7 +44,8 @@ final class StreamPieces: AsyncSequence, Sendable {
     private let state = Locked(State())
     private let length: Int64?
     private let progress: ProgressMeter?
-    private let queue = DispatchQueue(label: "URLConfig.body", qos: .userInitiated)
+    /// Of a lower priority than alarms, which need a thread although many reads may block.
+    private let queue = DispatchQueue(label: "URLConfig.body", qos: .utility)
     private let read: @Sendable () -> Result<ByteBuffer?, any Error>
 
     init(_ stream: InputStream, length: Int64?, _ progress: ProgressMeter?) {
@@ -66,10 +67,7 @@ final class StreamPieces: AsyncSequence, Sendable {
         }
     }
 
-    /// A connection has taken the request, and will tell what it has written.
-    func willTell() { state.withLock { $0.written = $0.written ?? 0 } }
-
-    /// Bytes were written to the connection.
+    /// Bytes were written to the connection; zero if it has just taken the request.
     func didWrite(_ count: Int) {
         let next = state.withLock { state in
             let hadRoom = state.hasRoom

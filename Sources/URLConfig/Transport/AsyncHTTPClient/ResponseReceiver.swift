@@ -59,6 +59,7 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
                 if !state.isOver { state.room = eventLoop.makePromise() }
                 return state.head
             }
+            body.didPassHead()
             if let head { self.head.resolve(.success(head)) }
         case .resume: state.withLock { $0.room.take() }?.succeed(())
         case .cancel: end(.success(()), cancels: true)

@@ -95,14 +95,20 @@ struct AsyncHTTPClientSender {
         body.watch(limits, of: request, on: clock, since: clock.stopwatch())
 
         let headers = HTTPHeaders(urlRequest, decodes: decodes)
-        let (content, upload) = try await request.body?.forAsyncHTTPClient(request.conditions.progress) ?? (nil, nil)
+        // Opening a stream may block.
+        let (content, upload) = try await request.conditions.deadline.run {
+            try await request.body?.forAsyncHTTPClient(request.conditions.progress) ?? (nil, nil)
+        }
         let makeDelivery: @Sendable () -> Delivery = {
-            Delivery(to: url) { written in
-                body.touch()
-                if written > 0 { upload?.didWrite(written) }
+            // Weak, because an idle connection keeps the last delivery.
+            Delivery(to: url) { [weak body, weak upload] written in
+                body?.touch()
+                upload?.didWrite(written)
             }
         }
-        let head = try await repeating(by: client, within: connectLimit(limits), makeDelivery) { delivery in
+        let limit = [connectLimit(limits), request.conditions.deadline.remaining].compactMap { $0 }.min()
+        let head = try await repeating(by: client, within: limit, makeDelivery) { delivery in
+            try body.checkResult()
             var headers = headers
             if let delivery { headers.replaceOrAdd(name: Delivery.field, value: delivery.announce()) }
             // `HTTPClient.Request` with a body crashes or hangs if the server responds before it reads.
@@ -150,6 +156,7 @@ struct AsyncHTTPClientSender {
     ) async throws -> HTTPResponseHead {
         // Without a `ConnectionGuard`, it is not known whether something was sent.
         guard client == nil || configuration != nil else { return try await send(nil) }
+        let start = ContinuousClock.now
         var establishing: Establishing?
         var closed = 0
         while true {
@@ -165,7 +172,7 @@ struct AsyncHTTPClientSender {
                 // The connection of the pool was closed meanwhile.
                 closed += 1
             } catch {
-                if establishing == nil { establishing = Establishing(to: delivery.url, within: limit) }
+                if establishing == nil { establishing = Establishing(to: delivery.url, within: limit, since: start) }
                 guard shared.isGuarded || error is NIOConnectionError, !delivery.isSent,
                     let pause = establishing?.pause(after: error)
                 else { throw error }
