@@ -196,12 +196,17 @@ import Testing
             var form = MultipartForm()
             form.append("film", file: try directory.sparseFile("film.mp4", size: 1_000_000))
             signal(SIGXFSZ, SIG_IGN)
-            var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
-            try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            var (before, limit) = (rlimit(), rlimit())
+            try #require(getrlimit(resource, &before) == 0)
+            (limit.rlim_cur, limit.rlim_max) = (500_000, before.rlim_max)
+            try #require(setrlimit(resource, &limit) == 0)
             let source = UploadSource.multipart(form)
             let error = await #expect(throws: URLError.self) {
                 try await source.prepared(for: request, in: directory.url)
             }
+            // The process writes its coverage when it ends.
+            try #require(setrlimit(resource, &before) == 0)
             #expect(error?.code == .cannotWriteToFile)
             #expect(error?.localizedDescription == "a temporary file cannot be written: File too large")
             #expect((error?.errorUserInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EFBIG)
