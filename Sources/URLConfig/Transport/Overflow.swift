@@ -1,7 +1,7 @@
 /// Bytes of a body that do not fit in memory, in temporary files.
 ///
 /// The disk is used on a queue of its own: neither a callback of Foundation, whose queue all sessions share, nor a
-/// reader's thread waits for it. Only if the disk is so much slower than the network that 8 MB wait to be written, the
+/// reader's thread waits for it. Only if the disk is so much slower than the network that 4 MB wait to be written, the
 /// callback waits: the alternatives are a process without memory, or a call that fails.
 final class Overflow: Sendable {
     private let queue = DispatchQueue(label: "URLConfig.overflow", qos: .userInitiated)
@@ -10,8 +10,8 @@ final class Overflow: Sendable {
     /// There are several, so that the disk has room again for what was read.
     private let files = Locked<[SpillFile]>([])
     private let failed: @Sendable (any Error) -> Void
-    /// The bytes that may wait to be written: 8 MB.
-    private static let maximumWaiting = 1 << 23
+    /// The bytes that may wait to be written: 4 MB.
+    private static let maximumWaiting = 1 << 22
     private let waiting = Locked(0)
 
     /// - Parameter failed: Called with the error if bytes cannot be written or read.
