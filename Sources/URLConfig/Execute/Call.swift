@@ -268,7 +268,7 @@ final class Call: Sendable {
     }
 
     func validated(_ received: Received) async throws -> Received {
-        // It is over for the caller, and its content may take long.
+        // The caller connects again, so the content is not needed.
         if reconnects, isTransient(.success(received.response.status)) { return try checked(received) }
         let received = try await received.withContentOfFailure(config.clock)
         guard !config.validators.isEmpty else { return try checked(received) }

@@ -270,7 +270,9 @@ extension TokenAuthenticator {
 
         func isUsable(at now: Date) -> Bool { token.map { $0.expiry ?? .distantFuture > now } ?? false }
 
-        /// Whether a refusal is a reason to refresh the token: not for ten seconds after `refresh` returned it unchanged.
+        /// Whether a refusal is a reason to refresh the token.
+        ///
+        /// It is none for ten seconds after `refresh` has returned the same token.
         ///
         /// Many requests are refused with one token, some of them later than the others.
         func mayRefresh(at now: Date) -> Bool {

@@ -19,7 +19,7 @@ struct RegularFile: Sendable {
         let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } }
         // Foundation's functions do not agree on where a path that contains NUL ends.
         guard url.isFileURL, let path, !url.path(percentEncoded: false).utf8.contains(0) else {
-            throw RequestError.refused(.invalidRequest, "the URL of '\(name)' is not that of a file")
+            throw RequestError.refused(.invalidRequest, "'\(name)' is not a file URL")
         }
         (file, size) = try Self.reading(name) {
             try Self.checkIsRegular(name, File.Status(path, followsLinks: true))

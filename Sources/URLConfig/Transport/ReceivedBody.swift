@@ -243,7 +243,11 @@ final class ReceivedBody: Sendable {
         ///
         /// - Throws: `CancellationError` as soon as the task is cancelled, and the error that has ended the body.
         func next() async throws -> Data? {
-            if Task.isCancelled { body.cancel() }
+            if Task.isCancelled {
+                body.cancel()
+                // A body that was complete has no error, and without its bytes it would look short.
+                throw CancellationError()
+            }
             return try await body.next()
         }
 

@@ -4,7 +4,7 @@
 /// for try await piece in response.body { … }
 /// ```
 ///
-/// It can be read once, unless it was made of `Data`. The transfer ends when the loop ends or when the body is released.
+/// It can be read once, unless it was made of `Data`. The transfer ends when the loop ends or the body is released.
 public struct ResponseBody: AsyncSequence, Sendable {
     let received: ReceivedBody
     /// `nil` as soon as somebody reads.

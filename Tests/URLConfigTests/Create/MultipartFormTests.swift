@@ -277,9 +277,9 @@ import Testing
     }
 
     @Test(arguments: ["https://h.example/etc/hosts", "file:///etc/hosts%00.png", "data:,x"])
-    func `a URL that is not that of a file is refused`(url: String) throws {
+    func `a URL that is not a file URL is refused`(url: String) throws {
         let error = refusal(try #require(URL(string: url)))
-        #expect(error.says(.invalidRequest, "is not that of a file"))
+        #expect(error.says(.invalidRequest, "is not a file URL"))
     }
 
     /// The superuser can read every file.

@@ -277,4 +277,13 @@ import Testing
         #expect(error?.code == .timedOut)
         end.signal()
     }
+
+    @Test func `a complete body is not shorter for a cancelled task`() async {
+        let body = ResponseBody(Data("complete".utf8))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await body.collect()
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
 }

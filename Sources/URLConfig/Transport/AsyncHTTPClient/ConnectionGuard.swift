@@ -76,7 +76,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard promise != nil || count != nil else { return context.write(wrapOutboundOut(part), promise: nil) }
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { [delivery] result in
-            if case .success = result, let count { delivery?.move(written: count) }
+            // After a failure, too: the bytes are not in memory anymore, and the upload may wait for that.
+            if let count { delivery?.move(written: count) }
             // A write may fail before an error is caught, and then AsyncHTTPClient fails the request with its error.
             promise?.completeWith(result.mapError(self.asLost))
         }

@@ -52,7 +52,7 @@ final class Establishing {
 
     /// How long to wait after an error, before which nothing was sent; `nil` if it is final.
     func pause(after error: any Error) -> Duration? {
-        // The limit of the client, after which it gives up to wait, is not that of the call.
+        // The client may wait for a shorter time than the call.
         if error.isClientTimeout { return limit.map { start.duration(to: .now) < $0 } ?? true ? .zero : nil }
         guard error.isFromEstablishing else { return nil }
         let origin = origin

@@ -71,8 +71,8 @@ final class SharedClient: Sendable {
     /// Sends a request without a body, and receives the body of its response.
     ///
     /// - Parameter isWhole: Whether the head is not needed before the body.
-    /// - Returns: The head of the response; `nil` if nothing was sent, because the client has other event loops than the
-    ///   library's.
+    /// - Returns: The head of the response; `nil` if nothing was sent, because the client does not use the event loops
+    ///   of the library.
     func receive(
         _ body: ReceivedBody, _ request: HTTPClient.Request, _ delivery: Delivery?, isWhole: Bool
     ) async throws -> HTTPResponseHead? {

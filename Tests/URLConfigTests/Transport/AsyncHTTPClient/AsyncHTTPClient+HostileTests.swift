@@ -164,6 +164,36 @@ import Testing
         }
     }
 
+    @Test func `an upload that waits for room leaves nothing behind when its connection breaks off`() async throws {
+        final class Token: Sendable {}
+        final class Kept: Sendable {
+            private let state: Locked<Weak>
+            struct Weak: Sendable { weak var token: Token? }
+            var isGone: Bool { state.withLock { $0.token == nil } }
+            init(_ token: Token) { state = Locked(Weak(token: token)) }
+        }
+        let fault = FaultServer.Fault { connection in
+            _ = try connection.received()
+            // Meanwhile the upload fills all buffers, and then waits.
+            try connection.pause(.milliseconds(500))
+        }
+        try await FaultServer.serving(fault) { server in
+            func upload() async -> Kept {
+                let token = Token()
+                let body = Transport.Body.stream(length: nil) {
+                    EndlessStream { room in withExtendedLifetime(token) { room } }
+                }
+                let result = await Result(of: {
+                    try await server.response(for: Self.put(server), config: Self.sending(body))
+                })
+                #expect(throws: URLError.self) { try result.get() }
+                return Kept(token)
+            }
+            let kept = await upload()
+            try await waitUntil { kept.isGone }
+        }
+    }
+
     @Test func `streams that block do not keep connections after the response`() async throws {
         let isOver = Locked(false)
         let fault = FaultServer.Fault { connection in
