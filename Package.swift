@@ -22,7 +22,8 @@ let package = Package(
     name: "URLConfig",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
-        .library(name: "URLConfig", targets: ["URLConfig"])
+        .library(name: "URLConfig", targets: ["URLConfig"]),
+        .library(name: "URLConfigTesting", targets: ["URLConfigTesting"]),
     ],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "Adds Transport.asyncHTTPClient, for services.")
@@ -50,6 +51,9 @@ let package = Package(
                 .target(name: "CURLConfigZlib", condition: onServers),
             ] + serverTransport
         ),
+        // For the tests of apps. It needs nothing that URLConfig does not need.
+        .target(name: "URLConfigTesting", dependencies: ["URLConfig"]),
+        .testTarget(name: "URLConfigTestingTests", dependencies: ["URLConfigTesting"]),
         // The zlib of the system: the server transport decodes gzip and deflate.
         .systemLibrary(name: "CURLConfigZlib"),
         .testTarget(
@@ -83,6 +87,7 @@ let package = Package(
             ],
             path: "Examples/Dogs"
         ),
+        .testTarget(name: "DogsTests", dependencies: ["URLConfigTesting", "dogs"]),
         .executableTarget(
             name: "chat",
             dependencies: [

@@ -39,6 +39,7 @@ final class Call: Sendable {
         var config = config
         config.redaction = config.redaction.knowing(known)
         if WorkScope.contains(config.authenticator?.object) { config.authorize = false }
+        CallScope.enter(&config, fileID, line)
         self.config = config
         self.session = session
         self.upload = upload

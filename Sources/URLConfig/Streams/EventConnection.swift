@@ -26,6 +26,8 @@ struct EventConnection {
     private var open: @Sendable () -> Duration = { .zero }
     private var hasEvents = false
     private(set) var parser: EventParser
+    /// Measures the delay before the next connection.
+    var clock: any Clock<Duration> { call.config.clock }
     private var head: DataResponse? { parser.head }
     /// The origin of the events.
     var origin: Origin { Origin(head?.url ?? request.url) }

@@ -107,7 +107,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             loss.retryAfter = loss.retryAfter.map { Swift.min($0, longest) }
             let delay = reconnection.delay(after: loss, jitter: .random(in: 0...1))
             old.logs(loss, delay)
-            try await source.config.clock.sleep(for: delay)
+            try await old.clock.sleep(for: delay)
         }
     }
 }

@@ -8,6 +8,10 @@ final class Alarm: Sendable {
 
     /// - Parameter fire: The function. It must not block.
     init(after delay: Duration, _ clock: any Clock<Duration>, _ fire: @escaping @Sendable () -> Void) {
+        if let clock = clock as? any AlarmClock {
+            cancel = clock.alarm(after: delay, fire)
+            return
+        }
         guard clock is ContinuousClock || clock is SuspendingClock else {
             let task = Task {
                 try await clock.sleep(for: delay)

@@ -2,12 +2,12 @@
 ///
 /// `@unchecked Sendable` is safe because `value` is used only in `withLock`, while `lock` is held. Never suspend, call
 /// user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)
-final class Locked<Value: Sendable>: @unchecked Sendable {
+package final class Locked<Value: Sendable>: @unchecked Sendable {
     /// It costs half of an `NSLock`, which has two mutexes on Linux.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
         pthread_mutex_init(lock, nil)
     }
@@ -17,7 +17,9 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
         lock.deallocate()
     }
 
-    func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         return try body(&value)
@@ -26,7 +28,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     /// Replaces a part of the value.
     ///
     /// The old part is released after the lock, because the `deinit` of a caller's object may take the lock again.
-    func set<Part>(_ part: WritableKeyPath<Value, Part>, _ new: Part) {
+    package func set<Part>(_ part: WritableKeyPath<Value, Part>, _ new: Part) {
         _ = withLock { value in
             let old = value[keyPath: part]
             value[keyPath: part] = new

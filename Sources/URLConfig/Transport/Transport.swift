@@ -113,8 +113,12 @@ public struct Transport: Sendable {
     /// Whether this is ``urlSession``.
     var isURLSession: Bool { custom == nil }
 
+    /// Whether this is a transport of the library.
+    package var isBuiltIn: Bool { custom?.isOwn ?? true }
+
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
     func check(_ request: URLRequest) throws(RequestError) {
+        if isBuiltIn { try CallScope.checkNetwork() }
         try request.checkSendable()
         if custom == nil { try URLSessionTransport.check(request) }
     }

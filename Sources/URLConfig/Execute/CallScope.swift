@@ -1,0 +1,101 @@
+/// What takes the place of servers and of time for the calls of a task.
+///
+/// The product `URLConfigTesting` is made of it.
+package struct CallScope: Sendable {
+    /// The scope of this task; `nil` for none.
+    @TaskLocal package static var current: Self?
+    /// The scope of calls that have none, such as those of detached tasks.
+    package static let outside = Locked<Self?>(nil)
+
+    /// The retries of one scope do not use up those of another.
+    private let budget = RetryBudget()
+    private let change: @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void
+    private let refusal: @Sendable () -> RequestError?
+
+    /// - Parameters:
+    ///   - refusal: The error for a request that the library's own transports are about to send; `nil` to send it.
+    ///   - change: Changes the settings of a call. It knows where the call is made.
+    package init(
+        refusal: @escaping @Sendable () -> RequestError? = { nil },
+        change: @escaping @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void = { _, _, _ in }
+    ) {
+        (self.refusal, self.change) = (refusal, change)
+    }
+
+    private static var scope: Self? { current ?? outside.withLock { $0 } }
+
+    /// Applies the scope to the settings of a call, over everything else.
+    static func enter(_ config: inout URLSession.Config, _ fileID: String, _ line: UInt) {
+        guard let scope else { return }
+        scope.change(&config, fileID, line)
+        if config.retry.budget === RetryBudget.shared { config.retry.budget = scope.budget }
+    }
+
+    /// - Throws: The error of a scope that does not allow requests to servers.
+    static func checkNetwork() throws(RequestError) {
+        if let error = scope?.refusal() { throw error }
+    }
+}
+
+/// A clock that decides itself what a time limit is: it is no reason for the time to pass.
+package protocol AlarmClock: Clock where Duration == Swift.Duration {
+    /// Calls a function after a delay, unless the returned function is called before.
+    ///
+    /// - Parameter fire: It does not block. It must not be called before this function returns.
+    func alarm(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void
+}
+
+extension Transport.Request {
+    /// Whether the caller reads the body of the response in pieces.
+    package var isStream: Bool { !buffersBody }
+    /// The clock of the call.
+    package var clock: any Clock<Duration> { conditions.clock }
+    /// Hides the secrets of the call.
+    package var redaction: Redaction { conditions.redaction }
+}
+
+extension Transport.Body {
+    /// The whole body, of every kind.
+    ///
+    /// - Throws: The errors of opening and reading it.
+    package func data() async throws -> Data {
+        if case .data(let data) = self { return data }
+        let stream = try opened().0
+        stream.open()
+        defer { stream.close() }
+        var (data, buffer) = (Data(), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            let count = stream.read(&buffer, maxLength: buffer.count)
+            guard count > 0 else {
+                if count < 0 { throw stream.streamError ?? URLError(.cannotOpenFile) }
+                return data
+            }
+            data.append(contentsOf: buffer[..<count])
+        }
+    }
+}
+
+/// What recordings need: they are written for people, and compared with requests that have other secrets.
+extension Redaction {
+    /// A copy that hides the secrets of several requests.
+    package func knowing(secretsOf requests: [URLRequest]) -> Self {
+        let known = KnownSecrets()
+        for request in requests { known.add(request) }
+        return knowing(known)
+    }
+
+    /// A URL.
+    package func hiding(url: String) -> String { self.url(url) }
+
+    /// The value of a header field.
+    package func hiding(_ value: String, field name: String) -> String { masked(field: name, value) }
+
+    /// Text, in which the secrets that are known are hidden.
+    package func hiding(known text: String) -> String { maskedByValue(text) }
+
+    /// A body; the format is not changed.
+    package func hiding(body: Data, _ type: MediaType?) -> Data { sentBody(body, type) }
+
+    /// Whether the values under a name are hidden.
+    package func isHidden(_ name: String) -> Bool { hides(name) }
+}

@@ -1,0 +1,250 @@
+import URLConfig
+
+extension HTTPStubs {
+    /// What a stub sends.
+    ///
+    /// ```swift
+    /// .json(user)                                                  // 200 application/json
+    /// .json(#"{"error": "gone"}"#, status: .notFound)
+    /// .text("Hello").delay(.seconds(3)).field(.eTag, #""1""#)
+    /// .events([.init(data: "Hello")])
+    /// .error(.notConnectedToInternet)
+    /// ```
+    public struct Response: Sendable {
+        /// The content: a function, because a model is encoded when it is sent.
+        private enum Content: Sendable {
+            case data(@Sendable (JSONEncoder) throws -> Data)
+            case pieces([Data])
+            case error(any Error)
+            case network
+        }
+
+        private enum End: Sendable {
+            case complete
+            case lost
+            case stalls
+        }
+
+        /// The status.
+        public var status: HTTPResponse.Status
+        /// The header fields.
+        public var headerFields: HTTPFields = [:]
+        private var content: Content
+        /// The time before the head.
+        private var delay = Duration.zero
+        /// The size of the pieces of the body; `nil` for one piece.
+        private var chunk: Int?
+        /// The time before each piece but the first.
+        private var interval = Duration.zero
+        /// The number of bytes after which the body ends.
+        private var length: Int?
+        private var end = End.complete
+
+        private init(_ content: Content, _ status: HTTPResponse.Status = .ok, _ contentType: String? = nil) {
+            (self.content, self.status) = (content, status)
+            headerFields[.contentType] = contentType
+        }
+    }
+}
+
+extension HTTPStubs.Response {
+    /// A status without a body.
+    public static func status(_ status: HTTPResponse.Status) -> Self { Self(.pieces([]), status) }
+
+    /// A model as JSON, encoded with ``HTTPStubs/Routes/encoder``.
+    public static func json(_ model: some Encodable & Sendable, status: HTTPResponse.Status = .ok) -> Self {
+        Self(.data { try $0.encode(model) }, status, "application/json")
+    }
+
+    /// JSON, written as text; it need not be valid.
+    public static func json(_ text: String, status: HTTPResponse.Status = .ok) -> Self {
+        Self(.pieces([Data(text.utf8)]), status, "application/json")
+    }
+
+    /// Text in UTF-8.
+    public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Self {
+        Self(.pieces([Data(text.utf8)]), status, "text/plain; charset=utf-8")
+    }
+
+    /// Bytes.
+    public static func data(
+        _ data: Data, contentType: MediaType = "application/octet-stream", status: HTTPResponse.Status = .ok
+    ) -> Self {
+        Self(.pieces([data]), status, contentType.description)
+    }
+
+    /// The content of a file, such as a resource of the test's bundle.
+    ///
+    /// - Parameters:
+    ///   - name: The name with its extension, such as `users.json`.
+    ///   - bundle: The bundle: `.module` in a package.
+    public static func file(_ name: String, in bundle: Bundle, contentType: MediaType = "application/json") -> Self {
+        let url = bundle.url(forResource: name, withExtension: nil)
+        return Self(
+            .data { _ in
+                guard let url else { throw StubMistake("there is no file '\(name)' in \(bundle.bundlePath)") }
+                return try Data(contentsOf: url)
+            }, .ok, contentType.description)
+    }
+
+    /// Server-sent events (`text/event-stream`), each in a piece of its own; then the connection ends.
+    public static func events(_ events: [ServerSentEvent]) -> Self {
+        let pieces = events.map { event in
+            var lines = event.event == "message" ? [] : ["event: \(event.event)"]
+            if !event.id.isEmpty { lines.append("id: \(event.id)") }
+            lines += event.data.components(separatedBy: "\n").map { "data: \($0)" }
+            return Data((lines.joined(separator: "\n") + "\n\n").utf8)
+        }
+        return Self(.pieces(pieces), .ok, "text/event-stream")
+    }
+
+    /// A redirect (RFC 9110 §15.4).
+    public static func redirect(to location: String, status: HTTPResponse.Status = .found) -> Self {
+        Self(.pieces([]), status).field(.location, location)
+    }
+
+    /// The status 401 with a challenge (RFC 9110 §11.6.1), such as `Bearer error="invalid_token"`.
+    public static func challenge(_ challenge: String) -> Self {
+        Self(.pieces([]), .unauthorized).field(.wwwAuthenticate, challenge)
+    }
+
+    /// A failure of the transport.
+    public static func error(_ code: URLError.Code) -> Self { Self(.error(URLError(code))) }
+
+    /// An error that the transport throws.
+    public static func error(_ error: any Error) -> Self { Self(.error(error)) }
+
+    /// A reused connection that was closed before a response (``URLConfig/Transport/LostConnection``).
+    public static var lostConnection: Self { Self(.error(Transport.LostConnection())) }
+
+    /// Nothing: a time limit of the request, the call or the session ends the attempt.
+    public static var stall: Self {
+        var response = Self(.error(URLError(.timedOut)))
+        response.end = .stalls
+        return response
+    }
+
+    /// The response of the real server.
+    public static var network: Self { Self(.network) }
+}
+
+extension HTTPStubs.Response {
+    private func with(_ change: (inout Self) -> Void) -> Self {
+        var response = self
+        change(&response)
+        return response
+    }
+
+    /// With a header field; an earlier value is replaced.
+    public func field(_ name: HTTPField.Name, _ value: String) -> Self { with { $0.headerFields[name] = value } }
+
+    /// With another cookie: the value of a `Set-Cookie` field, such as `sid=31d4; Path=/`.
+    public func cookie(_ cookie: String) -> Self {
+        with { $0.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
+    }
+
+    /// With a time before the head, on the clock of the call.
+    public func delay(_ delay: Duration) -> Self { with { $0.delay = delay } }
+
+    /// The body arrives in pieces.
+    ///
+    /// - Parameters:
+    ///   - size: The number of bytes of a piece.
+    ///   - interval: The time before each piece but the first, on the clock of the call.
+    public func chunks(_ size: Int, every interval: Duration = .zero) -> Self {
+        with { ($0.chunk, $0.interval) = (max(1, size), interval) }
+    }
+
+    /// The time before each piece of the body but the first, on the clock of the call.
+    public func every(_ interval: Duration) -> Self { with { $0.interval = interval } }
+
+    /// The connection is lost after a number of bytes of the body.
+    public func truncated(after length: Int) -> Self { with { ($0.length, $0.end) = (max(0, length), .lost) } }
+
+    /// Nothing more arrives after a number of bytes of the body: a time limit ends the attempt.
+    public func stalled(after length: Int) -> Self { with { ($0.length, $0.end) = (max(0, length), .stalls) } }
+}
+
+extension HTTPStubs.Response {
+    /// A response with the pieces of a recording.
+    init(recorded pieces: [Data], status: HTTPResponse.Status, headerFields: HTTPFields) {
+        self.init(.pieces(pieces), status)
+        self.headerFields = headerFields
+    }
+
+    func sent(
+        to request: Transport.Request, insteadOf original: Transport, encoder: JSONEncoder
+    ) async throws -> Transport.Response {
+        if delay > .zero { try await request.clock.sleep(for: delay) }
+        let pieces: [Data]
+        switch content {
+        case .network: return try await HTTPStubs.network { try await original.send(request) }
+        case .error(let error):
+            if end == .stalls { try await Self.stalls(request) }
+            throw error
+        case .pieces(let all): pieces = all
+        case .data(let make):
+            do {
+                pieces = [try make(encoder)]
+            } catch {
+                throw error as? StubMistake ?? StubMistake("\(error)")
+            }
+        }
+        return Transport.Response(
+            status: status, headerFields: headerFields,
+            body: request.urlRequest.httpMethod == "HEAD" ? .init() : body(pieces, of: request))
+    }
+
+    private func body(_ all: [Data], of request: Transport.Request) -> ResponseBody {
+        guard all.count > 1 || chunk != nil || end != .complete else { return ResponseBody(all.first ?? Data()) }
+        var pieces = all
+        if let length { pieces = [Data(all.joined().prefix(length))] }
+        if let chunk {
+            let whole = Data(pieces.joined())
+            pieces = stride(from: 0, to: whole.count, by: chunk).map { whole[$0..<min($0 + chunk, whole.count)] }
+        }
+        let next = Locked(0)
+        return ResponseBody(
+            AsyncThrowingStream { [pieces, interval, end] in
+                let index = next.withLock { next in
+                    next += 1
+                    return next - 1
+                }
+                let isPiece = index < pieces.count
+                if isPiece, index > 0, interval > .zero { try await request.clock.sleep(for: interval) }
+                if isPiece { return pieces[index] }
+                if end == .complete { return nil }
+                if end == .stalls { try await Self.stalls(request) }
+                throw URLError(end == .stalls ? .timedOut : .networkConnectionLost)
+            })
+    }
+
+    /// Waits as long as a session waits for bytes.
+    private static func stalls(_ request: Transport.Request) async throws {
+        let limits = [request.urlRequest.timeoutInterval, request.session.configuration.timeoutIntervalForRequest]
+        try await request.clock.sleep(for: .seconds(min(limits.min() ?? 60, 1e6)))
+    }
+}
+
+/// How a route answers one request.
+enum StubAnswer: Sendable {
+    case response(HTTPStubs.Response, HTTPStubs.Request)
+    case closure(@Sendable (HTTPStubs.Request) async throws -> HTTPStubs.Response, HTTPStubs.Request)
+    case recording(Recording, HTTPStubs.Request)
+
+    /// - Throws: ``StubMistake`` if the test has made one; the errors of the response and of the closure.
+    func response(
+        to sending: Transport.Request, insteadOf original: Transport, encoder: JSONEncoder
+    ) async throws -> Transport.Response {
+        switch self {
+        case .response(let response, _):
+            return try await response.sent(to: sending, insteadOf: original, encoder: encoder)
+        case .closure(let respond, let request):
+            let response = try await respond(request)
+            if let mistake = request.mistakes.withLock(\.first) { throw StubMistake(mistake) }
+            return try await response.sent(to: sending, insteadOf: original, encoder: encoder)
+        case .recording(let recording, let request):
+            return try await recording.response(to: sending, request, insteadOf: original)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+#if canImport(Testing)
+import Testing
+import URLConfig
+
+extension HTTPStubs {
+    /// A trait of tests and suites whose calls go to stubs, to recordings, or nowhere.
+    public struct ScopeTrait: TestTrait, SuiteTrait, TestScoping {
+        fileprivate let run: @Sendable (_ test: @Sendable () async throws -> Void) async throws -> Void
+
+        /// Each test of a suite has a scope of its own.
+        public var isRecursive: Bool { true }
+
+        /// Runs a test in the scope.
+        public func provideScope(
+            for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+        ) async throws {
+            try await run(function)
+        }
+    }
+}
+
+extension Trait where Self == HTTPStubs.ScopeTrait {
+    /// The calls of the test go to stubs (``HTTPStubs``).
+    ///
+    /// On a suite, each test has its own stubs, and the routes of a test come before those of its suite.
+    ///
+    /// - Parameter routes: Sets the routes. It is called for each test.
+    public static func stubs(
+        fileID: String = #fileID, filePath: String = #filePath, line: UInt = #line,
+        _ routes: @escaping @Sendable (inout HTTPStubs.Routes) throws -> Void
+    ) -> Self {
+        Self { test in
+            try await HTTPStubs.with(
+                routes, fileID: fileID, filePath: filePath, line: line, operation: test)
+        }
+    }
+
+    /// Calls of the test that no stub is for throw (``HTTPStubs/refuseNetwork()``).
+    ///
+    /// So do calls that belong to no test, such as those of detached tasks, in the whole process.
+    public static var offline: Self {
+        // The traits of all tests are made before the first test runs.
+        Refusal.refuse(detachedOnly: true)
+        return Self { test in
+            try await CallScope.$current.withValue(Refusal.offline, operation: test)
+        }
+    }
+
+    /// The calls of the test go to real servers, also in a suite that is `.offline` or has stubs.
+    public static var network: Self {
+        Self { test in try await HTTPStubs.network(test) }
+    }
+}
+#endif

@@ -1,0 +1,149 @@
+import URLConfig
+
+/// A URL with names in place of some segments of its path.
+struct URLTemplate: Sendable {
+    private enum Segment {
+        case literal(String)
+        case name(String)
+    }
+
+    private let text: String
+    private var scheme: String?
+    private var host: String?
+    private var port: Int?
+    private var segments: [Segment] = []
+    /// Whether the path may have any segments after these.
+    private var hasRest = false
+    private var query: [URLQueryItem] = []
+
+    /// - Throws: ``StubMistake`` for a brace without its partner, two equal names, or what is no URL.
+    init(_ text: String) throws(StubMistake) {
+        self.text = text
+        // Braces are not allowed in a URL, nor are brackets in its query.
+        var encoded = text.replacingOccurrences(of: "{", with: "%7B").replacingOccurrences(of: "}", with: "%7D")
+        if let query = encoded.firstIndex(of: "?") {
+            let items = encoded[query...].replacingOccurrences(of: "[", with: "%5B")
+            encoded = encoded[..<query] + items.replacingOccurrences(of: "]", with: "%5D")
+        }
+        guard let parts = URLComponents(string: encoded), parts.fragment == nil else {
+            throw StubMistake("the template is no URL")
+        }
+        (scheme, host, port) = (parts.scheme?.lowercased(), parts.host?.lowercased(), parts.port)
+        guard scheme == nil || host?.isEmpty == false, host != nil || parts.percentEncodedPath.hasPrefix("/") else {
+            throw StubMistake("the template begins neither with a path, such as /users, nor with a scheme and a host")
+        }
+        query = parts.queryItems ?? []
+        var raw = Self.segments(parts.percentEncodedPath)
+        if raw.last == "*" {
+            raw.removeLast()
+            hasRest = true
+        }
+        var names = Set<String>()
+        for segment in raw {
+            let name = segment.dropFirst().dropLast()
+            if segment.hasPrefix("{"), segment.hasSuffix("}"), !name.isEmpty, !name.contains(where: "{}".contains) {
+                guard names.insert(String(name)).inserted else {
+                    throw StubMistake("the template has {\(name)} twice")
+                }
+                segments.append(.name(String(name)))
+            } else if segment.contains(where: "{}".contains) {
+                throw StubMistake("'\(segment)' is neither text nor a name in braces, such as {id}")
+            } else {
+                segments.append(.literal(segment))
+            }
+        }
+    }
+
+    /// The decoded segments of a path.
+    private static func segments(_ path: String) -> [String] {
+        path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+            $0.removingPercentEncoding ?? String($0)
+        }
+    }
+
+    /// Compares the URL of a request.
+    ///
+    /// - Returns: The values of the names, what differs, and how near the path is.
+    func match(_ request: HTTPStubs.Request) -> (values: [String: String], differences: [String], distance: Int) {
+        var (values, differences, equal) = ([String: String](), [String](), 0)
+        func compare(_ what: String, _ sent: String?, _ expected: String?) {
+            guard let expected, sent?.lowercased() != expected else { return }
+            differences.append("\(what) \(sent ?? "none"), expected \(expected)")
+        }
+        let url = request.url
+        compare("scheme", url.scheme, scheme)
+        compare("host", url.host(), host)
+        let standard = ["http": 80, "https": 443][url.scheme?.lowercased() ?? ""] ?? 0
+        if host != nil, url.port ?? standard != port ?? standard {
+            differences.append("port \(url.port ?? standard), expected \(port ?? standard)")
+        }
+        let path = url.path(percentEncoded: true)
+        let sent = Self.segments(path.isEmpty ? "/" : path)
+        for (index, segment) in segments.enumerated() where index < sent.count {
+            switch segment {
+            case .literal(let text): equal += text == sent[index] ? 1 : 0
+            case .name(let name):
+                equal += sent[index].isEmpty ? 0 : 1
+                values[name] = sent[index]
+            }
+        }
+        if equal < segments.count || sent.count > segments.count && !hasRest {
+            differences.append("path \(request.shownPath), expected \(shownPath)")
+        }
+        let items = request.query
+        for item in query where !items.contains(item) {
+            let other = items.first { $0.name == item.name }
+            let found = request.shown(item.name, other.map { $0.value ?? "" })
+            differences.append("query \(found), expected \(request.shown(item.name, item.value ?? ""))")
+        }
+        return (values, differences, max(segments.count, sent.count) - equal)
+    }
+
+    /// The path as the test has written it.
+    private var shownPath: String {
+        let start = text.range(of: "://").map { text[$0.upperBound...].drop { $0 != "/" } } ?? text[...]
+        return String(start.prefix { $0 != "?" })
+    }
+}
+
+/// JSON as a tree, for comparisons.
+struct JSONTree {
+    private let value: Any
+
+    init?(_ data: Data) {
+        guard let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else { return nil }
+        self.value = value
+    }
+
+    /// The first place at which a part of this JSON is missing or differs; `nil` if there is none.
+    func difference(from expected: Self) -> String? { Self.difference(value, expected.value, "") }
+
+    private static func difference(_ value: Any, _ expected: Any, _ path: String) -> String? {
+        if let expected = expected as? [String: Any], let object = value as? [String: Any] {
+            for (name, expected) in expected.sorted(by: { $0.key < $1.key }) {
+                let path = path.isEmpty ? name : "\(path).\(name)"
+                guard let member = object[name] else { return "\(path) is missing" }
+                if let difference = difference(member, expected, path) { return difference }
+            }
+            return nil
+        }
+        if let expected = expected as? [Any], let array = value as? [Any], array.count == expected.count {
+            for (index, pair) in zip(array, expected).enumerated() {
+                if let difference = difference(pair.0, pair.1, "\(path)[\(index)]") { return difference }
+            }
+            return nil
+        }
+        let (found, wanted) = (text(value), text(expected))
+        return found == wanted ? nil : "\(path.isEmpty ? "it" : path) is \(found), expected \(wanted)"
+    }
+
+    /// The text with sorted members, so that equal values have equal texts.
+    static func text(_ value: Any) -> String {
+        let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
+        let data = try? JSONSerialization.data(withJSONObject: value, options: options)
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? "\(value)"
+    }
+
+    /// The text with sorted members.
+    var text: String { Self.text(value) }
+}

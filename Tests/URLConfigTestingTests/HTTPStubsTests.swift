@@ -1,0 +1,119 @@
+import Testing
+import URLConfig
+
+@testable import URLConfigTesting
+
+struct HTTPStubsTests {
+    @Test(
+        .stubs {
+            $0.get("https://api.example.com/v2/users/{id}") { request in .json(User(id: request["id"], name: "Ada")) }
+            $0.post("/v2/users", .status(.serviceUnavailable), .json(user))  // one after the other
+        })
+    func `a user is created after a retry`() async throws {
+        let user = try await UserRepository().create("Ada")
+        #expect(HTTPStubs.requests.map(\.method) == [.post, .post])
+        #expect(try await UserRepository().user(user.id) == user)
+        #expect(HTTPStubs.requests.map(\.attempt) == [1, 2, 1])
+    }
+
+    @Test func `the scope wins over config, presets and defaults, and only inside`() async throws {
+        let refusing = Transport { _ in throw URLError(.notConnectedToInternet) }
+        try await HTTPStubs.with {
+            $0.get("/v2/users/{id}", .json(user))
+        } operation: {
+            try await URLSession.Config.withHosts(["api.example.com": .init().with { $0.transport = refusing }]) {
+                try await send()
+                try await send { $0.transport = refusing }
+            }
+        }
+        _ = await #expect(throws: URLError.self) { try await send { $0.transport = refusing } }
+    }
+
+    @Test func `a thousand tests at once have their own stubs`() async throws {
+        let ids = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            for id in 0..<1000 {
+                group.addTask {
+                    try await HTTPStubs.with {
+                        $0.get("/v2/users/1", .status(.serviceUnavailable), .json(User(id: id, name: "")))
+                    } operation: {
+                        let response = try await send { $0.retry = .standard }
+                        #expect(HTTPStubs.requests.count == 2)
+                        return (id, try response.decode(User.self).id)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(ids.count == 1000)
+        #expect(ids.allSatisfy { $0 == $1 })
+    }
+
+    @Test func `an inner scope comes first, and both see its requests`() async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1", .text("outer")).times(1)
+            $0.get("/v2/users/2", .text("outer"))
+        } operation: {
+            try await HTTPStubs.with {
+                $0.get("/v2/users/1", .text("inner"))
+            } operation: {
+                let texts = [try await send("/users/1").text(), try await send("/users/2").text()]
+                #expect(texts == ["inner", "outer"])
+                #expect(HTTPStubs.requests.count == 2)
+            }
+            #expect(try await send("/users/1").text() == "outer")
+            #expect(HTTPStubs.requests.map(\.url.lastPathComponent) == ["1", "2", "1"])
+        }
+        #expect(HTTPStubs.requests.isEmpty)
+    }
+
+    @Test func `outside of Swift Testing, the operation throws what would be an issue`() async throws {
+        // A detached task belongs to no test.
+        let error = await Task.detached { () -> (any Error)? in
+            do {
+                try await HTTPStubs.with {
+                    $0.get("/v2/users/{id}", .json(user))
+                } operation: {
+                    _ = try? await send("/user/1", line: 7)
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }.value
+        let text = "\(try #require(error as? RequestError))"
+        #expect(text.contains("invalidStubs: "))
+        #expect(text.contains("App.swift:7: GET https://api.example.com/v2/user/1 matches no route"))
+        #expect(text.contains("GET /v2/users/{id} was never used"))
+    }
+
+    @Test func `what no scope reaches is refused, with its line`() async throws {
+        let (text, line) = try await issue {
+            _ = await #expect(throws: RequestError.self) {
+                try await CallScope.$current.withValue(Refusal.offline) { try await send(line: 12) }
+            }
+        }
+        #expect(text.contains("the call in URLConfigTestingTests/App.swift:12 would reach the network"))
+        #expect(line == 12)
+    }
+}
+
+/// Serialized, because the last test changes the process.
+@Suite(.stubs { $0.get("/v2/users/1", .text("suite")).optional() }, .serialized)
+struct SuiteTraitTests {
+    @Test(.stubs { $0.get("/v2/users/1", .text("test")) })
+    func `a test's routes come before the suite's`() async throws {
+        #expect(try await send().text() == "test")
+    }
+
+    @Test(arguments: 1...3) func `each test has its own scope`(_: Int) async throws {
+        #expect(try await send().text() == "suite")
+        #expect(HTTPStubs.requests.count == 1)
+    }
+
+    @Test(.network) func `a test without stubs in a suite with stubs reaches servers`() async throws {
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.shared.response(for: .with(.init(host: "http://127.0.0.1:1"))) { $0.logger = nil }
+        }
+        #expect(error?.code == .cannotConnectToHost)
+    }
+}

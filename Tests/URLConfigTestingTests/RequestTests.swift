@@ -1,0 +1,57 @@
+import Testing
+import URLConfig
+
+@testable import URLConfigTesting
+
+struct RequestTests {
+    @Test(.stubs { $0.any("/v2/*") })
+    func `requests are kept as they were sent, with every kind of body`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
+        try Data("film".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await send(request: { ($0.method, $0.body) = (.post, .json(user)) })
+        try await send(request: { ($0.method, $0.body) = (.post, .form(["a": "1 2", "ä": "="])) })
+        var form = MultipartForm()
+        form.append("title", "Holi\r\nday")
+        form.append("film", file: file)
+        for source in [UploadSource.data(Data("data".utf8)), .file(file), .multipart(form)] {
+            try await URLSession.shared.upload(source, for: .with(.api) { $0.method = .put })
+        }
+        var stream = URLRequest.with(.api) { $0.method = .post }
+        stream.httpBodyStream = InputStream(data: Data("stream".utf8))
+        try await URLSession.shared.response(for: stream)
+
+        let requests = HTTPStubs.requests
+        #expect(try requests[0].decode(User.self) == user)
+        #expect(requests[0].contentType == .json)
+        #expect(requests[1].form == ["a": "1 2", "ä": "="])
+        #expect([2, 3, 5].map { String(decoding: requests[$0].body, as: UTF8.self) } == ["data", "film", "stream"])
+        let parts = requests[4].parts
+        #expect(parts.map(\.name) == ["title", "film"])
+        #expect(parts.map(\.text) == ["Holi\r\nday", "film"])
+        #expect(parts.last?.filename == file.lastPathComponent)
+        #expect(parts.last?.contentType?.description.hasPrefix("text/plain") == true)
+    }
+
+    @Test(.stubs { $0.get("/v2/*") }) func `what is printed has no secrets`() async throws {
+        try await send("/a?token=s3cret", request: { $0.authorization = .bearer("b3arer") })
+        let request = try #require(HTTPStubs.requests.first)
+        #expect(request.description == "GET https://api.example.com/v2/a?token=***")
+        #expect(request.headerFields[.authorization] == "Bearer b3arer")
+        var dumped = ""
+        dump(request, to: &dumped)
+        #expect(!dumped.contains("s3cret") && !dumped.contains("b3arer"))
+    }
+
+    @Test(arguments: ["", "--b", "--b\r\n\r\n--b", "--b\r\n\r\n\r\n--b--", "--b--b--b\r\n\r\n", "a\r\n\r\n--b\r\n"])
+    func `a broken form has no parts that crash`(_ body: String) async throws {
+        try await HTTPStubs.with {
+            $0.any("/v2/*")
+        } operation: {
+            try await send(request: {
+                ($0.method, $0.body) = (.post, .data(Data(body.utf8), contentType: "multipart/form-data; boundary=b"))
+            })
+            #expect(HTTPStubs.requests[0].parts.count <= 1)
+        }
+    }
+}

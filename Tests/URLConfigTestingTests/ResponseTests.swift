@@ -1,0 +1,142 @@
+import Testing
+import URLConfig
+
+@testable import URLConfigTesting
+
+struct ResponseTests {
+    struct Name: Codable {
+        var firstName: String
+    }
+
+    struct Case: Sendable {
+        let name: String
+        let response: HTTPStubs.Response
+        let check: @Sendable (DataResponse) throws -> Bool
+
+        init(_ response: HTTPStubs.Response, _ check: @escaping @Sendable (DataResponse) throws -> Bool) {
+            (name, self.response, self.check) = ("\(response.status.code)", response, check)
+        }
+    }
+
+    @Test(arguments: [
+        Case(.json(user)) { try $0.validated(contentType: .json).decode(User.self) == user },
+        Case(.json(#"{"id": 3}"#, status: .created)) { $0.data == Data(#"{"id": 3}"#.utf8) && $0.status == .created },
+        Case(.text("grün")) { try $0.text() == "grün" },
+        Case(.data(Data([0, 255]), contentType: "image/png")) { $0.data == Data([0, 255]) && $0.isSuccess },
+        Case(.status(.noContent)) { $0.status == .noContent && $0.data.isEmpty },
+        Case(.redirect(to: "/v2/target")) { $0.url?.path() == "/v2/target" && $0.attempts.count == 2 },
+        Case(.challenge(#"Basic realm="a""#)) { $0.headerFields[.wwwAuthenticate] == #"Basic realm="a""# },
+        Case(.text("a").cookie("a=1; Path=/").cookie("b=2")) { $0.cookies.map(\.name) == ["a", "b"] },
+        Case(.text("a").field(.eTag, "1").field(.eTag, "2")) { $0.headerFields[values: .eTag] == ["2"] },
+        Case(.text("a b c").chunks(2, every: .seconds(9))) { try $0.text() == "a b c" && $0.duration == .seconds(18) },
+        Case(.text("a").delay(.seconds(9))) { $0.duration == .seconds(9) },
+        Case(.lostConnection) { $0.attempts.count == 2 },
+    ])
+    func `a stub sends`(_ test: Case) async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1", test.response).times(1)
+            $0.get("/v2/*").optional()
+        } operation: {
+            let response = try await send()
+            #expect(try test.check(response))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.error(.notConnectedToInternet), .notConnectedToInternet), (.stall, .timedOut),
+            (.text("Hello").truncated(after: 2), .networkConnectionLost), (.text("Hello").stalled(after: 2), .timedOut),
+            (.text("Hello").delay(.seconds(31)), .timedOut),
+        ] as [(HTTPStubs.Response, URLError.Code)])
+    func `a fault works through the real loop`(_ response: HTTPStubs.Response, _ code: URLError.Code) async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1", response).times(3)
+        } operation: {
+            let error = await #expect(throws: URLError.self) {
+                try await send(request: { $0.timeout = .seconds(30) }, { $0.retry = .standard })
+            }
+            #expect(error?.code == code)
+            try #expect(#require(error).attempts.count == 3)
+        }
+    }
+
+    @Test(
+        arguments: [.stall, .text("Hello").stalled(after: 2), .text("Hello").delay(.seconds(60))]
+            as [HTTPStubs.Response])
+    func `a deadline passes on the clock of the scope`(_ response: HTTPStubs.Response) async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1", response)
+        } operation: {
+            let error = await #expect(throws: RequestError.self) { try await send { $0.deadline = .seconds(20) } }
+            #expect(error?.code == .deadlineExceeded)
+        }
+    }
+
+    /// The retry budget of a process would allow ten of them.
+    @Test(arguments: 1...30) func `a retry waits for nothing, and no limit passes by itself`(_: Int) async throws {
+        try await HTTPStubs.with {
+            let busy = HTTPStubs.Response.status(.serviceUnavailable).field(.retryAfter, "50")
+            $0.get("/v2/users/1", busy, busy, .json(user))
+        } operation: {
+            let response = try await send(
+                request: { $0.timeout = .seconds(1) }, { ($0.retry, $0.deadline) = (.standard, .seconds(101)) })
+            #expect(response.duration == .seconds(100))
+            #expect(response.attempts.count == 3)
+        }
+    }
+
+    @Test func `events arrive one by one, and the next connection follows at once`() async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2/events", .events([.init(data: "a\nb", id: "1"), .init(event: "end", data: "c")]))
+                .field(.init("Last-Event-ID")!, nil).times(1)
+            $0.get("/v2/events", .status(.noContent)).field(.init("Last-Event-ID")!, "1")
+        } operation: {
+            var events: [String] = []
+            let request = URLRequest.with(.api) { $0.path = "/events" }
+            for try await event in URLSession.shared.events(for: request) { events.append(event.event + event.data) }
+            #expect(events == ["messagea\nb", "endc"])
+        }
+    }
+
+    @Test func `a stream that breaks off keeps what has arrived`() async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2", .text("a\nb\nc").chunks(2).truncated(after: 4))
+        } operation: {
+            let stream = try await URLSession.shared.stream(for: .with(.api)) { $0.logger = nil }
+            var lines: [String] = []
+            await #expect(throws: URLError.self) { for try await line in stream.lines { lines.append(line) } }
+            #expect(lines == ["a", "b"])
+        }
+    }
+
+    @Test func `a model that cannot be encoded, and a file that is missing, are issues at the route`() async throws {
+        for (response, text) in [
+            (HTTPStubs.Response.json(Double.infinity), "cannot respond: "),
+            (.file("none.json", in: .main), "there is no file"),
+        ] {
+            let found = try await issue {
+                try await HTTPStubs.with {
+                    $0.get("/v2/users/1", response, line: 4)
+                } operation: {
+                    _ = await #expect(throws: RequestError.self) { try await send() }
+                }
+            }
+            #expect(found.text.contains(text))
+            #expect(found.line == 4)
+        }
+    }
+
+    @Test func `cookies are stored in the session, and models are encoded as the API does`() async throws {
+        let session = URLSession(configuration: .ephemeral)
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        try await HTTPStubs.with {
+            $0.encoder = encoder
+            $0.get("/v2/users/1", .json(Name(firstName: "Ada")).cookie("sid=31d4; Path=/"))
+            $0.get("/v2/users/2").field(.cookie, "sid=31d4")
+        } operation: {
+            #expect(try await send(session: session, request: { _ in }).bodyString.contains("first_name"))
+            try await send("/users/2", session: session, request: { _ in })
+        }
+    }
+}
