@@ -53,7 +53,8 @@ let package = Package(
         ),
         // For the tests of apps. It needs nothing that URLConfig does not need.
         .target(name: "URLConfigTesting", dependencies: ["URLConfig"]),
-        .testTarget(name: "URLConfigTestingTests", dependencies: ["URLConfigTesting"]),
+        .testTarget(
+            name: "URLConfigTestingTests", dependencies: ["URLConfigTesting"], exclude: ["__Replays__"]),
         // The zlib of the system: the server transport decodes gzip and deflate.
         .systemLibrary(name: "CURLConfigZlib"),
         .testTarget(

@@ -35,8 +35,6 @@ extension HTTPStubs {
         let place: Place
         /// The method and the template.
         let name: String
-        /// What is wrong with the route.
-        let mistake: String?
         private let method: HTTPRequest.Method?
         private let template: Result<URLTemplate, StubMistake>
         private let content: Content
@@ -46,11 +44,13 @@ extension HTTPStubs {
             (self.method, self.content, self.place) = (method, content, place)
             name = "\(method?.rawValue ?? "any") \(template)"
             self.template = Result { () throws(StubMistake) in try URLTemplate(template) }
-            if case .failure(let error) = self.template {
-                mistake = "\(place.description): \(template): \(error.text)"
-            } else {
-                mistake = nil
-            }
+        }
+
+        init(_ recording: Result<Recording, StubMistake>, _ name: String, at place: Place) {
+            (method, self.place, self.name) = (nil, place, "replay of \(name)")
+            // A recording itself knows which requests it has.
+            template = recording.flatMap { _ in Result { () throws(StubMistake) in try URLTemplate("/*") } }
+            content = (try? recording.get()).map { .recording($0) } ?? .responses([])
         }
 
         /// Only requests with these query items, among others.
@@ -145,6 +145,11 @@ extension HTTPStubs {
 }
 
 extension HTTPStubs.Route {
+    /// What is wrong with the route; `nil` if nothing is.
+    var mistake: String? {
+        guard case .failure(let mistake) = template else { return nil }
+        return "\(place.description): \(name): \(mistake.text)"
+    }
     var recording: Recording? {
         if case .recording(let recording) = content { recording } else { nil }
     }

@@ -41,7 +41,25 @@ extension HTTPStubs {
         /// Adds a route for requests with another method, such as `QUERY`.
         public func method(_ method: HTTPRequest.Method) -> Verb { Verb(method: method, added: added) }
 
-        func add(_ route: Route) { added.withLock { $0.append(route) } }
+        /// Adds a recording, which plays the responses to all requests that it has; see ``ReplayMode``.
+        ///
+        /// Each exchange is played once, in order, for its method, URL and body. Secrets are hidden in the file, and in
+        /// requests before they are compared with it.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the file without `.har`. It is in the folder `__Replays__` beside the test's file.
+        ///   - mode: What to do; by default what the environment variable `URLCONFIG_REPLAY` says.
+        public func replay(
+            _ name: String, mode: ReplayMode? = nil, fileID: String = #fileID, filePath: String = #filePath,
+            line: UInt = #line
+        ) {
+            let recording = Result { () throws(StubMistake) in
+                if let mode { return try Recording(name, beside: filePath, mode) }
+                return try Recording(name, beside: filePath, .current(ProcessInfo.processInfo.environment))
+            }
+            let place = Place(fileID: fileID, filePath: filePath, line: line)
+            added.withLock { $0.append(Route(recording, name, at: place)) }
+        }
 
         /// Templates that cannot be read, and routes that can never match.
         static func mistakes(in routes: [Route]) -> [String] {

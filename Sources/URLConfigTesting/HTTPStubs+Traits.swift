@@ -35,6 +35,20 @@ extension Trait where Self == HTTPStubs.ScopeTrait {
         }
     }
 
+    /// The calls of the test go to a recording (``HTTPStubs/Routes/replay(_:mode:fileID:filePath:line:)``).
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file without `.har`. It is in the folder `__Replays__` beside the test's file.
+    ///   - mode: What to do; by default what the environment variable `URLCONFIG_REPLAY` says.
+    public static func replay(
+        _ name: String, mode: HTTPStubs.ReplayMode? = nil, fileID: String = #fileID, filePath: String = #filePath,
+        line: UInt = #line
+    ) -> Self {
+        stubs(fileID: fileID, filePath: filePath, line: line) {
+            $0.replay(name, mode: mode, fileID: fileID, filePath: filePath, line: line)
+        }
+    }
+
     /// Calls of the test that no stub is for throw (``HTTPStubs/refuseNetwork()``).
     ///
     /// So do calls that belong to no test, such as those of detached tasks, in the whole process.

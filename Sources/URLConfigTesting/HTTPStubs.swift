@@ -46,6 +46,7 @@ public enum HTTPStubs {
     /// - Throws: ``URLConfig/RequestError`` with code ``URLConfig/RequestError/Code/invalidStubs`` if a route cannot
     ///   match, a recording cannot be read or written, or, outside of Swift Testing, if a call matched no route or a
     ///   route was not used. Swift Testing receives the last two as issues.
+    @discardableResult
     nonisolated(nonsending) public static func with<Result>(
         _ routes: (inout Routes) throws -> Void, fileID: String = #fileID, filePath: String = #filePath,
         line: UInt = #line, operation: () async throws -> Result

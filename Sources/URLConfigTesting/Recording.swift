@@ -1,9 +1,178 @@
 import URLConfig
 
+extension HTTPStubs {
+    /// What a test does with a recording.
+    ///
+    /// The environment variable `URLCONFIG_REPLAY` names it for a whole run. If `CI` is set, too, recording is an error.
+    public enum ReplayMode: String, Sendable {
+        /// Plays the file; a request that it does not have fails the test. The default.
+        case replay
+        /// Plays the file, and sends other requests to the real servers, which are added to the file.
+        case recordMissing
+        /// Sends all requests to the real servers, and replaces the file.
+        case recordAll
+
+        static let variable = "URLCONFIG_REPLAY"
+
+        /// The mode of this run.
+        static func current(_ environment: [String: String]) throws(StubMistake) -> Self {
+            guard let text = environment[variable], !text.isEmpty else { return .replay }
+            guard let mode = Self(rawValue: text) else {
+                throw StubMistake("\(variable) is '\(text)', not replay, recordMissing or recordAll")
+            }
+            if mode != .replay, environment["CI"]?.isEmpty == false {
+                throw StubMistake("\(variable) is \(text), but nothing is recorded where CI is set")
+            }
+            return mode
+        }
+    }
+}
+
+/// A file of exchanges, which a test plays or records.
 final class Recording: Sendable {
-    func claim(_ request: HTTPStubs.Request) -> Result<StubAnswer, StubMistake> { .failure(StubMistake("")) }
-    func finish() -> String? { nil }
-    func response(to sending: Transport.Request, _ request: HTTPStubs.Request, insteadOf original: Transport)
-        async throws -> Transport.Response
-    { throw StubMistake("") }
+    private struct State {
+        /// How often each exchange was asked for.
+        var played: [ExchangeKey: Int] = [:]
+        /// The exchanges of the file by their key, for each set of hidden names.
+        var indices: [Redaction: [ExchangeKey: [Int]]] = [:]
+        var recorded: [Exchange] = []
+    }
+
+    private let file: URL
+    private let mode: HTTPStubs.ReplayMode
+    private let archive: Archive?
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - name: The name of the file without `.har`.
+    ///   - test: The path of the test's source file; the recording is in `__Replays__` beside it.
+    /// - Throws: ``StubMistake`` if the file cannot be read, or nothing may be recorded.
+    init(_ name: String, beside test: String, _ mode: HTTPStubs.ReplayMode) throws(StubMistake) {
+        guard !name.isEmpty, !name.hasPrefix("."), !name.contains(where: "/\\:\0".contains) else {
+            throw StubMistake("'\(name)' is not the name of a file: recordings are in __Replays__ beside the test")
+        }
+        self.mode = mode
+        file = URL(filePath: test).deletingLastPathComponent().appending(path: "__Replays__/\(name).har")
+        let exists = FileManager.default.fileExists(atPath: file.path)
+        if !exists, mode == .replay {
+            throw StubMistake("there is no \(file.path); \(HTTPStubs.ReplayMode.variable)=recordMissing records it")
+        }
+        archive = exists && mode != .recordAll ? try Archive(contentsOf: file) : nil
+    }
+
+    /// The next response to a request: from the file, or from the server if that is to be recorded.
+    func claim(_ request: HTTPStubs.Request) -> Result<StubAnswer, StubMistake> {
+        let names = request.redaction.knowing(secretsOf: [])
+        let exchanges = archive?.exchanges ?? []
+        let index =
+            state.withLock { $0.indices[names] }
+            ?? Dictionary(grouping: exchanges.indices) { exchanges[$0].key(names) }
+        // The second is that of a file that a browser has written, with secrets that are hidden here by their value.
+        let keys = [ExchangeKey(request, request.redaction), ExchangeKey(request, names)]
+        let key = keys.first { index[$0] != nil } ?? keys[0]
+        let number = state.withLock { state in
+            state.indices[names] = index
+            defer { state.played[key, default: 0] += 1 }
+            return state.played[key, default: 0]
+        }
+        let found = index[key] ?? []
+        if number < found.count { return .success(.response(exchanges[found[number]].response, request)) }
+        if mode != .replay { return .success(.recording(self, request)) }
+        return .failure(
+            StubMistake(
+                found.isEmpty
+                    ? "has no exchange with this method, URL and body"
+                    : "has sent \(found.count) of \(found.count) responses to this request"))
+    }
+
+    /// Sends the request to the server, and keeps the response as the caller reads it.
+    func response(
+        to sending: Transport.Request, _ request: HTTPStubs.Request, insteadOf original: Transport
+    ) async throws -> Transport.Response {
+        var response = try await HTTPStubs.network { try await original.send(sending) }
+        let exchange = Exchange(
+            request: request, status: response.status, headerFields: response.headerFields, isStream: sending.isStream)
+        state.withLock { $0.recorded.append(exchange) }
+        let pieces = response.body.makeAsyncIterator()
+        response.body = ResponseBody(
+            AsyncThrowingStream {
+                do {
+                    let piece = try await pieces.next()
+                    if let piece { exchange.pieces.withLock { $0.append(piece) } }
+                    return piece
+                } catch {
+                    exchange.isBroken.set(\.self, !(error is CancellationError))
+                    throw error
+                }
+            })
+        return response
+    }
+
+    /// Writes what was recorded.
+    ///
+    /// - Returns: Why it is not written; `nil` if it is, or if there is nothing to write.
+    func finish() -> String? {
+        let recorded = state.withLock { $0.recorded }.filter { exchange in !exchange.isBroken.withLock { $0 } }
+        guard !recorded.isEmpty else { return nil }
+        do {
+            try Archive.write(recorded, after: archive, to: file)
+            return nil
+        } catch {
+            return "\(file.lastPathComponent) is not written: \((error as? StubMistake)?.text ?? "\(error)")"
+        }
+    }
+}
+
+/// Which exchange of a recording belongs to a request: the one with its method, URL and body, without secrets.
+struct ExchangeKey: Hashable {
+    private let method: String
+    private let url: String
+    private let body: String
+
+    init(method: String, url: String, body: Data, _ contentType: MediaType?, _ redaction: Redaction) {
+        self.method = method
+        self.url = Self.canonical(redaction.hiding(url: url))
+        self.body = Self.canonical(redaction.hiding(recorded: body, contentType), contentType)
+    }
+
+    init(_ request: HTTPStubs.Request, _ redaction: Redaction) {
+        self.init(
+            method: request.method.rawValue, url: request.url.absoluteString, body: request.body, request.contentType,
+            redaction)
+    }
+
+    /// A URL without its fragment and the default port, with sorted items.
+    private static func canonical(_ url: String) -> String {
+        guard let parts = URLComponents(string: url) else { return url }
+        let (scheme, host) = (parts.scheme?.lowercased() ?? "", parts.host?.lowercased() ?? "")
+        let port = parts.port.flatMap { $0 == ["http": 80, "https": 443][scheme] ? nil : ":\($0)" } ?? ""
+        let items = (parts.queryItems ?? []).map { "\($0.name)=\($0.value ?? "")" }.sorted().joined(separator: "&")
+        return "\(scheme)://\(host)\(port)\(parts.path.isEmpty ? "/" : parts.path)?\(items)"
+    }
+
+    /// A body in which neither the order of JSON's members nor the boundary of a form makes a difference.
+    private static func canonical(_ body: Data, _ contentType: MediaType?) -> String {
+        if contentType?.description.contains("json") == true, let tree = JSONTree(body) { return tree.text }
+        let text = String(data: body, encoding: .utf8) ?? body.base64EncodedString()
+        guard let boundary = contentType?.parameters["boundary"], !boundary.isEmpty else { return text }
+        return text.replacingOccurrences(of: boundary, with: "boundary")
+    }
+}
+
+extension Redaction {
+    /// A body as it is recorded.
+    func hiding(recorded body: Data, _ contentType: MediaType?) -> Data {
+        let type = contentType?.description ?? ""
+        guard type.hasPrefix("text/event-stream") || type.contains("ndjson") || type.contains("jsonl") else {
+            return hiding(body: body, contentType)
+        }
+        // Each line may have a value of JSON.
+        let lines = String(decoding: body, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        return Data(
+            lines.map { line in
+                guard let start = line.firstIndex(where: "{[".contains) else { return hiding(known: String(line)) }
+                let value = hiding(body: Data(line[start...].utf8), .json)
+                return hiding(known: String(line[..<start])) + String(decoding: value, as: UTF8.self)
+            }.joined(separator: "\n").utf8)
+    }
 }

@@ -117,3 +117,44 @@ struct SuiteTraitTests {
         #expect(error?.code == .cannotConnectToHost)
     }
 }
+
+#if os(Linux) || os(macOS)
+/// In processes of their own, because they change the whole process.
+struct RefuseNetworkTests {
+    @Test func `calls in detached tasks are refused, with their line`() async {
+        await #expect(processExitsWith: .success) {
+            HTTPStubs.refuseNetwork()
+            let error = await Task.detached {
+                await #expect(throws: RequestError.self) { try await send(line: 12) }
+            }.value
+            #expect(error?.reason.contains("URLConfigTestingTests/App.swift:12 would reach the network") == true)
+            // A transport that sends with one of the library's.
+            await #expect(throws: RequestError.self) {
+                try await send { $0.transport = Transport { try await Transport.urlSession.send($0) } }
+            }
+            try await send { $0.transport = Transport { _ in .init() } }
+            try await HTTPStubs.with {
+                $0.get("/v2/users/1")
+            } operation: {
+                try await send()
+            }
+        }
+    }
+
+    @Test func `with an offline suite, calls that belong to no test are refused`() async {
+        await #expect(processExitsWith: .success) {
+            _ = HTTPStubs.ScopeTrait.offline
+            let error = await Task.detached {
+                await #expect(throws: RequestError.self) { try await send() }
+            }.value
+            #expect(error?.code == .notStubbed)
+            let refused = await HTTPStubs.network {
+                await #expect(throws: URLError.self) {
+                    try await URLSession.shared.response(for: .with(.init(host: "http://127.0.0.1:1")))
+                }
+            }
+            #expect(refused?.code == .cannotConnectToHost)
+        }
+    }
+}
+#endif

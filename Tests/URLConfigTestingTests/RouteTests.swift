@@ -56,7 +56,7 @@ struct RouteTests {
             }
         }
         #expect(error?.code == .invalidStubs)
-        #expect(error?.reason.contains("URLConfigTestingTests/RouteTests.swift:3: \(template): ") == true)
+        #expect(error?.reason.contains("URLConfigTestingTests/RouteTests.swift:3: GET \(template): ") == true)
     }
 
     @Test func `two routes alike are an error, unless the first is used up`() async throws {

@@ -77,7 +77,7 @@ extension String {
     ///
     /// These separate two fields if a name and an equals sign follow, but not in a value in quotes. No more than
     /// `HTTPFields` can contain are separated.
-    var separateCookies: [String] {
+    package var separateCookies: [String] {
         var cookies: [String] = []
         var start = startIndex
         var endOfQuotes = endOfQuotes(from: start)

@@ -1,0 +1,254 @@
+import URLConfig
+
+/// A file of HTTP exchanges: HAR 1.2, as browsers export it.
+struct Archive: Sendable {
+    private static let mostBytes = 64 << 20
+    /// Longer bodies are written to files of their own.
+    private static let mostInline = 1 << 20
+    /// They say how the bytes were sent, which a replay does not repeat, or when.
+    private static let omitted: Set = [
+        "connection", "content-encoding", "content-length", "date", "keep-alive", "transfer-encoding",
+    ]
+
+    /// One exchange of the file.
+    struct Played: Sendable {
+        fileprivate let method: String
+        fileprivate let url: String
+        fileprivate let body: Data
+        fileprivate let contentType: MediaType?
+        let response: HTTPStubs.Response
+
+        func key(_ redaction: Redaction) -> ExchangeKey {
+            ExchangeKey(method: method, url: url, body: body, contentType, redaction)
+        }
+    }
+
+    let exchanges: [Played]
+    /// The file as it was, with what only its author understands.
+    private let data: Data
+
+    /// - Throws: ``StubMistake`` if the file is no HAR, or too large.
+    init(contentsOf file: URL) throws(StubMistake) {
+        let name = file.lastPathComponent
+        guard var data = try? Data(contentsOf: file, options: .mappedIfSafe) else {
+            throw StubMistake("\(name) cannot be read")
+        }
+        guard data.count <= Self.mostBytes else {
+            throw StubMistake("\(name) has \(data.count >> 20) MB; at most \(Self.mostBytes >> 20) MB are read")
+        }
+        if data.starts(with: [0xEF, 0xBB, 0xBF]) { data = data.dropFirst(3) }
+        self.data = Data(data)
+        guard let root = try? JSONSerialization.jsonObject(with: self.data) else {
+            throw StubMistake("\(name) is not JSON, or it was cut")
+        }
+        guard let log = (root as? [String: Any])?["log"] as? [String: Any],
+            let entries = log["entries"] as? [[String: Any]], !entries.isEmpty
+        else { throw StubMistake("\(name) has no log.entries, so it is no HAR file") }
+        var exchanges: [Played] = []
+        for (index, entry) in entries.enumerated() {
+            do throws(StubMistake) {
+                try Self.exchange(entry, beside: file).map { exchanges.append($0) }
+            } catch {
+                throw StubMistake("\(name), entry \(index + 1): \(error.text)")
+            }
+        }
+        self.exchanges = exchanges
+    }
+
+    /// - Returns: `nil` for a request without a response, such as one that was cancelled.
+    private static func exchange(_ entry: [String: Any], beside file: URL) throws(StubMistake) -> Played? {
+        guard let request = entry["request"] as? [String: Any], let response = entry["response"] as? [String: Any],
+            let method = request["method"] as? String, let url = request["url"] as? String,
+            let status = response["status"] as? Int
+        else { throw StubMistake("request.method, request.url or response.status is missing") }
+        guard (100...599).contains(status) else { return nil }
+        var fields = HTTPFields()
+        for (name, value) in pairs(response["headers"]) where !omitted.contains(name.lowercased()) {
+            // Pseudo fields of HTTP/2, such as `:status`, are no names.
+            guard let name = HTTPField.Name(name) else { continue }
+            let values =
+                name == .setCookie ? value.split(separator: "\n").flatMap { String($0).separateCookies } : [value]
+            for value in values { fields.append(HTTPField(name: name, value: value)) }
+        }
+        let content = response["content"] as? [String: Any] ?? [:]
+        var pieces = [try body(content, content["encoding"] as? String, beside: file)]
+        if let sizes = content["_chunks"] as? [Int] { pieces = pieces[0].cut(sizes) }
+        let post = request["postData"] as? [String: Any] ?? [:]
+        let type =
+            post["mimeType"] as? String ?? pairs(request["headers"]).first { $0.0.lowercased() == "content-type" }?.1
+        var sent = try body(post, post["_encoding"] as? String, beside: file)
+        if sent.isEmpty, let params = post["params"] as? [[String: Any]] {
+            let items = params.map { URLQueryItem(name: $0["name"] as? String ?? "", value: $0["value"] as? String) }
+            var parts = URLComponents()
+            parts.queryItems = items
+            sent = Data((parts.percentEncodedQuery ?? "").utf8)
+        }
+        return Played(
+            method: method, url: url, body: sent, contentType: type.flatMap { MediaType($0) },
+            response: HTTPStubs.Response(
+                recorded: pieces, status: .init(code: status), headerFields: fields))
+    }
+
+    private static func pairs(_ list: Any?) -> [(String, String)] {
+        (list as? [[String: Any]] ?? []).compactMap { item in
+            (item["name"] as? String).flatMap { name in (item["value"] as? String).map { (name, $0) } }
+        }
+    }
+
+    private static func body(
+        _ content: [String: Any], _ encoding: String?, beside file: URL
+    ) throws(StubMistake) -> Data {
+        if let name = content["_file"] as? String {
+            let url = file.deletingLastPathComponent().appending(path: name)
+            guard !name.contains("/"), let data = try? Data(contentsOf: url) else {
+                throw StubMistake("the file of its body, '\(name)', cannot be read")
+            }
+            return data
+        }
+        let text = content["text"] as? String ?? ""
+        guard encoding == "base64" else { return Data(text.utf8) }
+        guard let data = Data(base64Encoded: text) else {
+            throw StubMistake("its body is not base64")
+        }
+        return data
+    }
+}
+
+extension Archive {
+    /// Writes exchanges after those of a file.
+    ///
+    /// - Throws: ``StubMistake`` if the file would contain a secret; errors of the disk. The old file is kept then.
+    static func write(_ exchanges: [Exchange], after old: Archive?, to file: URL) throws {
+        var root = try old.map { try JSONSerialization.jsonObject(with: $0.data) as? [String: Any] ?? [:] } ?? [:]
+        var log =
+            root["log"] as? [String: Any] ?? ["version": "1.2", "creator": ["name": "URLConfig", "version": "1"]]
+        var entries = log["entries"] as? [[String: Any]] ?? []
+        var files: [String: Data] = [:]
+        let requests = exchanges.map(\.request.withBody)
+        var known: [Redaction: Redaction] = [:]
+        for exchange in exchanges {
+            let names = exchange.request.redaction
+            let redaction = known[names] ?? names.knowing(secretsOf: requests)
+            known[names] = redaction
+            let name = "\(file.deletingPathExtension().lastPathComponent)-\(entries.count + 1)"
+            entries.append(try entry(exchange, redaction, name, &files))
+        }
+        (log["entries"], root["log"]) = (entries, nil)
+        root["log"] = log
+        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let data = try JSONSerialization.data(withJSONObject: root, options: options)
+        let folder = file.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, data) in files { try data.write(to: folder.appending(path: name), options: .atomic) }
+        try (data + "\n".utf8).write(to: file, options: .atomic)
+    }
+
+    private static func entry(
+        _ exchange: Exchange, _ redaction: Redaction, _ name: String, _ files: inout [String: Data]
+    ) throws(StubMistake) -> [String: Any] {
+        let request = exchange.request
+        let url = redaction.hiding(url: request.url.absoluteString)
+        let (sent, received) = (fields(request.headerFields, redaction), fields(exchange.headerFields, redaction))
+        let type = exchange.headerFields[.contentType]
+        let body = redaction.hiding(recorded: request.body, request.contentType)
+        let pieces = exchange.pieces.withLock { $0 }
+        let content = redaction.hiding(recorded: Data(pieces.joined()), type.flatMap { MediaType($0) })
+        let texts = [url] + (sent + received).flatMap { [$0["name"] ?? "", $0["value"] ?? ""] }
+        let shown = texts + [body, content].map { String(data: $0, encoding: .utf8) ?? $0.base64EncodedString() }
+        guard shown.allSatisfy({ redaction.hiding(known: $0) == $0 }) else {
+            throw StubMistake("\(request.description): it would contain a secret of the call")
+        }
+        var post = stored(body, "\(name)-request", "_encoding", &files)
+        post["mimeType"] = request.contentType?.description ?? ""
+        var json = stored(content, "\(name)-response", "encoding", &files)
+        (json["mimeType"], json["size"]) = (type ?? "", content.count)
+        if exchange.isStream, pieces.count > 1 { json["_chunks"] = content.sizes(of: pieces) }
+        let sizes: [String: Any] = ["httpVersion": "HTTP/1.1", "cookies": [Any](), "headersSize": -1, "bodySize": -1]
+        var requestJSON: [String: Any] = [
+            "method": request.method.rawValue, "url": url, "headers": sent, "queryString": [Any](),
+        ]
+        if !body.isEmpty { requestJSON["postData"] = post }
+        let responseJSON: [String: Any] = [
+            "status": exchange.status.code, "statusText": exchange.status.reasonPhrase, "headers": received,
+            "content": json, "redirectURL": "",
+        ]
+        return [
+            "request": requestJSON.merging(sizes) { own, _ in own },
+            "response": responseJSON.merging(sizes) { own, _ in own }, "cache": [String: Any](),
+            // A time would make each recording differ from the one before.
+            "startedDateTime": "1970-01-01T00:00:00.000Z", "time": 0,
+            "timings": ["send": 0, "wait": 0, "receive": 0],
+        ]
+    }
+
+    private static func fields(_ fields: HTTPFields, _ redaction: Redaction) -> [[String: String]] {
+        fields.filter { !omitted.contains($0.name.canonicalName) }.map { field in
+            let name = field.name.rawName
+            // The name and the attributes of a cookie are no secrets.
+            guard field.name == .setCookie, redaction.isHidden(name), let mark = field.value.firstIndex(of: "=") else {
+                return ["name": name, "value": redaction.hiding(field.value, field: name)]
+            }
+            let attributes = field.value[mark...].drop { $0 != ";" }
+            return ["name": name, "value": redaction.hiding(known: "\(field.value[...mark])***\(attributes)")]
+        }.sorted { ($0["name"] ?? "").lowercased() < ($1["name"] ?? "").lowercased() }
+    }
+
+    /// A body in the file, or beside it.
+    private static func stored(
+        _ body: Data, _ name: String, _ encoding: String, _ files: inout [String: Data]
+    ) -> [String: Any] {
+        if body.count > mostInline {
+            files[name] = body
+            return ["_file": name]
+        }
+        if let text = String(data: body, encoding: .utf8) { return ["text": text] }
+        return ["text": body.base64EncodedString(), encoding: "base64"]
+    }
+}
+
+/// An exchange that is recorded while the caller reads the body.
+struct Exchange: Sendable {
+    let request: HTTPStubs.Request
+    let status: HTTPResponse.Status
+    let headerFields: HTTPFields
+    let isStream: Bool
+    let pieces = Locked<[Data]>([])
+    /// Whether the connection was lost.
+    let isBroken = Locked(false)
+}
+
+extension HTTPStubs.Request {
+    /// The request with its body, in which secrets may be.
+    fileprivate var withBody: URLRequest {
+        var request = urlRequest
+        request.httpBodyStream = nil
+        request.httpBody = body
+        return request
+    }
+}
+
+extension Data {
+    /// Pieces of these sizes; the last has the rest.
+    fileprivate func cut(_ sizes: [Int]) -> [Data] {
+        var (pieces, rest) = ([Data](), self[...])
+        for size in sizes.dropLast() {
+            pieces.append(Data(rest.prefix(Swift.max(0, size))))
+            rest = rest.dropFirst(Swift.max(0, size))
+        }
+        return (pieces + [Data(rest)]).filter { !$0.isEmpty }
+    }
+
+    /// The sizes of pieces of this text whose secrets are hidden: of a line that is cut, the whole is in the last.
+    fileprivate func sizes(of pieces: [Data]) -> [Int] {
+        if count == pieces.reduce(0, { $0 + $1.count }) { return pieces.map(\.count) }
+        let (feed, ends) = (UInt8(ascii: "\n"), indices.filter { self[$0] == UInt8(ascii: "\n") })
+        var (sizes, lines, start) = ([Int](), 0, 0)
+        for piece in pieces {
+            lines += piece.count { $0 == feed }
+            let end = lines == 0 ? 0 : ends[Swift.min(lines, ends.count) - 1] + 1
+            sizes.append(Swift.max(0, end - start))
+            start = Swift.max(start, end)
+        }
+        return sizes
+    }
+}
