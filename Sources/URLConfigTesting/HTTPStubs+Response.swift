@@ -155,9 +155,6 @@ extension HTTPStubs.Response {
         with { ($0.chunk, $0.interval) = (max(1, size), interval) }
     }
 
-    /// The time before each piece of the body but the first, on the clock of the call.
-    public func every(_ interval: Duration) -> Self { with { $0.interval = interval } }
-
     /// The connection is lost after a number of bytes of the body.
     public func truncated(after length: Int) -> Self { with { ($0.length, $0.end) = (max(0, length), .lost) } }
 
@@ -173,7 +170,7 @@ extension HTTPStubs.Response {
     }
 
     func sent(
-        to request: Transport.Request, insteadOf original: Transport, encoder: JSONEncoder
+        to request: Transport.Request, _ original: Transport, _ encoder: JSONEncoder
     ) async throws -> Transport.Response {
         if delay > .zero { try await request.clock.sleep(for: delay) }
         let pieces: [Data]
@@ -226,25 +223,10 @@ extension HTTPStubs.Response {
     }
 }
 
-/// How a route answers one request.
-enum StubAnswer: Sendable {
-    case response(HTTPStubs.Response, HTTPStubs.Request)
-    case closure(@Sendable (HTTPStubs.Request) async throws -> HTTPStubs.Response, HTTPStubs.Request)
-    case recording(Recording, HTTPStubs.Request)
-
-    /// - Throws: ``StubMistake`` if the test has made one; the errors of the response and of the closure.
-    func response(
-        to sending: Transport.Request, insteadOf original: Transport, encoder: JSONEncoder
-    ) async throws -> Transport.Response {
-        switch self {
-        case .response(let response, _):
-            return try await response.sent(to: sending, insteadOf: original, encoder: encoder)
-        case .closure(let respond, let request):
-            let response = try await respond(request)
-            if let mistake = request.mistakes.withLock(\.first) { throw StubMistake(mistake) }
-            return try await response.sent(to: sending, insteadOf: original, encoder: encoder)
-        case .recording(let recording, let request):
-            return try await recording.response(to: sending, request, insteadOf: original)
-        }
-    }
-}
+/// Responds to one request, which a route has claimed.
+///
+/// It throws ``StubMistake`` if the test has made one, and the errors of the response.
+typealias StubAnswer =
+    @Sendable (
+        _ request: Transport.Request, _ original: Transport, _ encoder: JSONEncoder
+    ) async throws -> Transport.Response

@@ -177,9 +177,6 @@ extension HTTPStubs.Route {
 
     /// The answer of the route, if it matches and is not used up.
     func claim(_ request: HTTPStubs.Request) -> Result<StubAnswer, Difference> {
-        if let recording {
-            return recording.claim(request).mapError { Difference(text: $0.text, distance: 0) }
-        }
         var (differences, distance, request) = ([String](), 0, request)
         if let method, method != request.method {
             differences.append("method \(request.method.rawValue), expected \(method.rawValue)")
@@ -207,9 +204,15 @@ extension HTTPStubs.Route {
             return .failure(Difference(text: "has sent \(most) of \(most) responses", distance: 0))
         }
         switch content {
-        case .responses(let list): return .success(.response(list[min(number, list.count) - 1], request))
-        case .closure(let respond): return .success(.closure(respond, request))
-        case .recording(let recording): return .success(.recording(recording, request))
+        case .responses(let list): return .success(list[min(number, list.count) - 1].sent)
+        case .recording(let recording):
+            return recording.claim(request).mapError { Difference(text: $0.text, distance: 0) }
+        case .closure(let respond):
+            return .success { [request] sending, original, encoder in
+                let response = try await respond(request)
+                if let mistake = request.mistakes.withLock(\.first) { throw StubMistake(mistake) }
+                return try await response.sent(to: sending, original, encoder)
+            }
         }
     }
 }

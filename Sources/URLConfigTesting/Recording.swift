@@ -76,8 +76,11 @@ final class Recording: Sendable {
             return state.played[key, default: 0]
         }
         let found = index[key] ?? []
-        if number < found.count { return .success(.response(exchanges[found[number]].response, request)) }
-        if mode != .replay { return .success(.recording(self, request)) }
+        if number < found.count { return .success(exchanges[found[number]].response.sent) }
+        if mode != .replay {
+            return .success { sending, original, _ in try await self.response(to: sending, request, insteadOf: original)
+            }
+        }
         return .failure(
             StubMistake(
                 found.isEmpty

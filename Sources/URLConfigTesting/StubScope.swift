@@ -97,8 +97,7 @@ final class StubScope: Sendable {
                     near.append(difference)
                 case .success(let answer):
                     do {
-                        let response = try await answer.response(
-                            to: sending, insteadOf: original, encoder: routes.encoder)
+                        let response = try await answer(sending, original, routes.encoder)
                         sending.storeCookies(of: response)
                         return response
                     } catch let mistake as StubMistake {

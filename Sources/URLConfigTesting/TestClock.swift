@@ -82,14 +82,12 @@ public final class TestClock: Clock {
     /// A clock that stands still until the test moves it.
     ///
     /// If somebody has slept for a second of real time, a line on the standard error output says who and for how long.
-    public convenience init() {
-        self.init { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
-    }
+    public convenience init() { self.init(isImmediate: false) }
 
     /// A clock on which nobody waits: who sleeps, wakes up at once, and the time has passed.
     ///
     /// A time limit passes only if somebody sleeps for longer, never by itself.
-    public static var immediate: TestClock { TestClock(isImmediate: true) { _ in } }
+    public static var immediate: TestClock { TestClock(isImmediate: true) }
 
     package convenience init(report: @escaping @Sendable (String) -> Void) {
         self.init(isImmediate: false, report: report)
@@ -97,7 +95,7 @@ public final class TestClock: Clock {
 
     private init(
         state: Locked<State> = Locked(State()), isImmediate: Bool, sleeper: String = "",
-        report: @escaping @Sendable (String) -> Void
+        report: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
     ) {
         (self.state, self.isImmediate, self.sleeper, self.report) = (state, isImmediate, sleeper, report)
     }

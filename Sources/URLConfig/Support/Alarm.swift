@@ -8,11 +8,11 @@ final class Alarm: Sendable {
 
     /// - Parameter fire: The function. It must not block.
     init(after delay: Duration, _ clock: any Clock<Duration>, _ fire: @escaping @Sendable () -> Void) {
-        if let clock = clock as? any AlarmClock {
-            cancel = clock.alarm(after: delay, fire)
-            return
-        }
         guard clock is ContinuousClock || clock is SuspendingClock else {
+            if let clock = clock as? any AlarmClock {
+                cancel = clock.alarm(after: delay, fire)
+                return
+            }
             let task = Task {
                 try await clock.sleep(for: delay)
                 fire()
