@@ -139,6 +139,9 @@ struct RecordingTests {
                 let response = try await URLSession.shared.upload(.file(file), for: upload, configure)
                 #expect(try response.text() == "\(size)")
             }
+            var handMade = URLRequest.with(.api) { ($0.method, $0.path) = (.post, "/upload") }
+            handMade.httpBodyStream = InputStream(data: Data("stream".utf8))
+            #expect(try await URLSession.shared.response(for: handMade, configure).text() == "6")
         }
         try await folder.run(.recordAll) { try await calls(server) }
         #expect(folder.text.utf8.count < 1 << 16)
@@ -183,6 +186,8 @@ struct RecordingTests {
 
 struct RecordingSecretsTests {
     private static let canary = "c4nary-7f3a9b2e51"
+    /// A secret that no request has.
+    private static let granted = "gr4nted-51b0c8d7aa"
 
     private func calls(_ secret: String, _ configure: (inout URLSession.Config) -> Void) async throws {
         let session = URLSession(configuration: .ephemeral)
@@ -214,16 +219,16 @@ struct RecordingSecretsTests {
 
     @Test func `a file has no secret, and is played for requests that have the secret or another one`() async throws {
         let folder = try ReplayFolder()
-        let canary = Self.canary
+        let (canary, granted) = (Self.canary, Self.granted)
         let server = server { request in
             switch request.urlRequest.url?.lastPathComponent {
             case "response":
                 var fields: HTTPFields = [.contentType: "application/json"]
-                fields[values: .setCookie] = ["sid=\(canary); Path=/", "lang=\(canary)"]
+                fields[values: .setCookie] = ["sid=\(granted); Path=/", "lang=\(canary)"]
                 return .init(
-                    headerFields: fields, body: .init(Data(#"{"name": "Ada", "access_token": "\#(canary)"}"#.utf8)))
+                    headerFields: fields, body: .init(Data(#"{"name": "Ada", "access_token": "\#(granted)"}"#.utf8)))
             case "events":
-                let text = "id: 1\ndata: {\"token\": \"\(canary)\"}\n\nid: 2\ndata: you are \(canary)\n\n"
+                let text = "id: 1\ndata: {\"token\": \"\(granted)\"}\n\nid: 2\ndata: you are \(canary)\n\n"
                 let pieces = AsyncStream<Data> { pieces in
                     for start in stride(from: 0, to: text.utf8.count, by: 7) {
                         pieces.yield(Data(text.utf8.dropFirst(start).prefix(7)))
@@ -236,6 +241,7 @@ struct RecordingSecretsTests {
         }
         try await folder.run(.recordAll) { try await calls(canary, server) }
         #expect(!folder.text.contains("c4nary"))
+        #expect(!folder.text.contains("gr4nted"))
         #expect(folder.text.contains("sid=***; Path=/"))
         #expect(folder.text.contains("page=2"))
         for secret in [canary, "an0ther-secret-5d1c"] {

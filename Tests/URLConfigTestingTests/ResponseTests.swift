@@ -85,8 +85,22 @@ struct ResponseTests {
         }
     }
 
-    @Test func `events arrive one by one, and the next connection follows at once`() async throws {
+    /// The stub that the time limit has ended must not move the time of the next attempt.
+    @Test(arguments: 1...50) func `an attempt that is too slow takes its time limit, no longer`(_: Int) async throws {
         try await HTTPStubs.with {
+            $0.get("/v2/users/1", .text("").delay(.seconds(1000)), .text(""))
+        } operation: {
+            let response = try await send(
+                request: { $0.timeout = .seconds(10) }, { ($0.retry, $0.deadline) = (.standard, .seconds(20)) })
+            #expect(response.duration < .seconds(11))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `events arrive one by one, and the next connection follows at once`()
+        async throws
+    {
+        try await HTTPStubs.with {
+            $0.get("/v2/events", .status(.serviceUnavailable).field(.retryAfter, "60")).times(2)
             $0.get("/v2/events", .events([.init(data: "a\nb", id: "1"), .init(event: "end", data: "c")]))
                 .field(.init("Last-Event-ID")!, nil).times(1)
             $0.get("/v2/events", .status(.noContent)).field(.init("Last-Event-ID")!, "1")
