@@ -17,6 +17,8 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         /// Completed when enough was read; until then, nothing more is received.
         var room: EventLoopPromise<Void>?
         var isOver = false
+        /// The parts of one turn of the event loop, which a stream receives together.
+        var parts = Data()
     }
 
     private let body: ReceivedBody
@@ -68,6 +70,7 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
 
     /// - Parameter cancels: Whether nobody wants the rest.
     func end(_ result: Result<Void, any Error>, cancels: Bool = false) {
+        if !cancels { flush() }
         let before = state.withLock { state in
             defer { (state.isOver, state.room) = (true, nil) }
             return state
@@ -107,8 +110,27 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
-        if part.readableBytes > 0 { body.receive(Data(buffer: part)) }
+        if part.readableBytes > 0 {
+            if isWhole {
+                body.receive(Data(buffer: part))
+            } else {
+                let isFirst = state.withLock { state in
+                    defer { state.parts.append(contentsOf: part.readableBytesView) }
+                    return state.parts.isEmpty
+                }
+                if isFirst { eventLoop.execute { self.flush() } }
+            }
+        }
         return state.withLock { $0.room?.futureResult } ?? eventLoop.makeSucceededVoidFuture()
+    }
+
+    /// A stream's reader is another thread, and waking it costs more than the part of a body that it then reads.
+    private func flush() {
+        let parts = state.withLock { state in
+            defer { state.parts = Data() }
+            return state.parts
+        }
+        if !parts.isEmpty { body.receive(parts) }
     }
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }
