@@ -39,16 +39,13 @@ struct RegularFile: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the file cannot be read, or if it
     ///   is not as long as it was when it was opened; the errors of the function.
     func forEachPiece(_ use: (Data) throws -> Void) throws {
-        var piece = Data(count: Self.pieceSize)
         var count: Int64 = 0
         while true {
-            let length = try Self.reading(name) {
-                try piece.withUnsafeMutableBytes { try file.read(into: $0, at: count) }
-            }
-            count += Int64(length)
+            let piece = try Self.reading(name) { try file.bytes(at: count, count: Self.pieceSize) }
+            count += Int64(piece.count)
             // A file that grows all the time would never end.
-            guard length > 0, count <= size else { break }
-            try use(piece.prefix(length))
+            guard !piece.isEmpty, count <= size else { break }
+            try use(piece)
         }
         try Self.check(name, count, wasOnce: size)
     }
@@ -61,10 +58,10 @@ struct RegularFile: Sendable {
             .invalidRequest, "the file '\(name)' had \(former) bytes, but now it has \(now); send a copy of it")
     }
 
-    private static func checkIsRegular(_ name: String, _ status: File.Status) throws {
+    private static func checkIsRegular(_ name: String, _ status: File.Status) throws(RequestError) {
         guard !status.isRegular else { return }
         let reason = status.isDirectory ? "is a directory" : "is not a regular file"
-        throw RequestError.refused(.invalidRequest, "'\(name)' \(reason); only a regular file can be sent")
+        throw .refused(.invalidRequest, "'\(name)' \(reason); only a regular file can be sent")
     }
 
     private static func reading<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {

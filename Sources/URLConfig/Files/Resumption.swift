@@ -95,15 +95,6 @@ struct Resumption: Sendable {
     }
 }
 
-extension Int64 {
-    /// A number of bytes in a header field: only digits (RFC 9110 §8.6).
-    init?(digits text: some StringProtocol) {
-        // Int64 also accepts a sign.
-        guard text.utf8.allSatisfy(\.isDigit) else { return nil }
-        self.init(text)
-    }
-}
-
 extension HTTPFields {
     /// The length of the decoded body in bytes; `nil` if it is unknown.
     var decodedLength: Int64? { isEncoded ? nil : bodyLength }
@@ -120,5 +111,65 @@ extension HTTPFields {
     /// Whether a field names no encoding; `identity` was one in RFC 2616 §3.6.
     fileprivate func isIdentity(_ name: HTTPField.Name) -> Bool {
         self[values: name].allSatisfy { ["", "identity"].contains($0.lowercased()) }
+    }
+}
+
+/// What a server calls a version of a file, byte for byte: a strong `ETag`, or a strong `Last-Modified`.
+struct StrongValidator: Codable, Hashable, Sendable {
+    /// The value of the field; that of `ETag` begins with a quote.
+    let text: String
+    /// Validators of different resources cannot be compared (RFC 9110 §8.8.1).
+    private let resource: Digest
+
+    private var isEntityTag: Bool { text.utf8.first == UInt8(ascii: "\"") }
+
+    /// - Parameters:
+    ///   - fields: The header fields of a response.
+    ///   - url: The URL of the response, after redirects.
+    init?(_ fields: HTTPFields, of url: URL?) {
+        let entityTags = fields[values: .eTag]
+        // A date must not be used if there is an entity tag, even a weak one (RFC 9110 §13.1.5).
+        let text = entityTags.isEmpty ? Self.strongDate(fields) : entityTags.count == 1 ? entityTags.first : nil
+        self.text = text ?? ""
+        resource = Self.resource(url)
+        guard isValid, isEntityTag != entityTags.isEmpty else { return nil }
+    }
+
+    /// Whether it may be sent; one that was read from a file may contain anything.
+    var isValid: Bool {
+        guard text.utf8.count <= 512 else { return false }
+        guard isEntityTag else { return Date(httpDate: text) != nil && !text.hasControlCharacter }
+        // RFC 9110 §8.8.3; bytes outside of ASCII are not accepted, because their encoding is unknown.
+        let content = text.utf8.dropFirst()
+        return content.last == UInt8(ascii: "\"")
+            && content.dropLast().allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\"") }
+    }
+
+    /// The resource that sent a response, after redirects.
+    ///
+    /// The query is left out, because it is often a signature that is new for each redirect.
+    private static func resource(_ url: URL?) -> Digest { Digest(url?.text(withQuery: false) ?? "") }
+
+    /// The date in `Last-Modified`, if the file cannot have changed again in the same second.
+    ///
+    /// That needs a `Date` that is a little later (RFC 9110 §8.8.2.2). A minute is enough for clocks that differ.
+    private static func strongDate(_ fields: HTTPFields) -> String? {
+        let (modified, sent) = (fields[values: .lastModified], fields[values: .date])
+        guard modified.count == 1, sent.count == 1, let date = Date(httpDate: modified[0]),
+            let now = Date(httpDate: sent[0]), now >= date + 60
+        else { return nil }
+        return modified[0]
+    }
+
+    /// Whether a 206 says that it belongs to this version.
+    ///
+    /// Without the validator, the server may have ignored the condition of the request. It must send an `ETag`, but it
+    /// may leave out `Last-Modified` (RFC 9110 §15.3.7); then the file is downloaded from its beginning.
+    func matches(_ fields: HTTPFields, of url: URL?) -> Bool {
+        guard resource == Self.resource(url) else { return false }
+        let found = fields[values: isEntityTag ? .eTag : .lastModified]
+        // Bytes are compared: comparing strings may take quadratic time.
+        return !found.isEmpty && found.allSatisfy { $0.utf8.elementsEqual(text.utf8) }
+            && (isEntityTag || fields[.eTag] == nil)
     }
 }

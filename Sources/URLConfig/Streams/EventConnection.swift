@@ -1,5 +1,5 @@
 /// One connection of ``ServerSentEvents``: a request, and the events of its response.
-struct EventConnection {
+struct EventConnection: Sendable {
     enum Step {
         case event(ServerSentEvent)
         /// Another connection is made.
@@ -21,12 +21,12 @@ struct EventConnection {
 
     private let request: URLRequest
     private let call: Call
-    private var chunks: StreamResponse.Elements<Data>.AsyncIterator?
+    private var reader: StreamBody.Reader?
+    private var head: DataResponse?
     /// The time since the head arrived.
     private var open: @Sendable () -> Duration = { .zero }
     private var hasEvents = false
     private(set) var parser: EventParser
-    private var head: DataResponse? { parser.head }
     /// The origin of the events.
     var origin: Origin { Origin(head?.url ?? request.url) }
 
@@ -42,14 +42,14 @@ struct EventConnection {
     /// - Throws: Errors that another connection would not change.
     mutating func next() async throws -> Step {
         do {
-            if chunks == nil, let end = try await connect() { return end }
+            if reader == nil, let end = try await connect() { return end }
             while true {
                 if let event = try parser.next() {
                     hasEvents = true
                     return .event(event)
                 }
-                guard let chunk = try await chunks?.next() else { return .lost(loss()) }
-                parser.append(chunk)
+                guard let piece = try await reader?.next() else { return .lost(loss()) }
+                parser.append(piece)
             }
         } catch {
             let error = explained(error)
@@ -73,8 +73,8 @@ struct EventConnection {
             return .lost(Loss(status: response.status, retryAfter: response.retryAfter))
         }
         try response.validated(status: [.ok]).validated(contentType: .eventStream)
-        let stream = StreamResponse(received, of: call)
-        (parser.head, chunks) = (stream.body.head, stream.chunks.makeAsyncIterator())
+        reader = try StreamBody(received, of: call).read()
+        (head, parser.head) = (response, response)
         open = call.config.clock.stopwatch()
         return nil
     }
@@ -94,8 +94,7 @@ struct EventConnection {
     /// The parser does not know the response.
     private func explained(_ error: any Error) -> any Error {
         guard var error = error as? RequestError, error.response == nil, let head else { return call.final(error) }
-        error.response = head
-        error.request = head.request
+        (error.response, error.request) = (head, head.request)
         return call.final(error)
     }
 
@@ -105,5 +104,34 @@ struct EventConnection {
             return call.config.deadline.map { $0 > .zero } ?? true
         }
         return call.isTransient(.failure(error))
+    }
+}
+
+/// The delays between the connections of ``ServerSentEvents``.
+struct Reconnection: Sendable {
+    /// The shortest delay after a connection that ended early without an event.
+    static let shortest = Duration.seconds(1)
+    /// The shortest delay of all, so that a server cannot make a client connect without a pause.
+    static let pause = Duration.milliseconds(100)
+    /// The bound for delays that double.
+    static let longest = Duration.seconds(30)
+
+    /// The server's reconnection time (WHATWG HTML §9.2.2).
+    var time = Duration.seconds(3)
+    /// The delay after the last connections, if they ended early without an event; otherwise zero.
+    private var backOff = Duration.zero
+
+    /// The delay before the next connection.
+    ///
+    /// A connection was good if it brought an event, or if it was open for at least as long as the delay before it. So
+    /// a quiet stream that a proxy ends each minute is connected again soon; a server that closes at once is not.
+    ///
+    /// - Parameter jitter: A random number from zero to one.
+    mutating func delay(after loss: EventConnection.Loss, jitter: Double) -> Duration {
+        let shortest = max(time, Self.shortest)
+        let isGood = loss.hasEvents || loss.open >= max(backOff, shortest)
+        backOff = isGood ? .zero : min(max(backOff * 2, shortest), max(Self.longest, time))
+        let delay = (isGood ? max(time, Self.pause) : backOff) * (1 + jitter / 2)
+        return max(delay, loss.retryAfter ?? .zero).clamped
     }
 }

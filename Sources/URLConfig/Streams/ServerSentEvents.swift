@@ -59,7 +59,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// Reads the events.
     ///
     /// The transfer ends when it is released.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         fileprivate let source: ServerSentEvents
         private var lastEventID: String
         /// The origin that has sent the last ID.

@@ -23,9 +23,9 @@ import Testing
             let response = try await server.download(to: folder, attempts: 2)
             #expect(folder.has(isNew ? Self.new.content : Self.version.content))
             #expect(server.ranges[0] == nil && server.ranges[1] != nil)
-            let isPart = response.status == .partialContent
+            let isPart = response.head.status == .partialContent
             #expect(isPart == (!isNew && [.correct, .withoutCondition].contains(ranges)))
-            #expect(response.attempts.count == server.requests.count)
+            #expect(response.head.attempts.count == server.requests.count)
         }
     }
 

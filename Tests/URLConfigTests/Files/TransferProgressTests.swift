@@ -85,10 +85,10 @@ import Testing
     @Test func `it continues where an earlier attempt ended`() async throws {
         let reports = Reports()
         let meter = ProgressMeter(reports.add)
-        meter.begin(after: 70)
-        meter.expect(100)
+        meter.expect(100, after: 70)
         meter.received(20)
-        meter.begin(after: 80)
+        meter.begin()
+        meter.expect(100, after: 80)
         meter.received(20)
         try await meter.finish()
         #expect(isMonotonic(reports.all))

@@ -89,7 +89,7 @@ import Testing
             var lines = LineSplitter(limit: 1, unit: "a line")
             lines.append(Data(repeating: 0x0D, count: count))
             var found = 0
-            while try lines.next() != nil { found += 1 }
+            while try lines.nextPlace() != nil { found += 1 }
             #expect(found == count)
         }
         #expect(growth < 24)
@@ -133,12 +133,12 @@ import Testing
         var peak = 0
         for chunk in Self.chunks(String(repeating: "a line of 22 bytes...\n", count: 10_000), of: 50) {
             lines.append(chunk)
-            while try lines.next() != nil {}
+            while try lines.nextPlace() != nil {}
             peak = try max(peak, kept().capacity)
         }
         #expect(peak < 1000)
         lines.append(Data(repeating: 0x0A, count: 1_000_000))
-        while try lines.next() != nil {}
+        while try lines.nextPlace() != nil {}
         lines.append(Data("a".utf8))
         #expect(try kept().capacity < 1000)
     }

@@ -32,9 +32,9 @@ extension ParsedStream<String> {
         do {
             for chunk in chunks {
                 lines.append(chunk)
-                while let line = try lines.nextText() { elements.append(line) }
+                while let line = try lines.next() { elements.append(line) }
             }
-            if let line = lines.endText() { elements.append(line) }
+            if let line = lines.end() { elements.append(line) }
         } catch {
             reason = error.reason
         }

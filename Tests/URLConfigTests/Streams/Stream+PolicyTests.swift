@@ -28,7 +28,7 @@ import Testing
             let authenticator = CountingAuthenticator()
             let response = try await server.stream { $0.authenticator = authenticator }
             #expect(try await response.collect(upTo: 10).text() == "ok")
-            #expect(response.attempts.count == 2)
+            #expect(response.head.attempts.count == 2)
         }
     }
 
