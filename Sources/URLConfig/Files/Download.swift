@@ -96,7 +96,13 @@ final class Download {
             return nil
         }
         let validated = try await validated(received, decision)
-        try await prepare(part, decision, resumption, requester)
+        guard case .use(let offset, let validator, let total) = decision else { return nil }
+        try checkLimit(total, validated.response)
+        try await part.run { try $0.begin(at: offset, validator, total: total, for: requester) }
+        (self.offset, startsOver) = (offset, false)
+        call.progress?.expect(total, after: offset)
+        // The bytes of an earlier run count only if they are continued.
+        if mark == nil { mark = offset }
         return validated
     }
 
@@ -120,8 +126,8 @@ final class Download {
         let decision = resumption.decision(head.status, head.headerFields, of: head.url)
         switch decision {
         // What is known about the part, such as its length, is not known about the file of another user.
-        case .append where !isOwn: return .again("the part was requested with other credentials")
-        case .restart where !isOwn: return Resumption().decision(head.status, head.headerFields, of: head.url)
+        case .use(from: 1..., _, _) where !isOwn: return .again("the part was requested with other credentials")
+        case .use where !isOwn: return Resumption().decision(head.status, head.headerFields, of: head.url)
         default: return decision
         }
     }
@@ -145,29 +151,8 @@ final class Download {
         case .encoded(let coding):
             let reason = "'\(target.lastPathComponent.onOneLine)' is encoded ('\(coding)'), which was not requested"
             throw URLError(.cannotDecodeContentData, reason + "; use stream(for:), which decodes it")
-        case .restart(_, let total): try checkLimit(total, received.response)
-        case .append(let total): try checkLimit(total, received.response)
-        case .again: break
+        case .use, .again: return received
         }
-        return received
-    }
-
-    private func prepare(
-        _ part: Part, _ decision: Resumption.Decision, _ resumption: Resumption, _ requester: Requester
-    ) async throws {
-        var total: Int64?
-        switch decision {
-        case .restart(let validator, let length):
-            (offset, total, startsOver) = (0, length, false)
-            try await part.run { try $0.restart(validator, total: length, for: requester) }
-        case .append(let length):
-            (offset, total) = (resumption.start, length)
-            try await part.run { try $0.resume(at: resumption.start, total: length, for: requester) }
-        case .again, .refuse, .encoded: return
-        }
-        call.progress?.expect(total, after: offset)
-        // The bytes of an earlier run count only if they are continued.
-        if mark == nil { mark = offset }
     }
 
     private func read(_ received: Received, into part: Part) async throws {

@@ -74,33 +74,19 @@ struct PartialFile: Sendable {
     /// Whether a response to this requester belongs to the bytes that have arrived.
     func belongs(to requester: Requester) -> Bool { isOwn || record.belongs(to: requester) }
 
-    /// Begins from the start.
+    /// Prepares for the body of a response, and removes the bytes that it replaces.
     ///
     /// - Parameters:
-    ///   - validator: The version of the file. Without it, a later run begins from the start, too.
-    ///   - total: The length of the file in bytes, if it is known.
+    ///   - offset: Where the body begins: 0 for the whole file, or the start of the ``resumption``.
+    ///   - validator: The version of the file. Without it, a later run begins from the start.
+    ///   - total: The length of the whole file in bytes, if it is known.
     ///   - requester: Who has requested it.
-    mutating func restart(_ validator: StrongValidator?, total: Int64?, for requester: Requester) throws {
-        try begin(at: 0, validator, total, requester)
-        unverified = Data()
-    }
-
-    /// Continues with the rest of the file.
-    ///
-    /// - Parameters:
-    ///   - offset: Where the rest begins, which is the start of the ``resumption``.
-    ///   - total: The length of the file in bytes.
-    ///   - requester: Who has requested it.
-    mutating func resume(at offset: Int64, total: Int64, for requester: Requester) throws {
-        guard offset <= count, let validator = record.validator else { throw unusable }
-        try begin(at: offset, validator, total, requester)
-    }
-
-    private mutating func begin(
-        at offset: Int64, _ validator: StrongValidator?, _ total: Int64?, _ requester: Requester
+    mutating func begin(
+        at offset: Int64, _ validator: StrongValidator?, total: Int64?, for requester: Requester
     ) throws {
-        guard let files else { throw unusable }
+        guard let files, offset <= count else { throw unusable }
         isOwn = true
+        if offset == 0 { unverified = Data() }
         try files.part.truncate(to: offset)
         count = offset
         try didStep(.truncated)

@@ -4,10 +4,8 @@
 struct Resumption: Sendable {
     /// What is done with a response.
     enum Decision: Hashable, Sendable {
-        /// The body is the rest of the file, which has this length.
-        case append(total: Int64)
-        /// The body is the whole file, with this validator and length if they are known.
-        case restart(StrongValidator?, total: Int64?)
+        /// The body is the file from this offset, with its validator and whole length if they are known.
+        case use(from: Int64, StrongValidator?, total: Int64?)
         /// Nothing can be used, for this reason: request the whole file, which replaces the part when it arrives.
         ///
         /// This is not the decision about a response to a request for the whole file, so it happens once.
@@ -62,7 +60,7 @@ struct Resumption: Sendable {
             start > 0 ? .again("the response is not a 206, but has a range") : .refuse("a range is not the whole file")
         case 200: whole(fields, of: url)
         // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
-        case 203: .restart(nil, total: fields.bodyLength)
+        case 203: .use(from: 0, nil, total: fields.bodyLength)
         case 206 where start > 0: rest(fields, of: url)
         case 206: .refuse("the response is a part of the file, but the whole was requested")
         case 416 where start > 0: .again("the server does not have the range")
@@ -75,7 +73,7 @@ struct Resumption: Sendable {
         let found = StrongValidator(fields, of: url)
         // If the end of the connection is that of the body, only the length of the same version shows what is missing.
         let isKnown = found != nil && found == validator && fields.isIdentity(.transferEncoding)
-        return .restart(found, total: fields.bodyLength ?? (isKnown ? total : nil))
+        return .use(from: 0, found, total: fields.bodyLength ?? (isKnown ? total : nil))
     }
 
     /// What is done with the body of a 206, which has to be the whole rest of the file (RFC 9110 §14.4).
@@ -91,7 +89,7 @@ struct Resumption: Sendable {
         guard !fields.isEncoded, fields.bodyLength ?? total - start == total - start else {
             return .again("the body does not have the length of its Content-Range")
         }
-        return .append(total: total)
+        return .use(from: start, validator, total: total)
     }
 }
 

@@ -30,6 +30,7 @@ import Testing
             #expect(error?.code == .unacceptableStatus)
             #expect(error?.response?.status.code == status)
             #expect(try error?.response?.text() == content)
+            if status >= 400 { #expect(error?.reason.hasSuffix("the content says “no”") == true) }
             #expect(try folder.names == [])
         }
     }
@@ -143,12 +144,4 @@ import Testing
         #expect(folder.text(folder.file) == "123")
     }
 
-    @Test func `secrets are hidden in errors and logs`() async throws {
-        try await FileServer(Self.version, cuts: [.init(count: 10)]).serving { server in
-            let error = await #expect(throws: URLError.self) {
-                try await server.download("a.zip?token=s3cret", to: folder)
-            }
-            #expect(!"\(String(describing: error))".contains("s3cret"))
-        }
-    }
 }

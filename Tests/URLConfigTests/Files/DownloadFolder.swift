@@ -78,12 +78,12 @@ final class DownloadFolder: Sendable {
 extension PartialFile {
     /// Begins from the start, for somebody without credentials.
     mutating func restart(_ validator: StrongValidator? = nil, total: Int64? = nil) throws {
-        try restart(validator, total: total, for: .anonymous)
+        try begin(at: 0, validator, total: total, for: .anonymous)
     }
 
-    /// Continues, for somebody without credentials.
-    mutating func resume(at offset: Int64, total: Int64) throws {
-        try resume(at: offset, total: total, for: .anonymous)
+    /// Continues the first version.
+    mutating func resume(at offset: Int64, total: Int64, for requester: Requester = .anonymous) throws {
+        try begin(at: offset, DownloadFolder.version("v1"), total: total, for: requester)
     }
 }
 

@@ -25,9 +25,10 @@ import Testing
 
     @Test(arguments: ["https://example.com/a", "file://server/a", "data:,a", "a"])
     func `it is a local file`(text: String) throws {
-        #expect(try reason(#require(URL(string: text))) == "the target is not the URL of a local file")
+        let (remote, local) = (URL(string: text), URL(string: "file://localhost" + folder.file.path()))
+        #expect(try reason(#require(remote)) == "the target is not the URL of a local file")
         #expect(reason() == nil)
-        #expect(try reason(#require(URL(string: "file://localhost" + folder.file.path()))) == nil)
+        #expect(try reason(#require(local)) == nil)
     }
 
     @Test func `it is not a directory`() throws {

@@ -112,15 +112,6 @@ import Testing
         }
     }
 
-    @Test func `the part of another request is not used`() async throws {
-        try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
-            await #expect(throws: URLError.self) { try await server.download("b.zip", to: folder) }
-            try await server.download(to: folder)
-            #expect(folder.has(Self.version.content))
-            #expect(server.hasRanges(from: nil, nil))
-        }
-    }
-
     @Test func `an existing file is replaced when the new one is whole`() async throws {
         try Data("old".utf8).write(to: folder.file)
         try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in

@@ -21,7 +21,8 @@ import Testing
             var request = URLRequest(url: folder.file)
             resumption.prepare(&request)
             if resumption.start > 0, request.value(forHTTPHeaderField: "If-Range") == "\"\(tag)\"" {
-                try part.resume(at: resumption.start, total: 10)
+                let version = DownloadFolder.version(tag)
+                try part.begin(at: resumption.start, version, total: 10, for: .anonymous)
                 try part.append(content[Int(resumption.start)..<max(bytes, Int(resumption.start))])
             } else {
                 try part.restart(DownloadFolder.version(tag), total: 10)

@@ -60,7 +60,7 @@ import Testing
         part.close()
         let fields: HTTPFields = [.contentRange: "bytes 1-9/*", .eTag: "\"v1\""]
         let decision = try folder.open().resumption.decision(.partialContent, fields, of: DownloadFolder.url)
-        #expect(decision == .append(total: 10))
+        #expect(decision == .use(from: 1, DownloadFolder.version("v1"), total: 10))
     }
 
     @Test func `a part that no run can continue is removed`() throws {
@@ -164,8 +164,8 @@ import Testing
         let request = DownloadFolder.request(url, fields: ["Authorization": secret, "Accept": secret])
         var part = try folder.open(request)
         for tag in [String(repeating: "a", count: 500), "a"] {
-            try part.restart(
-                StrongValidator([.eTag: "\"\(tag)\""], of: URL(string: url)), total: 10, for: Requester(request))
+            let validator = StrongValidator([.eTag: "\"\(tag)\""], of: URL(string: url))
+            try part.begin(at: 0, validator, total: 10, for: Requester(request))
             let text = try #require(folder.text(folder.record))
             #expect(!text.contains("s3cret"))
             #expect(!text.contains("files"))

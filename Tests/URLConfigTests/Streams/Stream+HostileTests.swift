@@ -75,23 +75,6 @@ import Testing
         }
     }
 
-    @Test func `a fallback can be read after the deadline`() async throws {
-        let clock = TestClock()
-        try await FaultServer.serving(.hangBeforeHead) { server in
-            let call = Task {
-                try await server.stream { config in
-                    config.clock = clock
-                    config.deadline = .seconds(5)
-                    config.fallback = { DataResponse(request: $1, data: Data("stored".utf8)) }
-                }
-            }
-            try await waitUntil { !server.requests.isEmpty && clock.asked.contains(.seconds(5)) }
-            clock.advance(by: .seconds(5))
-            let response = try await call.valueInTime
-            #expect(try await response.collect(upTo: 10).text() == "stored")
-        }
-    }
-
     @Test func `the explanation of a failure may take ten seconds`() async throws {
         let clock = TestClock()
         let dripping = FaultServer.Fault { connection in
