@@ -106,7 +106,7 @@ final class Call: Sendable {
         guard let upload else { return try await lastResponse(of: firstHop(for: request)).received }
         let prepared = try await deadline.run { try await upload.prepared(for: request) }
         defer { prepared.remove() }
-        progress?.sent(0, of: prepared.length)
+        progress?.beginUpload(of: prepared.length)
         var hop = firstHop(for: prepared.request)
         hop.body = prepared.body
         return try await lastResponse(of: hop).received

@@ -64,8 +64,11 @@ enum Step {
         if keepsBody { request.httpBodyStream = nil }
         var next = hop
         next.request = request
-        guard next.canBeSentAgain else { throw URLError(.requestBodyStreamExhausted) }
         if !keepsBody { next.body = nil }
+        guard next.canBeSentAgain else {
+            if next.body == nil { throw URLError(.requestBodyStreamExhausted) }
+            throw RequestError.refusedRedirect("its body can be sent once, and was sent; send data or a file", response)
+        }
         next.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
         next.redirects += 1
         next.isRepeated = false

@@ -12,6 +12,14 @@ extension UInt8 {
     }
 }
 
+extension Int64 {
+    init?(digits text: some StringProtocol) {
+        // Int64 also accepts a sign.
+        guard text.utf8.allSatisfy(\.isDigit) else { return nil }
+        self.init(text)
+    }
+}
+
 extension Int {
     /// Such as `512 B` or `1.2 kB` (1,200 bytes).
     var shownAsBytes: String {

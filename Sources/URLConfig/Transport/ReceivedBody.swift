@@ -100,6 +100,9 @@ final class ReceivedBody: Sendable {
         changePause()
     }
 
+    /// From now on, a reader that is cancelled does not wait for the source.
+    func leavesSourceAlone() { state.withLock { $0.needsPump = true } }
+
     /// Forgets what has arrived: another response begins, such as the one after a redirect.
     func restart() { state.withLock { $0.restart() } }
 
@@ -257,7 +260,7 @@ final class ReceivedBody: Sendable {
         func peek(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
             -> Data
         {
-            body.state.withLock { $0.needsPump = true }
+            body.leavesSourceAlone()
             var data = Data()
             await withTimeLimit(limit, clock) { [body] in
                 body.fail(timedOut)

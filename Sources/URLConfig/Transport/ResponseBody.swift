@@ -48,6 +48,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return reader
     }
 
+    /// Whether nobody has read it, or it can be read again.
+    var canBeRead: Bool { data != nil || reader.withLock { $0 != nil } }
+
     /// The beginning of the body, for an error; the body can still be read.
     func peek(
         upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>

@@ -42,7 +42,7 @@ final class SpillFile: Sendable {
         guard count > 0 else { return nil }
         let bytes = try File.attempt(.cannotOpenFile, "a temporary file cannot be read") {
             let bytes = try file.bytes(at: offset, count: Int(count))
-            guard !bytes.isEmpty else { throw POSIXError(.EIO) }
+            guard !bytes.isEmpty else { throw SystemError(code: EIO) }
             return bytes
         }
         state.withLock { $0.read += Int64(bytes.count) }

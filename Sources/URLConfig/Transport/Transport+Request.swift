@@ -75,6 +75,13 @@ extension Transport {
                 .storeCookies(values, from: urlRequest.url, to: urlRequest)
         }
 
+        /// Replaces a sequence by a stream of a temporary file.
+        mutating func writeSequence() async throws {
+            guard case .sequence(let pieces, let length) = replacement else { return }
+            let file = try await pieces.written(length: length)
+            replacement = .stream(length: try file.status().size) { try file.stream() }
+        }
+
         /// Opens a replaced body as the stream of `urlRequest`; ``body`` can be opened again.
         mutating func openBody() throws {
             if let (stream, length) = try replacement?.opened() {
@@ -136,6 +143,12 @@ extension Transport {
         ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
         ///   - open: Creates the stream without opening it. It is called each time that the request is sent.
         case stream(length: Int64?, open: @Sendable () throws -> InputStream)
+        /// Pieces that arrive while they are sent.
+        ///
+        /// They can be sent once. ``Transport/urlSession`` writes them to a temporary file first.
+        ///
+        /// - Parameter length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
+        case sequence(ResponseBody, length: Int64?)
 
         /// A stream of the body that is not open yet, and its length in bytes.
         ///
@@ -155,6 +168,8 @@ extension Transport {
                 let stream = try open()
                 try stream.checkIsUnread()
                 return (stream, length.flatMap { $0 < 0 ? nil : $0 })
+            case .sequence:
+                throw RequestError.refused(.invalidRequest, "body: a sequence is no stream")
             }
         }
     }

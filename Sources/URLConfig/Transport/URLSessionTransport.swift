@@ -9,6 +9,7 @@ enum URLSessionTransport {
             // Opening a stream may block.
             request = try await request.conditions.deadline.run { [request] in
                 var opened = request
+                try await opened.writeSequence()
                 try opened.openBody()
                 return opened
             }

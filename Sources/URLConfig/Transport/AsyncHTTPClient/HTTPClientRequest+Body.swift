@@ -12,8 +12,8 @@ extension Transport.Body {
         if progress == nil, case .data(let data) = self {
             return (data.isEmpty ? nil : .bytes(ByteBuffer(data: data)), nil)
         }
-        let (stream, length) = try opened()
-        let pieces = StreamPieces(stream, length: length, progress)
+        let pieces = try StreamPieces(self, progress)
+        let length = pieces.length
         guard length == 0 else { return (.stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces) }
         // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
         for try await _ in pieces {}
@@ -21,7 +21,7 @@ extension Transport.Body {
     }
 }
 
-/// The pieces of a stream, which is read once, on a queue of its own, because reading may block.
+/// The pieces of a stream or of a sequence, which is read once.
 final class StreamPieces: AsyncSequence, Sendable {
     private struct State {
         /// The number of bytes that were read.
@@ -42,29 +42,26 @@ final class StreamPieces: AsyncSequence, Sendable {
     private static let maximumUnwritten: Int64 = 1 << 20
 
     private let state = Locked(State())
-    private let length: Int64?
+    let length: Int64?
     private let progress: ProgressMeter?
-    /// Of a lower priority than alarms, which need a thread although many reads may block.
-    private let queue = DispatchQueue(label: "URLConfig.body", qos: .utility)
-    private let read: @Sendable () -> Result<ByteBuffer?, any Error>
+    /// Reads the next piece, and passes it on.
+    private let read: @Sendable (@escaping @Sendable (Result<ByteBuffer?, any Error>) -> Void) -> Void
 
-    init(_ stream: InputStream, length: Int64?, _ progress: ProgressMeter?) {
-        self.length = length
+    init(_ body: Transport.Body, _ progress: ProgressMeter?) throws {
         self.progress = progress
-        // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
-        nonisolated(unsafe) let stream = CheckedStream(stream, length: length)
-        read = {
-            Result {
-                var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
-                let count = try piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
-                    try bytes.bindMemory(to: UInt8.self).baseAddress.map {
-                        try stream.read($0, maxLength: bytes.count)
-                    } ?? 0
-                }
-                if count == 0 { stream.close() }
-                return count > 0 ? piece : nil
-            }
+        if case .sequence(let pieces, let length) = body {
+            let pieces = try SentPieces(pieces, length: length)
+            self.length = length
+            read = { use in Task { use(await Result { try await pieces.next().map { ByteBuffer(data: $0) } }) } }
+            return
         }
+        let (stream, length) = try body.opened()
+        self.length = length
+        // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
+        nonisolated(unsafe) let checked = CheckedStream(stream, length: length)
+        // Of a lower priority than alarms, which need a thread although many reads may block.
+        let queue = DispatchQueue(label: "URLConfig.body", qos: .utility)
+        read = { use in queue.async { use(Result { try checked.piece() }) } }
     }
 
     /// Bytes were written to the connection; zero if it has just taken the request.
@@ -108,14 +105,25 @@ final class StreamPieces: AsyncSequence, Sendable {
     }
 
     private func readLater(_ next: OneShot<ByteBuffer?>) {
-        queue.async { [self] in
-            let piece = read()
+        read { [self] piece in
             state.withLock { state in
                 if case .success(let bytes?) = piece { state.count += Int64(bytes.readableBytes) }
                 state.piece = nil
             }
             next.resolve(piece)
         }
+    }
+}
+
+extension CheckedStream {
+    /// The next bytes; `nil` at the end.
+    fileprivate func piece() throws -> ByteBuffer? {
+        var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
+        let count = try piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
+            try bytes.bindMemory(to: UInt8.self).baseAddress.map { try read($0, maxLength: bytes.count) } ?? 0
+        }
+        if count == 0 { close() }
+        return count > 0 ? piece : nil
     }
 }
 
