@@ -33,7 +33,7 @@ public actor TokenAuthenticator: Authenticator {
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
     }
 
-    private let hosts: Set<HostPattern>
+    private let hosts: Set<Origin>
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
@@ -50,16 +50,18 @@ public actor TokenAuthenticator: Authenticator {
     private var fieldNames: Set<String>
 
     /// Marks the requests of `load` and `refresh`, also if another authenticator wraps this one.
-    private let marker = Locked(())
+    private let marker = Marker()
+
+    private final class Marker: Sendable {}
 
     var waiting: Int { waiters.count }
 
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
-    ///   - hosts: The hosts that receive the token, such as `api.example.com`, `localhost:8080` for one port only, or
-    ///     `https://api.example.com` for one scheme. An invalid host, such as `*.example.com`, is logged as an error
-    ///     and ignored.
+    ///   - hosts: The hosts that receive the token, such as `api.example.com`, or `localhost:8080` for one port only.
+    ///     Over `http`, only this computer (`localhost`, `127.0.0.1`, `::1`) receives it, and a host that is written
+    ///     with `http://`. An invalid host, such as `*.example.com`, is logged as an error and ignored.
     ///   - leeway: The time before its expiry when a token is refreshed, by default 30 s. A token is never refreshed
     ///     in the first half of its lifetime.
     ///   - renewalLimit: The time that requests wait for `load` or `refresh`, by default 30 s. Then they throw
@@ -78,7 +80,7 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.hosts = Set(hosts.compactMap { HostPattern($0, of: "TokenAuthenticator(hosts:)") })
+        self.hosts = Set(hosts.compactMap { Origin(pattern: $0, of: "TokenAuthenticator(hosts:)") })
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
@@ -132,8 +134,10 @@ public actor TokenAuthenticator: Authenticator {
     ///   which is true once for all requests with the same token.
     func explanation(of refusal: DataResponse) -> (reason: String?, isFirstRefusal: Bool) {
         guard isForHost(of: refusal.request) else {
-            let host = refusal.request.url?.host() ?? "the URL's host"
-            return ("no credentials were sent: \(host) is not one of the authenticator's hosts (\(hostNames))", false)
+            let origin = Origin(refusal.request.url)
+            let isPlain = origin.isReadable && origin.patterns.contains(where: hosts.contains)
+            let name = (isPlain ? "http://" : "") + (refusal.request.url?.host() ?? "the URL's host")
+            return ("no credentials were sent: \(name) is not one of the authenticator's hosts (\(hostNames))", false)
         }
         let own = ownFields(of: refusal.requestAsMade).sorted().joined(separator: ", ")
         guard own.isEmpty else {
@@ -152,7 +156,8 @@ public actor TokenAuthenticator: Authenticator {
     }
 
     private func isForHost(of request: URLRequest) -> Bool {
-        HostPattern.matching(request.url).contains(where: hosts.contains)
+        let origin = Origin(request.url)
+        return origin.patterns.contains { hosts.contains($0) && !(origin.isReadable && $0.scheme == nil) }
     }
 
     /// Whether this authenticator decides about the credentials of a request.

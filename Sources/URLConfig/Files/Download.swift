@@ -36,23 +36,23 @@ struct Download: Sendable {
     }
 
     private func response(in part: PartWriter) async throws -> FileResponse {
-        let first = call.firstHop(for: request)
+        let first = call.firstStep(for: request)
         var mark: Int64?
         var startsOver = false
         var attempts = first.attempts
         while true {
             // Each request begins at the first URL, because the target of a redirect may be valid for a short time.
-            var hop = first
-            hop.attempts = attempts
+            var step = first
+            step.attempts = attempts
             let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
-            resumption.prepare(&hop.request)
-            let opened = try await send(hop, resumption, part)
+            resumption.prepare(&step.request)
+            let opened = try await send(step, resumption, part)
             try call.deadline.check()
-            (attempts, hop.attempts) = (opened.attempts, opened.attempts)
+            (attempts, step.attempts) = (opened.attempts, opened.attempts)
             let head = opened.received.response
             switch opened.decision {
             case .again(let reason):
-                call.note(hop, "again from the start: \(reason)")
+                call.note(step.request, "again from the start: \(reason)")
                 // The part is kept for a later run, in case the next request fails.
                 startsOver = true
                 continue
@@ -78,33 +78,29 @@ struct Download: Sendable {
                 return try await finish(head, in: part)
             } catch {
                 if try await part.takeChange() {
-                    call.note(hop, "again from the start: another program has changed the part")
+                    call.note(step.request, "again from the start: another program has changed the part")
                     (mark, startsOver) = (nil, true)
                     continue
                 }
                 // A line that breaks off again and again must not end a long download, but a server that sends a few
                 // bytes at a time must not be asked forever. Bytes that arrive once more are no progress.
                 let count = try await part.run { $0.count }
-                if count >= (mark ?? 0) + Self.progress { (mark, hop.attempts) = (count, 1) }
-                let outcome = Outcome(result: .failure(error))
-                guard
-                    let retry = Step.retry(
-                        after: outcome, of: head.request, hop, call.config, remaining: call.deadline.remaining),
-                    try await call.prepares(retry, &hop, outcome)
-                else { throw error }
-                attempts = hop.attempts
+                if count >= (mark ?? 0) + Self.progress { (mark, step.attempts) = (count, 1) }
+                let next = step.retry(
+                    after: .failure(error), of: head.request, call.config, remaining: call.deadline.remaining)
+                guard try await call.prepares(next, of: step.request, after: .failure(error)) else { throw error }
+                attempts = next.attempts
             }
         }
     }
 
     /// Sends a request, and decides what is done with the response before the validators may change it.
-    private func send(_ hop: Hop, _ resumption: Resumption, _ part: PartWriter) async throws -> Opened {
+    private func send(_ step: Step, _ resumption: Resumption, _ part: PartWriter) async throws -> Opened {
         // Before the response, which may change the cookies.
         var sent = Transport.Request(
-            urlRequest: hop.request, session: call.session, allowsSessionCredentials: true,
-            conditions: call.conditions
+            step.request, call.session, call.conditions
         ).complete(call.session.configuration, usesSharedCookies: call.transport.isURLSession)
-        let (received, last) = try await call.lastResponse(of: hop)
+        let (received, last) = try await call.lastResponse(of: step)
         let head = received.response
         sent.url = last.firstSent?.url
         for (name, value) in last.firstSent?.allHTTPHeaderFields ?? [:] {
@@ -148,14 +144,14 @@ struct Download: Sendable {
             }
             // A body may also end because the task is cancelled.
             try Task.checkCancellation()
-            call.attempts.endBody(after: call.elapsed() - start)
+            call.endBody(after: call.elapsed() - start)
         } catch {
             var error = error.hiding(call.config.redaction)
             if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
                 known.response = head
                 error = known
             }
-            call.attempts.endBody(after: call.elapsed() - start, error)
+            call.endBody(after: call.elapsed() - start, error)
             throw error
         }
     }
@@ -167,7 +163,7 @@ struct Download: Sendable {
         let duration = call.elapsed()
         call.log.ended(head, bytes: byteCount, after: duration)
         return FileResponse(
-            head, file: target, byteCount: byteCount, duration: duration, attempts: call.attempts.all)
+            head, file: target, byteCount: byteCount, duration: duration, attempts: call.attempts)
     }
 
     private func expect(_ total: Int64?, after count: Int64) {

@@ -1,5 +1,28 @@
 @preconcurrency import Dispatch
 
+extension Clock<Duration> {
+    /// Returns a function for the time since now.
+    func stopwatch() -> @Sendable () -> Duration {
+        // The usual clock, without a box for its instants.
+        if self is ContinuousClock {
+            let start = ContinuousClock.now
+            return { start.duration(to: .now) }
+        }
+        let start = now
+        return { start.duration(to: now) }
+    }
+}
+
+/// Runs an operation, and calls `expire`, from any thread, if the operation does not end in time.
+func withTimeLimit<Result>(
+    _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
+    operation: () async throws -> Result
+) async rethrows -> Result {
+    let alarm = limit.map { Alarm(after: $0, clock, expire) }
+    defer { withExtendedLifetime(alarm) {} }
+    return try await operation()
+}
+
 /// Calls a function once, after a delay, unless the alarm is released before.
 ///
 /// The system's clocks do not use Swift's thread pool for this, because a measured operation may block all its threads.
@@ -56,18 +79,17 @@ private final class Alarms: Sendable {
             return last
         }
 
-        mutating func removeFirst() {
+        mutating func removeFirst() -> Entry {
             entries.swapAt(0, entries.count - 1)
-            entries.removeLast()
+            let first = entries.removeLast()
             var index = 0
-            while true {
-                var first = 2 * index + 1
-                guard first < entries.count else { return }
-                if first + 1 < entries.count, entries[first + 1].time < entries[first].time { first += 1 }
-                guard entries[first].time < entries[index].time else { return }
-                entries.swapAt(index, first)
-                index = first
+            while let next = [2 * index + 1, 2 * index + 2].filter({ $0 < entries.count })
+                .min(by: { entries[$0].time < entries[$1].time }), entries[next].time < entries[index].time
+            {
+                entries.swapAt(index, next)
+                index = next
             }
+            return first
         }
 
         /// Removes entries without a function when they are the most, so that each costs little.
@@ -109,8 +131,9 @@ private final class Alarms: Sendable {
         let due = state.withLock { state in
             var due: [@Sendable () -> Void] = []
             while let first = state.entries.first, first.time <= now {
-                state.removeFirst()
-                if let function = state.functions.removeValue(forKey: first.number) { due.append(function) }
+                if let function = state.functions.removeValue(forKey: state.removeFirst().number) {
+                    due.append(function)
+                }
             }
             state.next = .distantFuture
             setTimer(&state)
