@@ -73,13 +73,11 @@ final class Call: Sendable {
 
     private func validResponse(to request: URLRequest) async throws -> Received {
         try check(request)
-        let received: Received
-        if let upload {
-            received = try await response(to: request, with: upload)
-        } else {
-            received = try await lastResponse(of: firstStep(for: request)).received
-        }
-        let valid = try await validated(received)
+        let last =
+            if let upload { try await lastResponse(to: request, with: upload) } else {
+                try await lastResponse(of: firstStep(for: request)).received
+            }
+        let valid = try await validated(last)
         if !isStream, let progress { try await deadline.run { try await progress.finish() } }
         try deadline.check()
         // The time between two events has no limit.
@@ -113,7 +111,7 @@ final class Call: Sendable {
         try deadline.check()
     }
 
-    private func response(to request: URLRequest, with upload: UploadSource) async throws -> Received {
+    private func lastResponse(to request: URLRequest, with upload: UploadSource) async throws -> Received {
         let prepared = try await deadline.run { try await upload.prepared(for: request) }
         defer { prepared.remove() }
         progress?.sent(0, of: prepared.length)
@@ -179,7 +177,12 @@ final class Call: Sendable {
                 known.add(sending.urlRequest)
             }
             progress?.begin()
-            outcome = .success(try await received(transport.attempt(sending), to: sending))
+            var response = try await transport.attempt(sending)
+            response.redaction = config.redaction
+            outcome = .success(
+                try await isStream
+                    ? response.received(to: sending.urlRequest, config.customDecoder, elapsed())
+                    : response.collected(to: sending.urlRequest, config.customDecoder, progress, deadline.elapsed))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
@@ -187,17 +190,6 @@ final class Call: Sendable {
         let end = elapsed()
         record.withLock { $0.end(at: end, outcome.map(\.response.status)) }
         return outcome
-    }
-
-    /// The head of a response with its body, or the whole response.
-    private func received(_ response: Transport.Response, to request: Transport.Request) async throws -> Received {
-        var head = DataResponse(
-            request: request.urlRequest, url: response.url, status: response.status,
-            headerFields: response.headerFields)
-        (head.redaction, head.decoder) = (config.redaction, config.customDecoder)
-        if !isStream { return Received(response: try await response.collected(head, progress, deadline.elapsed)) }
-        head.duration = elapsed()
-        return Received(response: head, body: response.body)
     }
 
     /// Prepares the request of a step, and logs why it follows or why not; returns `false` at the end.
@@ -235,43 +227,6 @@ final class Call: Sendable {
             try await deadline.run { [clock = config.clock] in try await clock.sleep(for: delay) }
         }
         return true
-    }
-
-    /// Asks the authenticator for other credentials.
-    ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unauthorized`` if there are none, or if the request
-    ///   cannot be sent again.
-    private func renew(_ step: Step, after received: Received) async throws {
-        var response = received.response
-        response.requestAsMade = step.request
-        var reason = "the server refused the credentials" + (step.hasNewCredentials ? ", and the new ones too" : "")
-        var hasOthers = false
-        if let authenticator = config.authenticator, !step.hasNewCredentials {
-            // A renewal may need the connection, and the body of a stream may not end.
-            received.endBody()
-            hasOthers = try await deadline.run { [response] in
-                try await WorkScope.of(authenticator.object) { try await authenticator.reauthorize(after: response) }
-            }
-        }
-        try Task.checkCancellation()
-        if hasOthers {
-            if step.canBeSentAgain { return }
-            // The next call uses the new credentials, so the user must not be signed out.
-            reason += "; there are new credentials, but the body stream cannot be sent again"
-        } else {
-            response.data = try await received.withContentOfFailure(config.clock).response.data
-            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
-            if !session.addsAuthorization {
-                if config.authenticator == nil, step.request.value(forHTTPHeaderField: "Authorization") == nil {
-                    reason = "the request has no Authorization, and the call has no authenticator"
-                }
-                reason = refusal?.reason ?? reason
-            }
-            if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
-                try await deadline.run { [response] in await onUnauthorized(response) }
-            }
-        }
-        throw RequestError(.unauthorized, reason: reason, response: response)
     }
 
     func validated(_ received: Received) async throws -> Received {

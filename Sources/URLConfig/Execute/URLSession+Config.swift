@@ -117,12 +117,12 @@ extension URLSession {
 
         /// Takes from the default what is not set here, when a call begins.
         mutating func takeDefaults() {
-            let (logger, redaction, decoder) = Self.defaults.withLock { defaults in
-                let config = defaults.config
-                return (config.customLogger, config.customRedaction, config.customDecoder)
+            // Not the whole default, which would be a large copy.
+            let (logger, redaction, decoder) = Self.defaults.withLock {
+                ($0.config.customLogger, $0.config.customRedaction, $0.config.customDecoder)
             }
-            customLogger = customLogger ?? logger
-            customRedaction = customRedaction ?? redaction
+            customLogger = customLogger ?? logger ?? Self.standardLogger
+            customRedaction = customRedaction ?? redaction ?? .standard
             customDecoder = customDecoder ?? decoder
         }
 

@@ -59,10 +59,8 @@ private final class Alarms: Sendable {
     private struct State {
         /// The functions that were not called and not removed.
         var functions: [Int: @Sendable () -> Void] = [:]
-        /// A heap with the earliest entry first: no entry is later than those at 2i + 1 and 2i + 2.
-        ///
-        /// Entries whose function was removed leave it later.
-        var entries: [Entry] = []
+        /// The earliest entry first; entries whose function was removed leave it later.
+        var entries: ArraySlice<Entry> = []
         var last = 0
         /// The time for which the timer is set.
         var next = DispatchTime.distantFuture
@@ -70,32 +68,20 @@ private final class Alarms: Sendable {
         mutating func add(_ time: DispatchTime, _ function: @escaping @Sendable () -> Void) -> Int {
             last += 1
             functions[last] = function
-            entries.append(Entry(time: time, number: last))
-            var index = entries.count - 1
-            while index > 0, entries[index].time < entries[(index - 1) / 2].time {
-                entries.swapAt(index, (index - 1) / 2)
-                index = (index - 1) / 2
+            // Most limits are alike, so most entries belong at the end.
+            var (start, end) = (entries.startIndex, entries.endIndex)
+            if let latest = entries.last, latest.time <= time { start = end }
+            while start < end {
+                let middle = (start + end) / 2
+                if entries[middle].time <= time { start = middle + 1 } else { end = middle }
             }
+            entries.insert(Entry(time: time, number: last), at: start)
             return last
-        }
-
-        mutating func removeFirst() -> Entry {
-            entries.swapAt(0, entries.count - 1)
-            let first = entries.removeLast()
-            var index = 0
-            while let next = [2 * index + 1, 2 * index + 2].filter({ $0 < entries.count })
-                .min(by: { entries[$0].time < entries[$1].time }), entries[next].time < entries[index].time
-            {
-                entries.swapAt(index, next)
-                index = next
-            }
-            return first
         }
 
         /// Removes entries without a function when they are the most, so that each costs little.
         mutating func sweep() {
-            guard entries.count > 2 * functions.count + 64 else { return }
-            entries = entries.filter { functions[$0.number] != nil }.sorted { $0.time < $1.time }
+            if entries.count > 2 * functions.count + 64 { entries.removeAll { functions[$0.number] == nil } }
         }
     }
 
@@ -131,9 +117,8 @@ private final class Alarms: Sendable {
         let due = state.withLock { state in
             var due: [@Sendable () -> Void] = []
             while let first = state.entries.first, first.time <= now {
-                if let function = state.functions.removeValue(forKey: state.removeFirst().number) {
-                    due.append(function)
-                }
+                state.entries.removeFirst()
+                if let function = state.functions.removeValue(forKey: first.number) { due.append(function) }
             }
             state.next = .distantFuture
             setTimer(&state)

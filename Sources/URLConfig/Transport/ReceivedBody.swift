@@ -3,24 +3,15 @@
 /// What may happen to a body is decided here and only here: its limit, a reader that is slower than the wire, time
 /// limits, cancellation, errors and the end.
 final class ReceivedBody: Sendable {
-    /// What the transport has to do.
-    enum Signal: Sendable {
-        /// Nothing more must arrive until ``resume``.
-        case pause
-        case resume
-        /// The transfer ends, because nobody wants the rest.
-        case cancel
-    }
+    /// What the transport has to do: nothing more must arrive until it is resumed, or nobody wants the rest.
+    enum Signal: Sendable { case pause, resume, cancel }
 
-    /// What happens when more bytes arrive than may be in memory.
-    enum Excess: Sendable {
-        /// The transport is paused.
-        case pauses
-        /// They are written to temporary files.
-        case spills
-    }
+    /// What happens when more bytes arrive than may be in memory: the transport is paused, or files are written.
+    enum Excess: Sendable { case pauses, spills }
 
     /// Returns the next piece of a body that is asked for piece by piece; `nil` at its end.
+    ///
+    /// It may block, and need not stop when its task is cancelled.
     typealias Source = @Sendable () async throws -> Data?
 
     /// The number of bytes in memory at which the reader is too slow.
@@ -65,24 +56,22 @@ final class ReceivedBody: Sendable {
         since elapsed: (@Sendable () -> Duration)? = nil
     ) {
         if isOver { return }
-        let (deadline, clock, url) = (
-            request.conditions.deadline, clock ?? request.conditions.clock, request.urlRequest.url
-        )
+        let (deadline, url) = (request.conditions.deadline, request.urlRequest.url)
         let wait = deadline.wait(
             arrived: { [weak self] in self?.arrived }, expire: { [weak self] in self?.cancel($0) })
-        var watchdog: Watchdog?
-        if !limits.isEmpty {
-            watchdog = Watchdog(limits, clock, since: elapsed ?? clock.stopwatch()) { [weak self] in
+        let watchdog =
+            limits.isEmpty
+            ? nil
+            : Watchdog(limits, clock ?? request.conditions.clock, since: elapsed) {
+                [weak self] in
                 self?.isAwaited ?? false
             } expire: { [weak self] in
                 self?.fail(URLError(timedOut: url, after: $0))
             }
-        }
         state.withLock { state in
             // A transport that uses another one has limits of its own.
             if let watchdog { state.watchdogs.append(watchdog) }
             if wait != nil { state.endWaits.append { deadline.end(wait) } }
-            state.mayLeave = state.mayLeave || request.buffersBody || watchdog != nil || wait != nil
         }
         watchdog?.start()
     }
@@ -101,10 +90,13 @@ final class ReceivedBody: Sendable {
         changePause()
     }
 
-    /// Another response begins, such as the one after a redirect: forgets what has arrived.
+    /// The head of a response has arrived: forgets what has arrived before.
     func restart() {
         touch()
-        state.withLock { $0.restart() }
+        state.withLock { state in
+            state.hasHead = true
+            if !state.isHeadPassed { (state.bytes, state.spilled, state.overflow, state.count) = (Data(), 0, nil, 0) }
+        }
     }
 
     /// Bytes were sent or received that are not part of the body.
@@ -113,9 +105,7 @@ final class ReceivedBody: Sendable {
     /// The head is passed on: nobody waits for bytes until the body is read.
     func didPassHead() { state.withLock { ($0.hasHead, $0.isHeadPassed) = (true, true) } }
 
-    /// Ends the body, unless it has ended; what has arrived can still be read.
-    ///
-    /// - Returns: Whether it had not ended.
+    /// Ends the body, and returns `false` if it had ended; what has arrived can still be read.
     @discardableResult
     func finish(_ result: Result<Void, any Error> = .success(())) -> Bool { end(result) }
 
@@ -172,27 +162,13 @@ final class ReceivedBody: Sendable {
     /// The next bytes; `nil` at the end of the body.
     fileprivate func next() async throws -> Data? {
         while true {
-            let (bytes, source, isOver) = try state.withLock { try $0.take() }
+            let (bytes, isOver) = try state.withLock { try $0.take() }
             if !bytes.isEmpty {
                 changePause()
                 return bytes
             }
             if isOver { return nil }
-            if let source { await ask(source) } else { try await wait() }
-        }
-    }
-
-    /// Asks the source for one piece.
-    private func ask(_ source: Source) async {
-        do {
-            guard let piece = try await source() else {
-                finish()
-                return
-            }
-            state.withLock { $0.isAsking = false }
-            if !piece.isEmpty { receive(piece) } else { state.withLock { $0.reader.take() }?.resolve(.success(())) }
-        } catch {
-            finish(.failure(error))
+            try await wait()
         }
     }
 
@@ -202,13 +178,22 @@ final class ReceivedBody: Sendable {
         guard let (overflow, source) = try state.withLock({ try $0.wait(for: reader) }) else { return }
         touch()
         overflow?.take { [weak self] in self?.receiveSpilled($0) }
-        if let source {
-            // In a task, which can be left alone: a source may block, and need not stop when it is cancelled.
-            let task = Task.onOwnThreads { [self] in await ask(source) }
-            state.withLock { if $0.result == nil { $0.asking = task } }
-            if isOver { task.cancel() }
-        }
+        if let source { ask(source) }
         try await reader.value { self.cancel() }
+    }
+
+    /// Asks the source for one piece, in a task that can be left alone.
+    private func ask(_ source: @escaping Source) {
+        let task = Task.onOwnThreads { [self] in
+            do {
+                while let piece = try await source() { if !piece.isEmpty { return receive(piece) } }
+                finish()
+            } catch {
+                finish(.failure(error))
+            }
+        }
+        state.withLock { if $0.result == nil { $0.asking = task } }
+        if isOver { task.cancel() }
     }
 
     private func receiveSpilled(_ bytes: Data) {
@@ -243,21 +228,20 @@ final class ReceivedBody: Sendable {
             return try await body.next()
         }
 
-        /// Reads the beginning of the body, and puts it back.
-        ///
-        /// - Parameter limit: The time after which the body ends with a timeout.
-        func peek(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
+        /// Puts bytes back that were read, so that they are read again.
+        func putBack(_ bytes: Data) { body.state.withLock { $0.bytes = bytes + $0.bytes } }
+
+        /// Reads as much of the beginning, and ends the body with an error if it does not arrive in time.
+        func read(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
             -> Data
         {
-            body.state.withLock { $0.mayLeave = true }
             var data = Data()
             await withTimeLimit(limit, clock) { [body] in
                 body.fail(timedOut)
             } operation: {
                 while data.count < count, let piece = try? await next() { data.append(piece) }
             }
-            body.state.withLock { $0.bytes = data + $0.bytes }
-            return data.prefix(count)
+            return data
         }
     }
 }
@@ -277,9 +261,6 @@ extension ReceivedBody {
         /// Whether the call has received the head of the response.
         var isHeadPassed = false
         var source: Source?
-        var isAsking = false
-        /// Whether a task must ask the source, because the reader must be able to leave it alone.
-        var mayLeave = false
         var asking: Task<Void, Never>?
         /// The reader, while it waits.
         var reader: OneShot<Void>?
@@ -305,12 +286,6 @@ extension ReceivedBody {
             return tooLong
         }
 
-        mutating func restart() {
-            hasHead = true
-            guard !isHeadPassed else { return }
-            (bytes, spilled, overflow, count) = (Data(), 0, nil, 0)
-        }
-
         /// Adds bytes; returns an error if they are more than the limit allows.
         mutating func add(
             _ new: Data, _ memory: Int, _ excess: Excess, _ makeOverflow: () -> Overflow
@@ -333,34 +308,24 @@ extension ReceivedBody {
             return fitting.count < new.count ? tooLong : nil
         }
 
-        /// Removes the bytes; without any, returns a source that the reader asks itself, or whether the body is over.
-        mutating func take() throws -> (Data, Source?, isOver: Bool) {
-            guard bytes.isEmpty else {
+        /// Removes the bytes, or returns whether the body is over.
+        mutating func take() throws -> (Data, isOver: Bool) {
+            guard bytes.isEmpty, spilled == 0, let result else {
                 defer { bytes = Data() }
-                return (bytes, nil, false)
+                return (bytes, false)
             }
-            guard spilled == 0 else { return (Data(), nil, false) }
-            if let result {
-                try result.get()
-                return (Data(), nil, true)
-            }
-            return (Data(), mayLeave ? nil : try beginAsking(), false)
+            try result.get()
+            return (Data(), true)
         }
 
         /// Notes a reader that waits, and returns what gives it bytes; `nil` if it need not wait.
         mutating func wait(for reader: OneShot<Void>) throws -> (Overflow?, Source?)? {
             guard bytes.isEmpty, result == nil || spilled > 0 else { return nil }
-            let source = try beginAsking()
-            self.reader = reader
-            return (spilled > 0 ? overflow : nil, source)
-        }
-
-        private mutating func beginAsking() throws -> Source? {
-            guard reader == nil, !isAsking else {
+            guard self.reader == nil else {
                 throw RequestError(.invalidResponse, reason: "another task is reading the body")
             }
-            isAsking = source != nil
-            return source
+            self.reader = reader
+            return (spilled > 0 ? overflow : nil, source)
         }
 
         mutating func changePause(_ memory: Int) -> (@Sendable (Signal) -> Void, Bool)? {
@@ -380,17 +345,11 @@ extension ReceivedBody {
             swap(&ended.watchdogs, &watchdogs)
             swap(&ended.endWaits, &endWaits)
             if dropsBytes {
-                (ended.bytes, ended.overflow) = (bytes, overflow)
-                (bytes, spilled, overflow) = (Data(), 0, nil)
+                swap(&ended.bytes, &bytes)
+                swap(&ended.overflow, &overflow)
+                spilled = 0
             }
             return ended
         }
-    }
-}
-
-extension RequestError {
-    /// - Parameter name: The name of the limit.
-    init(tooLongFor limit: Int, _ name: String) {
-        self.init(.responseTooLarge, reason: "the body is longer than \(name), \(limit.shownAsBytes)")
     }
 }

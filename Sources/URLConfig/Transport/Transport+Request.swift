@@ -124,7 +124,7 @@ extension Transport {
         /// Then the request's time limit is one for silence: between two arrivals of bytes, not for the whole attempt.
         let isTransfer: Bool
 
-        init(_ config: URLSession.Config, _ deadline: Deadline, isTransfer: Bool = false) {
+        init(_ config: borrowing URLSession.Config, _ deadline: Deadline, isTransfer: Bool = false) {
             clock = config.clock
             self.deadline = deadline
             redaction = config.redaction

@@ -57,13 +57,6 @@ import Testing
         if interval <= 5 { #expect(requests < 1200) }
     }
 
-    @Test func `hosts do not pay for each other`() {
-        let budget = RetryPolicy.Budget()
-        #expect(drain(budget, "a") == 10)
-        #expect(drain(budget, "b") == 10)
-        #expect(drain(budget, "a") == 0)
-    }
-
     @Test func `hosts whose reserve is full are not stored, and of too many others the oldest is dropped`() {
         let budget = RetryPolicy.Budget()
         #expect(drain(budget, "a") == 10)
@@ -81,24 +74,6 @@ import Testing
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(spent == 10)
-    }
-
-    @Test func `a thousand calls in a full outage cause at most 1,200 requests`() async throws {
-        try await Loopback.serving(.status(.serviceUnavailable)) { server in
-            let config = URLSession.Config.silent.with { $0.retry = .atOnce() }
-            for _ in 0..<10 {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for id in 0..<100 {
-                        group.addTask {
-                            let response = try await server.get("/\(id)", config: config)
-                            #expect(response.status == .serviceUnavailable)
-                        }
-                    }
-                    try await group.waitForAll()
-                }
-            }
-            #expect(1051...1200 ~= server.requests.count)
-        }
     }
 
     /// A budget without a retry for this host.

@@ -132,6 +132,19 @@ import Testing
         #expect(try await authenticator.sent() == "Bearer a")
     }
 
+    @Test func `of very many tokens that could not be replaced, the last hundred are known`() async throws {
+        let authenticator = await authenticator()
+        for number in 0..<1_000 {
+            stored.set(\.self, Token("token-\(number)"))
+            #expect(try await authenticator.sent() == "Bearer token-\(number)")
+            #expect(try await authenticator.refuse("token-\(number)") == false)
+        }
+        for (number, isKnown) in [(999, true), (900, true), (899, false)] {
+            stored.set(\.self, Token("token-\(number)"))
+            #expect(try await authenticator.sent() == (isKnown ? nil : "Bearer token-\(number)"))
+        }
+    }
+
     @Test func `signed out by the app, nothing is loaded until it sets a token`() async throws {
         stored.set(\.self, "a")
         let authenticator = await authenticator()
