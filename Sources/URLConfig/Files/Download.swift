@@ -14,7 +14,7 @@ final class Download {
     private let queue = DispatchQueue(label: "URLConfig.download", qos: .userInitiated)
     /// The attempts until now; each request begins at the first URL, because that of a redirect may be valid for a short
     /// time.
-    private var first: Hop
+    private var first: Step
     /// Where the progress of the attempts is counted from; `nil` until bytes are expected.
     private var mark: Int64?
     /// Whether the file is requested from its start, although there is a part.
@@ -24,7 +24,7 @@ final class Download {
 
     init(call: Call, request: URLRequest, target: URL, overwrites: Bool) {
         (self.call, self.request, self.target, self.overwrites) = (call, request, target, overwrites)
-        first = Hop(request: request)
+        first = Step(request)
     }
 
     /// Downloads the file, and logs an error.
@@ -32,7 +32,7 @@ final class Download {
         do {
             try call.check(request)
             try Resumption.check(request)
-            first = call.firstHop(for: request)
+            first = call.firstStep(for: request)
             let part = Part(try await opened(), on: queue)
             let result = await Result { try await receive(in: part) }
             // Afterwards, another download may have it.
@@ -77,11 +77,11 @@ final class Download {
     /// Sends a request, and prepares the part for the body of its response; `nil` if another request must follow.
     private func send(_ part: Part) async throws -> Received? {
         let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
-        var hop = first
-        resumption.prepare(&hop.request)
+        var step = first
+        resumption.prepare(&step.request)
         // Before the response, which may change the cookies.
-        let complete = completed(hop.request)
-        let (received, last) = try await call.lastResponse(of: hop)
+        let complete = completed(step.request)
+        let (received, last) = try await call.lastResponse(of: step)
         try call.deadline.check()
         first.attempts = last.attempts
         let requester = requester(complete, last.firstSent)
@@ -92,7 +92,7 @@ final class Download {
         let decision = decision(resumption, received.response, isOwn: isOwn)
         if case .again(let reason) = decision {
             // The part is kept for a later run, in case the next request fails.
-            startOver(hop, reason)
+            startOver(step.request, reason)
             return nil
         }
         let validated = try await validated(received, decision)
@@ -107,9 +107,8 @@ final class Download {
     }
 
     private func completed(_ request: URLRequest) -> URLRequest {
-        Transport.Request(
-            urlRequest: request, session: call.session, allowsSessionCredentials: true, conditions: call.conditions
-        ).complete(call.session.configuration, usesSharedCookies: call.transport.isURLSession)
+        Transport.Request(request, call.session, call.conditions).complete(
+            call.session.configuration, usesSharedCookies: call.transport.isURLSession)
     }
 
     /// - Parameters:
@@ -132,8 +131,8 @@ final class Download {
         }
     }
 
-    private func startOver(_ hop: Hop, _ reason: String) {
-        call.note(hop, "again from the start: \(reason)")
+    private func startOver(_ request: URLRequest, _ reason: String) {
+        call.note(request, "again from the start: \(reason)")
         startsOver = true
     }
 
@@ -169,14 +168,14 @@ final class Download {
             }
             // A body may also end because the task is cancelled.
             try Task.checkCancellation()
-            call.attempts.endBody(after: call.elapsed() - start)
+            call.endBody(after: call.elapsed() - start)
         } catch {
             var error = error.hiding(call.config.redaction)
             if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
                 known.response = head
                 error = known
             }
-            call.attempts.endBody(after: call.elapsed() - start, error)
+            call.endBody(after: call.elapsed() - start, error)
             throw error
         }
     }
@@ -186,7 +185,7 @@ final class Download {
         try call.deadline.check()
         let byteCount = try await part.run { try $0.finish() }
         var head = head
-        (head.duration, head.attempts) = (call.elapsed(), call.attempts.all)
+        (head.duration, head.attempts) = (call.elapsed(), call.attempts)
         call.log.ended(head, bytes: byteCount, after: head.duration)
         return FileResponse(head: head, file: target, byteCount: byteCount)
     }
@@ -197,20 +196,16 @@ final class Download {
     private func recover(from error: any Error, _ head: DataResponse, _ part: Part) async throws {
         if error is PartialFile.Changed {
             mark = nil
-            return startOver(first, "another program has changed the part")
+            return startOver(first.request, "another program has changed the part")
         }
         // A line that breaks off again and again must not end a long download, but a server that sends a few bytes at a
         // time must not be asked forever. Bytes that arrive once more are no progress.
         let count = try await part.run { $0.count }
         if count >= (mark ?? 0) + Self.progress { (mark, first.attempts) = (count, 1) }
-        let outcome = Outcome(result: .failure(error))
-        var hop = first
-        guard
-            let retry = Step.retry(
-                after: outcome, of: head.request, hop, call.config, remaining: call.deadline.remaining),
-            try await call.prepares(retry, &hop, outcome)
-        else { throw error }
-        first.attempts = hop.attempts
+        let next = first.retry(
+            after: .failure(error), of: head.request, call.config, remaining: call.deadline.remaining)
+        guard try await call.prepares(next, of: first.request, after: .failure(error)) else { throw error }
+        first.attempts = next.attempts
     }
 
     private func checkLimit(_ count: Int64?, _ head: DataResponse) throws {

@@ -105,7 +105,7 @@ extension Pages {
             ? next.withoutCredentials(config.redaction)
             : next.keepingCredentials(for: request, config.redaction)
         do {
-            try config.transport.forThisTask.check(next)
+            try config.transport.check(next)
         } catch {
             throw RequestError(unfollowed: page, error.reason)
         }

@@ -1,26 +1,26 @@
 /// A value and its lock; the library has no other locks.
 ///
-/// `@unchecked Sendable` is safe because `value` is used only in `withLock`, while `lock` is held. Never suspend, call
-/// user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)
-final class Locked<Value: Sendable>: @unchecked Sendable {
-    /// It costs half of an `NSLock`, which has two mutexes on Linux.
-    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var value: Value
-
-    init(_ value: Value) {
-        self.value = value
-        pthread_mutex_init(lock, nil)
+/// `@unchecked Sendable` is safe because the value is used only in `withLock`, while the lock is held. Never suspend,
+/// call user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)
+struct Locked<Value: Sendable>: @unchecked Sendable {
+    /// The value, and behind it the lock: one allocation.
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
     }
 
-    deinit {
-        pthread_mutex_destroy(lock)
-        lock.deallocate()
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+
+    init(_ value: Value) {
+        storage = Storage.create(minimumCapacity: 1) { _ in value }
+        _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
     }
 
     func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        return try body(&value)
+        try storage.withUnsafeMutablePointers { value, lock throws(Failure) in
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
     }
 
     /// Replaces a part of the value.

@@ -118,7 +118,7 @@ import Testing
             let error = await #expect(throws: URLError.self) {
                 try await server.download(to: folder, attempts: 99) {
                     $0.retry.isBudgeted = true
-                    $0.retry.budget = RetryBudget()
+                    $0.retry.budget = RetryPolicy.Budget()
                     $0.clock = clock
                 }
             }
