@@ -42,7 +42,7 @@ struct OurStream: StreamWay {
 struct OurStreamOnServers: StreamWay {
     static let name = "ours on servers"
 
-    private let way = OurStream(transport: .asyncHTTPClient())
+    private let way = OurStream(transport: .asyncHTTPClient)
 
     func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
         try await way.read(request, isCompared: isCompared)
