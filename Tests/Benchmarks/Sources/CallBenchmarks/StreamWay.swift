@@ -56,7 +56,7 @@ struct OurStreamWithDeadline: StreamWay {
 struct OurStreamOnServers: StreamWay {
     static let name = "ours on servers, no deadline"
 
-    private let way = OurStream(transport: .asyncHTTPClient())
+    private let way = OurStream(transport: .asyncHTTPClient)
 
     func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
         try await way.read(request, isCompared: isCompared)

@@ -70,7 +70,7 @@ struct OursWithDeadline: Way {
 struct OursOnServers: Way {
     static let name = "ours on servers"
 
-    private let way = Ours(transport: .asyncHTTPClient())
+    private let way = Ours(transport: .asyncHTTPClient)
 
     func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
     func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }

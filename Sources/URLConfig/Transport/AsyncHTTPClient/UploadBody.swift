@@ -8,11 +8,12 @@ extension Transport.Body {
     /// This body for AsyncHTTPClient, and its stream if it is read while it is sent; no body if it is empty.
     ///
     /// - Parameter progress: It is told what was sent. Then data are sent as a stream, too.
-    func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body?, StreamPieces?) {
-        if progress == nil, case .data(let data) = self {
+    func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body?, UploadBody?) {
+        // A small piece is a sign of life when it was written, and large data are not copied.
+        if progress == nil, case .data(let data) = self, data.count <= UploadBody.pieceSize {
             return (data.isEmpty ? nil : .bytes(ByteBuffer(data: data)), nil)
         }
-        let pieces = try StreamPieces(self, progress)
+        let pieces = try UploadBody(self, progress)
         let length = pieces.length
         guard length == 0 else { return (.stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces) }
         // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
@@ -22,20 +23,22 @@ extension Transport.Body {
 }
 
 /// The pieces of a stream or of a sequence, which is read once.
-final class StreamPieces: AsyncSequence, Sendable {
+final class UploadBody: AsyncSequence, Sendable {
     private struct State {
         /// The number of bytes that were read.
         var count: Int64 = 0
-        /// The number of bytes that were written to the connection; `nil` if nobody tells.
-        var written: Int64?
+        /// The number of bytes that were written to the connection.
+        var written: Int64 = 0
         var isOver = false
         /// The next piece, while AsyncHTTPClient waits for it.
         var piece: OneShot<ByteBuffer?>?
 
         /// Whether few enough bytes wait to be written.
-        var hasRoom: Bool { written.map { count - $0 < StreamPieces.maximumUnwritten } ?? true }
+        var hasRoom: Bool { count - written < UploadBody.maximumUnwritten }
     }
 
+    /// The most bytes of a piece: 64 kB.
+    static let pieceSize = 1 << 16
     /// The bytes that may wait to be written: 1 MB.
     ///
     /// AsyncHTTPClient limits them only when the thread of the connection runs.
@@ -64,17 +67,17 @@ final class StreamPieces: AsyncSequence, Sendable {
         read = { use in queue.async { use(Result { try checked.piece() }) } }
     }
 
-    /// Bytes were written to the connection; zero if it has just taken the request.
+    /// Bytes were written to the connection.
     func didWrite(_ count: Int) {
         let next = state.withLock { state in
             let hadRoom = state.hasRoom
-            state.written = (state.written ?? 0) + Int64(count)
+            state.written += Int64(count)
             return !hadRoom && state.hasRoom ? state.piece : nil
         }
         if let next { readLater(next) }
     }
 
-    /// Ends the upload, because its response is complete: nobody waits for it, and it would keep the connection.
+    /// Ends the upload with its response: nobody waits for it, and it would keep the connection.
     func end() {
         let piece = state.withLock { state in
             state.isOver = state.count != length
@@ -86,7 +89,7 @@ final class StreamPieces: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: self) }
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        let pieces: StreamPieces
+        let pieces: UploadBody
 
         func next() async throws -> ByteBuffer? { try await pieces.next() }
     }
@@ -118,8 +121,8 @@ final class StreamPieces: AsyncSequence, Sendable {
 extension CheckedStream {
     /// The next bytes; `nil` at the end.
     fileprivate func piece() throws -> ByteBuffer? {
-        var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
-        let count = try piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
+        var piece = ByteBufferAllocator().buffer(capacity: UploadBody.pieceSize)
+        let count = try piece.writeWithUnsafeMutableBytes(minimumWritableBytes: UploadBody.pieceSize) { bytes in
             try bytes.bindMemory(to: UInt8.self).baseAddress.map { try read($0, maxLength: bytes.count) } ?? 0
         }
         if count == 0 { close() }
