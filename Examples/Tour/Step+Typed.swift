@@ -38,11 +38,10 @@ extension TypedRequest where Output == Article? {
 
 extension TypedRequest where Output == Void {
     static func deleteArticle(_ id: Int) -> Self {
-        let request = URLRequest.with(.api) {
+        .with(.api, reader: .discard.orThrow(Refusal.self)) {
             $0.method = .delete
             $0.path = "/articles/\(id)"
         }
-        return Self(request, reader: .none.orThrow(Refusal.self))
     }
 }
 

@@ -42,8 +42,8 @@ struct TransferApp {
                 line.show($0.bytesReceived, of: $0.totalBytesToReceive)
             }
             line.end()
-            print("\(file.byteCount) bytes in \(file.attempts.count) attempts:")
-            for attempt in file.attempts { print("  \(attempt)") }
+            print("\(file.byteCount) bytes in \(file.head.attempts.count) attempts:")
+            for attempt in file.head.attempts { print("  \(attempt)") }
             let upload = ProgressLine("Upload")
             let size = try await films.upload(file.file) { upload.show($0.bytesSent, of: $0.totalBytesToSend) }
             upload.end()

@@ -98,8 +98,8 @@ extension HTTPStubs.Request {
         let complete = sending.completeURLRequest
         var sending = sending
         let body = try await sending.body?.data() ?? Data()
-        // A stream that was read is empty.
-        if sending.urlRequest.httpBodyStream != nil { sending.body = .data(body) }
+        // A stream or a sequence that was read is empty.
+        if sending.urlRequest.httpBody == nil, !body.isEmpty { sending.body = .data(body) }
         let request = Self(
             urlRequest: complete.httpBodyStream == nil ? complete : sending.urlRequest, body: body, attempt: attempt,
             redaction: sending.redaction)

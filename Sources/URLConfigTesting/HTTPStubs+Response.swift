@@ -114,8 +114,8 @@ extension HTTPStubs.Response {
     /// An error that the transport throws.
     public static func error(_ error: any Error) -> Self { Self(.error(error)) }
 
-    /// A reused connection that was closed before a response (``URLConfig/Transport/LostConnection``).
-    public static var lostConnection: Self { Self(.error(Transport.LostConnection())) }
+    /// A reused connection that was closed before a response (RFC 9112 §9.3.1).
+    public static var lostConnection: Self { Self(.error(Transport.lostConnection)) }
 
     /// Nothing: a time limit of the request, the call or the session ends the attempt.
     public static var stall: Self {

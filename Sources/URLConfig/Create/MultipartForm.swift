@@ -1,49 +1,72 @@
 /// A form as `multipart/form-data` (RFC 7578).
 ///
 /// ```swift
-/// var form = MultipartForm()
+/// var form = MultipartForm(.api)
 /// form.append("title", "Holiday")
 /// form.append("place", json: place)
-/// form.append(URLRequest.File(key: "photo", name: "beach.png", data: png, mimeType: .png))
+/// form.append("photo", data: png, filename: "beach.png", contentType: .png)
 /// form.append("film", file: URL(filePath: "/films/beach.mp4"))
 /// $0.body = .multipart(form)
 /// ```
 ///
+/// Dates, numbers and JSON are encoded when the request is built or the upload begins, with the encoder of the preset
+/// that the form is made with. A form without a preset uses that of the request's configuration, and in an upload, which
+/// knows no configuration, ``Foundation/URLRequest/Config/defaultEncoder``.
+///
 /// In names, a quote becomes `%22`, CR `%0D` and LF `%0A` (WHATWG HTML §4.10.21.8).
 public struct MultipartForm: Sendable {
-    private enum Content {
+    fileprivate enum Content {
+        case field(URLRequest.Query.Item)
         case data(Data)
-        case json(RequestBody.JSON)
+        case json(any Encodable & Sendable)
         case file(URL)
     }
 
     /// Separates the parts; with 128 random bits, it does not occur in their contents.
     let boundary: String
-    private var parts: [(name: String, header: String, content: Content)] = []
+    private let encoder: JSONEncoder?
+    private var parts: [Part] = []
 
-    /// An empty form.
-    public init() {
-        let random = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
-        boundary = "URLConfig-" + random.joined(separator: "-")
+    fileprivate struct Part {
+        let name: String
+        /// What follows the name.
+        var fields = ""
+        let content: Content
     }
 
-    /// Adds a text field in UTF-8; an array becomes several fields with one name, `nil` none.
+    /// An empty form.
+    ///
+    /// - Parameter config: The preset whose encoder is used.
+    public init(_ config: URLRequest.Config? = nil) {
+        let random = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
+        boundary = "URLConfig-" + random.joined(separator: "-")
+        encoder = config?.effectiveEncoder
+    }
+
+    /// Adds a text field in UTF-8, written as in a query; an array becomes several fields with one name, `nil` none.
     public mutating func append(_ name: String, _ value: (some QueryValue)?) {
-        for text in value?.item(name).values ?? [] { append(name, "", .data(Data(text.utf8))) }
+        guard let value else { return }
+        parts.append(Part(name: name, content: .field(value.item(name))))
     }
 
     /// Adds a field with a JSON value; `nil` adds no field.
-    ///
-    /// It is encoded when the request is built, with the encoder of the configuration. In an upload, it is encoded when
-    /// the upload begins, with ``Foundation/URLRequest/Config/defaultEncoder``.
     public mutating func append(_ name: String, json value: (some Encodable & Sendable)?) {
         guard let value else { return }
-        append(name, "\r\nContent-Type: \(MediaType.json)", .json(RequestBody.JSON(value)))
+        let fields = "\r\nContent-Type: \(MediaType.json)"
+        parts.append(Part(name: name, fields: fields, content: .json(value)))
     }
 
-    /// Adds a file whose content is in memory.
-    public mutating func append(_ file: URLRequest.File) {
-        append(file.key, name: file.name, file.mimeType, .data(file.data))
+    /// Adds a file, or another part made of bytes, whose content is in memory.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the form field.
+    ///   - data: The content.
+    ///   - filename: The file name that the server receives; by default none.
+    ///   - contentType: The media type of the content.
+    public mutating func append(
+        _ name: String, data: Data, filename: String? = nil, contentType: MediaType = "application/octet-stream"
+    ) {
+        append(name, filename, contentType, .data(data))
     }
 
     /// Adds a file on disk, which is read when the request is built or the upload begins.
@@ -52,22 +75,18 @@ public struct MultipartForm: Sendable {
     /// (``RequestError/Code/invalidRequest``). So is a file whose size changes while it is read.
     ///
     /// - Parameters:
-    ///   - key: The name of the form field.
+    ///   - name: The name of the form field.
     ///   - file: The URL of the file.
-    ///   - name: The file name that the server receives; by default the last path component of the URL.
+    ///   - filename: The file name that the server receives; by default the last path component of the URL.
     ///   - contentType: The media type; by default that of the file's extension, or `application/octet-stream`.
-    public mutating func append(_ key: String, file: URL, name: String? = nil, contentType: MediaType? = nil) {
+    public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: MediaType? = nil) {
         let type = contentType ?? MediaType(fileExtension: file.pathExtension) ?? .octetStream
-        append(key, name: name ?? file.lastPathComponent, type, .file(file))
+        append(name, filename ?? file.lastPathComponent, type, .file(file))
     }
 
-    private mutating func append(_ key: String, name: String?, _ type: MediaType, _ content: Content) {
-        let name = name.map { "; filename=\"\($0.escapedForHeader)\"" } ?? ""
-        append(key, "\(name)\r\nContent-Type: \(type)", content)
-    }
-
-    private mutating func append(_ name: String, _ header: String, _ content: Content) {
-        parts.append((name, "name=\"\(name.escapedForHeader)\"\(header)", content))
+    private mutating func append(_ name: String, _ filename: String?, _ type: MediaType, _ content: Content) {
+        let filename = filename.map { "; filename=\"\($0.escapedForHeader)\"" } ?? ""
+        parts.append(Part(name: name, fields: "\(filename)\r\nContent-Type: \(type)", content: content))
     }
 
     var contentType: MediaType { .init(stringLiteral: "multipart/form-data; boundary=\(boundary)") }
@@ -82,7 +101,7 @@ public struct MultipartForm: Sendable {
     /// The form in memory, with the content of its files.
     func data(_ encoder: JSONEncoder) throws -> Data {
         var data = Data()
-        data.reserveCapacity(Int(clamping: try sizeWithoutJSON))
+        data.reserveCapacity(Int(clamping: try smallestSize))
         try forEachPiece(encoder) { data.append($0) }
         return data
     }
@@ -92,37 +111,41 @@ public struct MultipartForm: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest``, which names the part, if a file
     ///   cannot be read or a value cannot be encoded; the errors of the function.
     func forEachPiece(_ encoder: JSONEncoder, _ use: (Data) throws -> Void) throws {
+        let encoder = self.encoder ?? encoder
         for part in parts {
-            let header = "--\(boundary)\r\nContent-Disposition: form-data; \(part.header)\r\n\r\n"
-            try use(Data(header.utf8))
             switch part.content {
-            case .data(let data):
-                try data.forEachPiece(use)
-            case .json(let value):
-                let data: Data
-                do {
-                    data = try encoder.encode(value)
-                } catch {
-                    throw RequestError.refused(.invalidRequest, "part '\(part.name)': \(error.summary)", error)
-                }
-                try data.forEachPiece(use)
+            case .field(let item):
+                let items = try part.encoding { try item.resolved(encoder.forText) }
+                for value in items.flatMap(\.values) { try data(part, Data(value.utf8), use) }
+            case .data(let content): try data(part, content, use)
+            case .json(let value): try data(part, try part.encoding { try encoder.encode(value) }, use)
             case .file(let url):
+                try use(head(of: part))
                 try RequestError.within("part '\(part.name)'") { try RegularFile(url).forEachPiece(use) }
+                try use(Data("\r\n".utf8))
             }
-            try use(Data("\r\n".utf8))
         }
         try use(Data("--\(boundary)--\r\n".utf8))
     }
 
-    /// The number of bytes, without those of JSON parts.
-    private var sizeWithoutJSON: Int64 {
+    private func head(of part: Part) -> Data {
+        let name = "form-data; name=\"\(part.name.escapedForHeader)\"\(part.fields)"
+        return Data("--\(boundary)\r\nContent-Disposition: \(name)\r\n\r\n".utf8)
+    }
+
+    private func data(_ part: Part, _ content: Data, _ use: (Data) throws -> Void) throws {
+        try use(head(of: part))
+        try content.forEachPiece(use)
+        try use(Data("\r\n".utf8))
+    }
+
+    /// The number of bytes, without those of fields and JSON.
+    private var smallestSize: Int64 {
         get throws {
             let memory = Int64(clamping: ProcessInfo.processInfo.physicalMemory)
-            // 128 bytes cover the delimiters of a part.
-            return try parts.reduce(128) { size, part in
-                let size = size + Int64(part.header.utf8.count) + 128
+            return try parts.reduce(0) { size, part in
                 switch part.content {
-                case .json: return size
+                case .field, .json: return size
                 case .data(let data): return size + Int64(data.count)
                 case .file(let url):
                     return try RequestError.within("part '\(part.name)'") {
@@ -135,6 +158,16 @@ public struct MultipartForm: Sendable {
                     }
                 }
             }
+        }
+    }
+}
+
+extension MultipartForm.Part {
+    fileprivate func encoding<Value>(_ encode: () throws -> Value) throws -> Value {
+        do {
+            return try encode()
+        } catch {
+            throw RequestError.refused(.invalidRequest, "part '\(name)': \(error.summary)", error)
         }
     }
 }
@@ -189,7 +222,7 @@ extension URLRequest {
     public mutating func setMultipartFormData(parameters: [String: String] = [:], files: [File] = []) {
         var form = MultipartForm()
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
-        for file in files { form.append(file) }
+        for file in files { form.append(file.key, data: file.data, filename: file.name, contentType: file.mimeType) }
         setValue(form.contentType.description, forHTTPHeaderField: "Content-Type")
         // Only JSON parts can fail, and this form has none.
         httpBody = try? form.data(JSONEncoder())

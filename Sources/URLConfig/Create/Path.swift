@@ -98,6 +98,14 @@ extension URLRequest.Path {
         @available(*, unavailable, message: "interpolate each element, or a path of several segments as \\(raw: path)")
         public mutating func appendInterpolation<Element>(_ elements: [Element]) {}
 
+        /// Unavailable: a set has no order.
+        @available(*, unavailable, message: "interpolate each element")
+        public mutating func appendInterpolation<Element>(_ elements: Set<Element>) {}
+
+        /// Unavailable: a dictionary has no order.
+        @available(*, unavailable, message: "interpolate each value, or set query items")
+        public mutating func appendInterpolation<Key, Value>(_ members: [Key: Value]) {}
+
         @usableFromInline
         mutating func append(value: String) {
             if value.isEmpty || !append(value, ifAllowedBy: .plainSegment) {

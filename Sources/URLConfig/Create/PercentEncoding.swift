@@ -40,61 +40,31 @@ extension String {
 
     func percentEncoded(_ encoding: PercentEncoding) -> String {
         if needsNoEncoding(encoding) { return self }
-        return ByteWriter.text(capacity: 3 * utf8.count) { $0.write(self, encoding: encoding) }
+        var bytes: [UInt8] = []
+        bytes.append(self, encoding: encoding)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
-/// Writes the bytes of a URL or a form into memory of the right size.
-///
-/// This is faster than a `String` that grows. A text that does not fit is left out.
-struct ByteWriter {
-    private let buffer: UnsafeMutableBufferPointer<UInt8>
-    private var count = 0
-
-    static func text(capacity: Int, _ write: (inout ByteWriter) -> Void) -> String {
-        String(unsafeUninitializedCapacity: capacity) { buffer in
-            var writer = ByteWriter(buffer: buffer)
-            write(&writer)
-            return writer.count
-        }
-    }
-
-    mutating func write(_ byte: UInt8) {
-        guard count < buffer.count else { return }
-        buffer[count] = byte
-        count += 1
-    }
-
-    mutating func write(_ bytes: [UInt8]) {
-        guard bytes.count <= buffer.count - count else { return }
-        count = buffer[count...].update(fromContentsOf: bytes)
-    }
-
-    /// Writes the text if there is room for three bytes for each of its bytes.
-    mutating func write(_ text: String, encoding: PercentEncoding) {
+extension [UInt8] {
+    mutating func append(_ text: String, encoding: PercentEncoding) {
         var text = text
         text.withUTF8 { bytes in
-            guard 3 * bytes.count <= buffer.count - count else { return }
-            var end = count
-            for index in bytes.indices {
-                let byte = bytes[index]
+            if bytes.allSatisfy({ encoding.allows($0) }) { return append(contentsOf: bytes) }
+            reserveCapacity(count + 3 * bytes.count)
+            for (index, byte) in bytes.enumerated() {
                 if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
-                    buffer[end] = byte
-                    end += 1
+                    append(byte)
                 } else {
-                    buffer[end] = UInt8(ascii: "%")
-                    buffer[end + 1] = Self.hexDigit(byte >> 4)
-                    buffer[end + 2] = Self.hexDigit(byte & 0xF)
-                    end += 3
+                    append(UInt8(ascii: "%"))
+                    append(Self.hexDigits[Int(byte >> 4)])
+                    append(Self.hexDigits[Int(byte & 0xF)])
                 }
             }
-            count = end
         }
     }
 
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
-    }
+    private static let hexDigits = [UInt8]("0123456789ABCDEF".utf8)
 }
 
 extension UnsafeBufferPointer<UInt8> {

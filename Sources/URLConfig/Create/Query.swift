@@ -30,9 +30,18 @@ extension URLRequest {
             /// The values of an array, used instead of `text`.
             var list: [String]?
             /// Gives what replaces the item when the request is built: models and dates depend on the encoder.
-            var encoded: (@Sendable (JSONEncoder) throws(InvalidInput) -> [Item])?
+            var encoded: Encoded?
 
             var values: [String] { list ?? [text] }
+        }
+
+        /// A class, so that an item that a closure has not changed is the same.
+        final class Encoded: Sendable {
+            let items: @Sendable (JSONEncoder) throws(InvalidInput) -> [Item]
+
+            init(_ items: @escaping @Sendable (JSONEncoder) throws(InvalidInput) -> [Item]) {
+                self.items = items
+            }
         }
 
         var items: [Item] = []
@@ -84,78 +93,63 @@ extension URLRequest {
 extension URLRequest.Query {
     /// The items as `application/x-www-form-urlencoded` (WHATWG URL), where a space is `+`.
     var formEncoded: String {
-        let text = ByteWriter.text(capacity: capacity) { write(to: &$0, after: UInt8(ascii: "&"), encoding: .form) }
-        return String(text.dropFirst()).replacing(" ", with: "+")
-    }
-
-    /// The most bytes that the items take: three for each byte, and the delimiters.
-    var capacity: Int {
-        items.reduce(0) { total, item in
-            let name = item.name?.utf8.count ?? 0
-            guard let list = item.list else { return total + 3 * (name + item.text.utf8.count) + 2 }
-            return list.reduce(total) { $0 + 3 * (name + $1.utf8.count) + 8 }
-        }
+        var bytes: [UInt8] = []
+        write(to: &bytes, after: UInt8(ascii: "&"), encoding: .form)
+        return String(decoding: bytes.dropFirst().map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 
     /// Writes the items of a query that is resolved.
     ///
     /// - Parameter separator: Written before the first item, if there is one; `&` before each other item.
-    func write(to writer: inout ByteWriter, after separator: UInt8, encoding: PercentEncoding) {
+    func write(to bytes: inout [UInt8], after separator: UInt8, encoding: PercentEncoding) {
         var separator = separator
-        func write(_ name: String, _ value: String) {
-            writer.write(separator)
-            separator = UInt8(ascii: "&")
-            writer.write(name, encoding: encoding)
-            writer.write(UInt8(ascii: "="))
-            writer.write(value, encoding: encoding)
-        }
         for item in items {
             guard let name = item.name else { continue }
-            guard let list = item.list else {
-                write(name, item.text)
-                continue
-            }
-            for (index, value) in list.enumerated() {
+            for (index, value) in item.values.enumerated() {
                 if arrayStyle == .comma, index > 0 {
-                    writer.write(UInt8(ascii: ","))
-                    writer.write(value, encoding: encoding)
+                    bytes.append(UInt8(ascii: ","))
                 } else {
-                    write(arrayStyle == .brackets ? name + "[]" : name, value)
+                    bytes.append(separator)
+                    bytes.append(arrayStyle == .brackets && item.list != nil ? name + "[]" : name, encoding: encoding)
+                    bytes.append(UInt8(ascii: "="))
+                    separator = UInt8(ascii: "&")
                 }
+                bytes.append(value, encoding: encoding)
             }
         }
     }
 }
 
 extension URLRequest.Query {
-    /// The properties of a model, sorted by name.
+    /// Adds the properties of a model, sorted by name.
     ///
     /// They are encoded when the request is built, with ``Foundation/URLRequest/Config/encoder``. Dates are in ISO 8601
     /// unless its strategy is another than `.deferredToDate`. A property that is `nil` is left out, an array becomes a
     /// list. Anything else, such as a nested object, is refused (``RequestError/Code/invalidURL``).
     ///
     /// - Parameter model: A value that is encoded as an object of single values and arrays of them.
-    public init(_ model: some Encodable & Sendable) { append(contentsOf: model) }
-
-    /// Adds the properties of a model, sorted by name; see ``init(_:)``.
     @_disfavoredOverload
     public mutating func append(contentsOf model: some Encodable & Sendable) {
         items.append(Item())
         items[items.count - 1].encode(model)
     }
 
+    /// The items that another query does not have.
+    func items(notIn other: Self) -> [Item] {
+        items.filter { item in
+            !other.items.contains {
+                $0.name == item.name && $0.text == item.text && $0.list == item.list && $0.encoded === item.encoded
+            }
+        }
+    }
+
     /// This query, with models and dates as text.
     func resolved(_ encoder: @autoclosure () -> JSONEncoder) throws(InvalidInput) -> Self {
         guard items.contains(where: { $0.encoded != nil }) else { return self }
-        let original = encoder()
-        let encoder = original.copy()
-        // A subclass is not copied, and the caller's own object must not change.
-        if encoder !== original, case .deferredToDate = encoder.dateEncodingStrategy {
-            encoder.dateEncodingStrategy = .iso8601
-        }
+        let encoder = encoder().forText
         var query = self
         query.items = []
-        for item in items { query.items += try item.encoded?(encoder) ?? [item] }
+        for item in items { query.items += try item.resolved(encoder) }
         return query
     }
 
@@ -191,13 +185,30 @@ extension URLRequest.Query {
     }
 }
 
+extension JSONEncoder {
+    /// A copy that writes dates in ISO 8601, unless the strategy is another than `.deferredToDate`.
+    var forText: JSONEncoder {
+        let encoder = copy()
+        // A subclass is not copied, and the caller's own object must not change.
+        if encoder !== self, case .deferredToDate = encoder.dateEncodingStrategy {
+            encoder.dateEncodingStrategy = .iso8601
+        }
+        return encoder
+    }
+}
+
 extension URLRequest.Query.Item {
+    /// The items that stand for this one.
+    func resolved(_ encoder: JSONEncoder) throws(InvalidInput) -> [Self] { try encoded?.items(encoder) ?? [self] }
+
     /// Encodes a model, or the value of a name, when the request is built.
     mutating func encode(_ model: some Encodable & Sendable) {
-        encoded = { [name] encoder throws(InvalidInput) in
+        encoded = .init { [name] encoder throws(InvalidInput) in
             do {
                 // The encoder's key strategy does not change the keys of a dictionary.
-                let data = try name.map { try encoder.encode([$0: RequestBody.JSON(model)]) } ?? encoder.encode(model)
+                let data =
+                    try name.map { try encoder.encode([$0: RequestBody.Member(RequestBody.Model(value: model))]) }
+                    ?? encoder.encode(model)
                 let properties = try JSONDecoder().decode([String: URLRequest.Query.Property?].self, from: data)
                 return properties.sorted { $0.key < $1.key }.compactMap { name, property in
                     property.map { Self(name: name, text: $0.text, list: $0.list) }

@@ -29,9 +29,9 @@ extension QueryValue {
         let items = list.map { $0.item(name) }
         var item = URLRequest.Query.Item(name: name, list: items.flatMap(\.values))
         guard items.contains(where: { $0.encoded != nil }) else { return item }
-        item.encoded = { encoder throws(InvalidInput) in
+        item.encoded = .init { encoder throws(InvalidInput) in
             var values: [String] = []
-            for item in items { values += try item.encoded?(encoder).flatMap(\.values) ?? item.values }
+            for item in items { values += try item.resolved(encoder).flatMap(\.values) }
             return [.init(name: name, list: values)]
         }
         return item

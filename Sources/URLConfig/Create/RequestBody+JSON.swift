@@ -1,98 +1,127 @@
 extension RequestBody {
-    /// A JSON value, written as a literal or made from any `Encodable` value.
+    /// A value in a literal of JSON, which may nest and mix types.
     ///
     /// ```swift
-    /// $0.body["meta"] = ["draft": true, "author": ["name": .value(name), "age": 30, "tags": ["a", 1, .null]]]
+    /// $0.body["meta"] = ["draft": true, "author": ["name": name, "age": 30, "tags": ["a", 1, .null]]]
+    /// $0.body["meta"] = ["pages": 3, "authors": .value(authors)]
     /// ```
     ///
-    /// In an object, `nil` leaves the member out.
-    public struct JSON: Encodable, Sendable {
+    /// In an object, `nil` leaves the member out. In an array, it is JSON null.
+    ///
+    /// A model or an array in a variable is written as `.value(authors)`, unless it is the whole value of a member. An
+    /// `Encodable` type of your own may declare this conformance instead; it needs no code.
+    public protocol JSON {
+        /// The value as it is encoded; `nil` leaves the member out.
+        var requestBodyMember: (any Encodable)? { get }
+    }
+
+    /// A value that the strategies of the encoder apply to; `nil` becomes JSON null.
+    struct Member: JSON, Encodable, Sendable {
+        let value: (any JSON & Sendable)?
+
+        init(_ value: (any JSON & Sendable)?) {
+            self.value = value
+        }
+
+        /// `nil` for a value that leaves its member out.
+        init?(present value: (any JSON & Sendable)?) {
+            guard let value, value.requestBodyMember != nil else { return nil }
+            self.value = value
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            // `encode(to:)` of the value would ignore the strategies for dates and data.
+            if let value = value?.requestBodyMember { try container.encode(value) } else { try container.encodeNil() }
+        }
+    }
+
+    /// A value of any type.
+    struct Model: JSON, Sendable {
         let value: any Encodable & Sendable
 
-        init(_ value: any Encodable & Sendable) {
-            self.value = (value as? Self)?.value ?? value
-        }
+        var requestBodyMember: (any Encodable)? { (value as? any NilOmitting)?.withoutNil ?? value }
+    }
 
-        /// A value in a literal, such as a variable.
-        public static func value(_ value: some Encodable & Sendable) -> Self {
-            // Not an initializer, because in `["price": .init(price), "qty": 2]` Swift would call `Int(price)`.
-            Self(value)
-        }
+    /// A literal in a literal, whose members are read when it is encoded.
+    fileprivate struct Literal<Content: Encodable>: Encodable {
+        let content: () -> Content
 
-        /// JSON null.
-        public static let null = Self(Null())
-
-        static func members(_ elements: [(String, (any Encodable & Sendable)?)]) -> [String: Self] {
-            elements.reduce(into: [:]) { $0[$1.0] = Self(present: $1.1) }
-        }
-
-        init?(present value: (any Encodable & Sendable)?) {
-            guard let value, (value as? any NilOmitting)?.isNil != true else { return nil }
-            self.init(value)
-        }
-
-        /// A value without members that are `nil`.
-        static func omittingNil(_ value: any Encodable) -> any Encodable {
-            ((value as? any NilOmitting)?.omittingNil as? any Encodable) ?? value
-        }
-
-        /// Encodes the value with the strategies of the encoder.
-        public func encode(to encoder: any Encoder) throws {
-            // `value.encode(to:)` would ignore the strategies for dates and data.
+        func encode(to encoder: any Encoder) throws {
+            // The key strategy does not apply to a dictionary that a container encodes.
             var container = encoder.singleValueContainer()
-            try container.encode(Self.omittingNil(value))
-        }
-
-        private struct Null: Encodable, Sendable {
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encodeNil()
-            }
+            try container.encode(content())
         }
     }
 }
 
-extension RequestBody.JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
-{
-    /// `true` or `false`.
-    public init(booleanLiteral value: Bool) { self.init(value) }
-    /// A whole number.
-    public init(integerLiteral value: Int) { self.init(value) }
-    /// A number.
-    public init(floatLiteral value: Double) { self.init(value) }
-    /// A string.
-    public init(stringLiteral value: String) { self.init(value) }
-    /// An array.
-    public init(arrayLiteral elements: Self...) { self.init(elements) }
-    /// An object; the last of several members with one name wins.
-    public init(dictionaryLiteral elements: (String, Self?)...) {
-        self.init(Self.members(elements.map { ($0, $1?.value) }))
-    }
+extension Optional where Wrapped == any RequestBody.JSON & Sendable {
+    /// JSON null; `nil` leaves the member out instead.
+    public static var null: Self { RequestBody.Member(nil) }
+
+    /// Any value, such as a model or an array in a variable; `nil` leaves the member out.
+    public static func value(_ value: (some Encodable & Sendable)?) -> Self { value.map(RequestBody.Model.init) }
 }
 
 extension Optional where Wrapped == any Encodable & Sendable {
     /// JSON null; `nil` leaves the member out instead.
-    public static var null: Self { RequestBody.JSON.null }
+    public static var null: Self { RequestBody.Member(nil) }
 }
 
-/// A type that may contain `nil` as a member of an object, such as `[String: Int?]`.
-protocol NilOmitting {
-    var isNil: Bool { get }
-    var omittingNil: Self { get }
+extension RequestBody.JSON where Self: Encodable {
+    /// The value itself.
+    public var requestBodyMember: (any Encodable)? { self }
 }
 
-extension Optional: NilOmitting {
-    var isNil: Bool { self == nil }
-    var omittingNil: Self { map { ($0 as? any NilOmitting)?.omittingNil as? Wrapped ?? $0 } }
+/// The protocol is internal, so that the standard types get no public symbol.
+protocol ComposedJSON {
+    var composed: (any Encodable)? { get }
 }
 
-extension Array: NilOmitting where Element: NilOmitting {
-    var isNil: Bool { false }
-    var omittingNil: Self { map(\.omittingNil) }
+extension ComposedJSON {
+    /// The value without the members that are `nil`.
+    public var requestBodyMember: (any Encodable)? { composed }
 }
 
-extension Dictionary: NilOmitting where Value: NilOmitting {
-    var isNil: Bool { false }
-    var omittingNil: Self { filter { !$1.isNil }.mapValues(\.omittingNil) }
+// Not for every `Encodable`: in `user ?? .null`, the optional itself would be the value.
+extension Optional: RequestBody.JSON, ComposedJSON where Wrapped: RequestBody.JSON {
+    var composed: (any Encodable)? { flatMap(\.requestBodyMember) }
 }
+
+// The type of the elements is fixed, which makes it the type of each literal in a literal: Swift finds no other.
+extension Array: RequestBody.JSON, ComposedJSON where Element == (any RequestBody.JSON & Sendable)? {
+    var composed: (any Encodable)? { RequestBody.Literal { map { RequestBody.Member($0) } } }
+}
+
+extension Dictionary: RequestBody.JSON, ComposedJSON where Key == String, Value == (any RequestBody.JSON & Sendable)? {
+    var composed: (any Encodable)? { RequestBody.Literal { compactMapValues(RequestBody.Member.init(present:)) } }
+}
+
+/// A dictionary such as `[String: User?]`, which a literal of optional models is.
+private protocol NilOmitting {
+    var withoutNil: any Encodable { get }
+}
+
+extension Dictionary: NilOmitting where Key == String, Value: Encodable & OptionalType {
+    fileprivate var withoutNil: any Encodable { filter { !$1.isNil } }
+}
+
+extension String: RequestBody.JSON {}
+extension Bool: RequestBody.JSON {}
+extension Int: RequestBody.JSON {}
+extension Int8: RequestBody.JSON {}
+extension Int16: RequestBody.JSON {}
+extension Int32: RequestBody.JSON {}
+extension Int64: RequestBody.JSON {}
+extension UInt: RequestBody.JSON {}
+extension UInt8: RequestBody.JSON {}
+extension UInt16: RequestBody.JSON {}
+extension UInt32: RequestBody.JSON {}
+extension UInt64: RequestBody.JSON {}
+extension Double: RequestBody.JSON {}
+extension Float: RequestBody.JSON {}
+extension Decimal: RequestBody.JSON {}
+extension Date: RequestBody.JSON {}
+extension Data: RequestBody.JSON {}
+extension UUID: RequestBody.JSON {}
+extension URL: RequestBody.JSON {}

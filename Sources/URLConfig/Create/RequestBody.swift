@@ -13,7 +13,7 @@
 /// A `Content-Type` of the caller is never overwritten.
 public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     private enum Content {
-        case members([String: JSON])
+        case members([String: Member])
         case model(any Encodable & Sendable)
         case encoded(@Sendable (inout HTTPFields, JSONEncoder) throws -> Data)
     }
@@ -34,22 +34,24 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
     /// A JSON object; `nil` leaves a member out, `.null` is JSON null.
     ///
     /// If every member is `nil`, there is no body. The literal `[:]` is an empty object.
-    public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
-        let members = JSON.members(elements)
-        if !members.isEmpty || elements.isEmpty { content = .members(members) }
+    public init(dictionaryLiteral elements: (String, (any JSON & Sendable)?)...) {
+        let members = elements.compactMap { name, value in Member(present: value).map { (name, $0) } }
+        if !members.isEmpty || elements.isEmpty { content = .members(Dictionary(members) { $1 }) }
     }
 
-    private mutating func set(_ member: String, _ value: (any Encodable & Sendable)?) {
-        guard case .members(var members) = content ?? .members([:]) else {
-            self = Self { _, _ in
-                throw InvalidInput("member '\(member)' is set on a whole body; use only members, or only a whole body")
+    private subscript(any name: String) -> Member? {
+        get { if case .members(let members) = content { members[name] } else { nil } }
+        set {
+            guard case .members(var members) = content ?? .members([:]) else {
+                let words = "member '\(name)' is set on a whole body; use only members, or only a whole body"
+                self = Self { _, _ in throw InvalidInput(words) }
+                return
             }
-            return
+            // This releases the second reference, so that the next line does not copy the members.
+            content = nil
+            members[name] = newValue
+            if !members.isEmpty { content = .members(members) }
         }
-        // This releases the second reference, so that the next line does not copy the members.
-        content = nil
-        members[member] = JSON(present: value)
-        if !members.isEmpty { content = .members(members) }
     }
 }
 
@@ -58,36 +60,26 @@ extension RequestBody {
     ///
     /// The key strategy of the encoder does not change the name. Setting a member of a whole body is an error
     /// (``RequestError/Code/invalidRequest``).
+    public subscript(member: String) -> (any JSON & Sendable)? {
+        get { self[any: member]?.value }
+        set { self[any: member] = Member(present: newValue) }
+    }
+
+    /// A member from a model or an array of models, with the strategies of the encoder.
+    @_disfavoredOverload
     public subscript(member: String) -> (any Encodable & Sendable)? {
-        get { if case .members(let members) = content { members[member]?.value } else { nil } }
-        set { set(member, newValue) }
-    }
-
-    /// A member from a literal that contains values of several types, at any depth.
-    @_disfavoredOverload
-    public subscript(member: String) -> JSON? {
-        get { self[member].map(JSON.init) }
-        set { set(member, newValue) }
-    }
-
-    /// A member from an object that contains variables of several types.
-    @_disfavoredOverload
-    public subscript(member: String) -> [String: (any Encodable & Sendable)?]? {
-        get { self[member] as? [String: JSON] }
-        set { set(member, newValue.map { JSON.members($0.map { ($0, $1) }) }) }
-    }
-
-    /// A member from an array of objects that contain variables of several types.
-    @_disfavoredOverload
-    public subscript(member: String) -> [[String: (any Encodable & Sendable)?]]? {
-        get { self[member] as? [[String: JSON]] }
-        set { set(member, newValue?.map { JSON.members($0.map { ($0, $1) }) }) }
+        get { self[any: member].map { ($0.value as? Model)?.value ?? $0 } }
+        set { self[any: member] = newValue.map { Member(Model(value: $0)) } }
     }
 }
 
 extension RequestBody {
-    /// A literal as JSON, encoded when the request is built.
-    public static func json(_ literal: JSON) -> Self { json(literal as any Encodable & Sendable) }
+    /// A literal as JSON, encoded when the request is built; `nil` gives no body.
+    public static func json(_ literal: (any JSON & Sendable)?) -> Self {
+        var body = Self()
+        body.content = Member(present: literal).map(Content.model)
+        return body
+    }
 
     /// A model as JSON, encoded with ``Foundation/URLRequest/Config/encoder`` when the request is built.
     @_disfavoredOverload
@@ -145,31 +137,11 @@ extension RequestBody {
             fields.setContentType(.json)
             return try encoder().encode(members)
         case .model(let model):
-            var data: Data? = try encoder().encode(model)
-            // The cast is slow, so it is made only if something may be null.
-            if data?.containsNull == true, let omitting = model as? any NilOmitting {
-                data = omitting.isNil ? nil : try encoder().encode(JSON(model))
-            }
-            if data != nil { fields.setContentType(.json) }
-            return data
+            fields.setContentType(.json)
+            return try encoder().encode(model)
         case .encoded(let encode):
             // The closure may change the encoder, which other requests share.
             return try encode(&fields, encoder().copy())
-        }
-    }
-}
-
-extension Data {
-    fileprivate var containsNull: Bool {
-        withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress else { return false }
-            var rest = start
-            // The letter u (0x75) is rare. `firstRange(of:)` takes longer than the encoder.
-            while let letter = memchr(rest, 0x75, start + bytes.count - rest) {
-                rest = UnsafeRawPointer(letter) + 1
-                if letter > start, rest + 1 < start + bytes.count, memcmp(letter - 1, "null", 4) == 0 { return true }
-            }
-            return false
         }
     }
 }

@@ -13,11 +13,41 @@ extension URLRequest {
         private var fields = HTTPFields()
         var base: BaseURL
         var customEncoder: JSONEncoder?
+        /// What the last closure has set, in contrast to its preset; `nil` if no rule depends on it.
+        private(set) var own: Own?
+        /// What the closure has set that is called now; `nil` if none is called.
+        private var changes: Changes?
 
-        /// An absolute URL that a server gave, used instead of ``host``, ``path`` and ``query``.
+        fileprivate struct Changes {
+            var authorization = false
+            var modify = false
+            var headers = false
+        }
+
+        /// What a closure has set, which goes with its ``url`` to any origin; what a preset has does not.
+        final class Own: Sendable {
+            let authorization: Bool
+            let modify: Bool
+            let headers: Set<HTTPField.Name>
+            let query: [Query.Item]
+
+            fileprivate init(_ changes: Changes, in config: Config, of preset: Config) {
+                let previous = config.url == preset.url ? preset.own : nil
+                authorization = changes.authorization || previous?.authorization == true
+                modify = changes.modify || previous?.modify == true
+                let changed = Set(config.headers.map(\.name)).filter { name in
+                    config.headers[values: name] != preset.headers[values: name]
+                }
+                headers = changed.union(previous?.headers ?? [])
+                query = (previous?.query ?? []) + config.query.items(notIn: preset.query)
+            }
+        }
+
+        /// An absolute URL that a server gave, used instead of ``host`` and ``path``.
         ///
-        /// If its scheme, host or port differs from that of ``host``, ``authorization`` and credentials in ``headers``
-        /// are not sent. Anything but an HTTP URL, and one with a user name or password, is refused.
+        /// Items of ``query`` that are set together with it are added to it. If its scheme, host or port differs from
+        /// that of ``host``, credentials of the preset are not sent. Those that are set together with it are sent.
+        /// Anything but an HTTP URL, and one with a user name or password, is refused.
         public var url: URL?
         /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
         public var path: Path = ""
@@ -34,13 +64,17 @@ extension URLRequest {
             // In place: with `set` or `didSet`, every change of a field would copy all of them.
             _modify {
                 cachedHeaders = nil
+                changes?.headers = true
                 yield &fields
             }
         }
         /// Credentials, which replace fields of the same name in ``headers``.
         ///
-        /// A ``TokenAuthenticator`` that writes the same field ignores the request and refreshes no token for it.
-        public var authorization: Authorization?
+        /// A field that is set for one request replaces the credentials of its preset. A ``TokenAuthenticator`` that
+        /// writes the same field ignores the request and refreshes no token for it.
+        public var authorization: Authorization? {
+            didSet { changes?.authorization = true }
+        }
         /// Marks the request as one operation, which retries may repeat.
         public var idempotencyKey: IdempotencyKey?
         /// The body; refused for `GET`, `HEAD` and `TRACE`.
@@ -54,7 +88,9 @@ extension URLRequest {
         /// Whether a cache may give the response.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
         /// Changes the finished request, such as `allowsCellularAccess`; it replaces the function of the preset.
-        public var modify: (@Sendable (inout URLRequest) -> Void)?
+        public var modify: (@Sendable (inout URLRequest) -> Void)? {
+            didSet { changes?.modify = true }
+        }
 
         /// A copy of ``default`` as it is now.
         ///
@@ -87,9 +123,21 @@ extension URLRequest {
         ///
         /// - Parameter configure: Makes the changes. Its error is rethrown.
         public func with<Failure: Error>(_ configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
-            var config = self
-            try configure(&config)
+            var config = try changed(by: configure)
             config.cachedHeaders = try? config.headers.combined()
+            return config
+        }
+
+        /// A copy with changes, which knows what the closure has set.
+        func changed<Failure: Error>(by configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
+            var config = self
+            config.changes = Changes()
+            try configure(&config)
+            let changes = config.changes ?? Changes()
+            config.changes = nil
+            // The two rules: what goes with a URL, and a field that replaces the credentials of the preset.
+            let replaces = changes.headers && !changes.authorization && config.authorization != nil
+            config.own = config.url != nil || replaces ? Own(changes, in: config, of: self) : nil
             return config
         }
     }
@@ -128,15 +176,7 @@ extension URLRequest.Config {
     /// The model that is the JSON body, as `RequestBody.json(_:)` sets it.
     public var bodyModel: (any Encodable & Sendable)? {
         get { body.model }
-        set { body = newValue.map(RequestBody.json) ?? RequestBody() }
-    }
-
-    /// Encodes a model, which need not be `Sendable`, at once and makes it the JSON body.
-    ///
-    /// - Parameter model: The model.
-    /// - Throws: The error of ``encoder``.
-    public mutating func encode(_ model: some Encodable) throws {
-        body = .data(try effectiveEncoder.encode(RequestBody.JSON.omittingNil(model)), contentType: .json)
+        set { body = newValue.map { .json($0) } ?? RequestBody() }
     }
 }
 
@@ -173,6 +213,14 @@ extension URLRequest.Config {
 }
 
 extension HTTPFields {
+    /// A field by its name as text, such as `headers["X-Tenant"] = "main"`; `nil` removes it.
+    ///
+    /// A request with a field whose name is not a token is refused (``RequestError/Code/invalidRequest``).
+    public subscript(name: String) -> String? {
+        get { HTTPField.Name(name).flatMap { self[$0] } }
+        set { self[HTTPField.Name(name) ?? .malformed] = newValue }
+    }
+
     /// The members of a field that is a list, such as `Accept-Language` (RFC 9110 §5.6.1); `nil` removes it.
     ///
     /// ```swift

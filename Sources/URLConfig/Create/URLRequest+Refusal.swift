@@ -72,9 +72,13 @@ extension URLRequest {
 }
 
 extension HTTPField.Name {
+    /// Stands for a name that is not a token, which `HTTPFields` cannot contain.
+    static let malformed = Self("unsendable-field")!
+
     func checkIsForCaller() throws(RequestError) {
         // The length first, because comparing names is slow.
         switch canonicalName.utf8.count {
+        case 16 where self == .malformed: try URLRequest.checkField("", "")
         case 4 where canonicalName == "host", 14 where self == .contentLength, 17 where self == .transferEncoding:
             throw .refused(
                 .invalidRequest, "header field \(rawName) is set by the session, from URL and body; remove it")

@@ -18,8 +18,7 @@ extension URLRequest {
     public static func with<Failure: Error>(
         _ config: Config = .init(), _ configure: (inout Config) throws(Failure) -> Void
     ) throws(Failure) -> URLRequest {
-        var config = config
-        try configure(&config)
+        let config = try config.changed(by: configure)
         do {
             return try config.request()
         } catch {
@@ -45,7 +44,10 @@ extension URLRequest.Config {
         if let timeoutInterval, limit == nil {
             throw .refused(.invalidRequest, "timeout is \(timeoutInterval) s; set more than zero, or nil")
         }
-        let (fields, data) = try fieldsAndBody()
+        // The URL of a server may lead anywhere.
+        let home = url == nil ? nil : URLRequest(url: hostURL ?? URL(fileURLWithPath: "/"))
+        let leaving = home.flatMap { Origin(url) == Origin($0.url) ? nil : URLSession.Config.preset(for: $0).redaction }
+        let (fields, data) = try fieldsAndBody(leaving)
         guard let url = URL(string: text) else {
             throw .refused(.invalidURL, "'\(Self.shown(text))' is not a URL that the system accepts")
         }
@@ -58,20 +60,26 @@ extension URLRequest.Config {
         if let limit { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
         modify?(&request)
-        guard self.url != nil else { return request }
-        // The URL of a server may lead anywhere.
-        let home = URLRequest(url: hostURL ?? URL(fileURLWithPath: "/"))
-        return request.keepingCredentials(for: home, URLSession.Config.preset(for: home).redaction)
+        if let leaving, own?.modify != true {
+            for (name, value) in request.allHTTPHeaderFields ?? [:] where leaving.isCredential(name) {
+                if fields[name] != value { request.setValue(nil, forHTTPHeaderField: name) }
+            }
+        }
+        return request
     }
 
     func urlText() throws(RequestError) -> String {
         if let url {
+            let (origin, rest): (String, Substring)
             do {
-                let (origin, rest) = try BaseURL.origin(url.absoluteString)
-                return origin + rest
+                (origin, rest) = try BaseURL.origin(url.absoluteString)
             } catch {
                 throw .refused(.invalidURL, "url '\(Self.shown(url.absoluteString))' \(error.reason)")
             }
+            guard own != nil || query.items.isEmpty else {
+                throw .refused(.invalidURL, "query: it is not clear whether it belongs to url; set both in one closure")
+            }
+            return try origin + adding(own?.query ?? [], to: rest)
         }
         let parts: BaseURL.Parts
         do {
@@ -84,29 +92,43 @@ extension URLRequest.Config {
             let text = String(decoding: path.text, as: UTF8.self)
             throw .refused(.invalidURL, "path '\(text)' \(reason)")
         }
-        let items: URLRequest.Query
+        let items = try resolved(query)
+        var bytes: [UInt8] = []
+        // Enough for most queries: the memory is allocated once.
+        bytes.reserveCapacity(parts.prefix.count + path.text.count + 128)
+        bytes += parts.prefix
+        if path.text.isEmpty ? parts.endsInSlash : path.text.first != UInt8(ascii: "/") {
+            bytes.append(UInt8(ascii: "/"))
+        }
+        bytes += path.text
+        var separator = UInt8(ascii: "?")
+        for case let query? in [parts.query, path.query] where !query.isEmpty {
+            bytes.append(separator)
+            bytes += query
+            separator = UInt8(ascii: "&")
+        }
+        items.write(to: &bytes, after: separator, encoding: .unreserved)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A path with a query and a fragment, and more items of the query.
+    private func adding(_ items: [URLRequest.Query.Item], to reference: Substring) throws(RequestError) -> String {
+        guard !items.isEmpty else { return String(reference) }
+        var query = query
+        query.items = items
+        query = try resolved(query)
+        let end = reference.utf8.firstIndex(of: UInt8(ascii: "#")) ?? reference.endIndex
+        let separator = reference[..<end].utf8.contains(UInt8(ascii: "?")) ? UInt8(ascii: "&") : UInt8(ascii: "?")
+        var added: [UInt8] = []
+        query.write(to: &added, after: separator, encoding: .unreserved)
+        return reference[..<end] + String(decoding: added, as: UTF8.self) + reference[end...]
+    }
+
+    private func resolved(_ query: URLRequest.Query) throws(RequestError) -> URLRequest.Query {
         do {
-            items = try query.resolved(effectiveEncoder)
+            return try query.resolved(effectiveEncoder)
         } catch {
             throw .refused(.invalidURL, "query \(error.reason)")
-        }
-        let queries = (parts.query?.count ?? 0) + (path.query?.count ?? 0) + items.capacity
-        return ByteWriter.text(capacity: parts.prefix.count + path.text.count + queries + 4) { writer in
-            writer.write(parts.prefix)
-            if path.text.isEmpty ? parts.endsInSlash : path.text.first != UInt8(ascii: "/") {
-                writer.write(UInt8(ascii: "/"))
-            }
-            writer.write(path.text)
-            var separator = UInt8(ascii: "?")
-            func write(_ query: [UInt8]?) {
-                guard let query, !query.isEmpty else { return }
-                writer.write(separator)
-                writer.write(query)
-                separator = UInt8(ascii: "&")
-            }
-            write(parts.query)
-            write(path.query)
-            items.write(to: &writer, after: separator, encoding: .unreserved)
         }
     }
 
@@ -114,8 +136,9 @@ extension URLRequest.Config {
 
     private var hostURL: URL? { try? base.parts.get().url }
 
-    private func fieldsAndBody() throws(RequestError) -> ([String: String], Data?) {
-        if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty {
+    /// - Parameter leaving: Tells what is a credential, which must not leave the preset's origin, if ``url`` does.
+    private func fieldsAndBody(_ leaving: Redaction?) throws(RequestError) -> ([String: String], Data?) {
+        if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty, leaving == nil {
             return (cachedHeaders, nil)
         }
         var fields = headers
@@ -126,8 +149,16 @@ extension URLRequest.Config {
             throw .refused(.invalidRequest, "body: \(error.summary)", error)
         }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
+        if let leaving {
+            fields.removeAll { leaving.isCredential($0.name.rawName) && own?.headers.contains($0.name) != true }
+        }
         try idempotencyKey?(&fields)
-        if url == nil || Origin(url) == Origin(hostURL) { try authorization?(&fields) }
+        if leaving == nil || own?.authorization == true {
+            try authorization?(&fields)
+            if let own, !own.authorization {
+                for name in own.headers { fields[values: name] = headers[values: name] }
+            }
+        }
         return (try fields.combined(), data)
     }
 }

@@ -1,16 +1,12 @@
 /// One call of `response(for:)` or of another function that sends requests.
 ///
-/// It authorizes and sends a request, and then does what the next ``Step`` says, until there is none.
+/// It authorizes and sends a request, and then does what the next ``Step`` says, until the end.
 final class Call: Sendable {
     /// The time for a fallback when the deadline has passed.
     private static let fallbackLimit = Duration.seconds(1)
 
-    /// Marks what a fallback, a validator or `onUnauthorized` does.
-    static let closures = Locked(())
-
     let config: URLSession.Config
     let session: URLSession
-    let transport: Transport
     /// What transports need to know.
     let conditions: Transport.Conditions
     /// Whether the caller connects again after a transient failure.
@@ -18,45 +14,50 @@ final class Call: Sendable {
     /// Then the caller logs failures, and the deadline is only for the head of the response.
     let reconnects: Bool
     let log: RequestLog
-    let attempts: Attempts
-    let deadline: Deadline
-    /// The time since the call began.
-    var elapsed: @Sendable () -> Duration { deadline.elapsed }
     /// The body of the request, if the request does not contain it.
     private let upload: UploadSource?
     /// Whether the call returns when the head of the response has arrived.
     private let isStream: Bool
     private let isForeign: Bool
     private let known: KnownSecrets
+    private let record: Locked<Attempts>
+
+    var transport: Transport { config.transport }
+    var deadline: Deadline { conditions.deadline }
+    /// Reports the progress, if the caller wants it.
+    var progress: ProgressMeter? { conditions.progress }
 
     /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
     ///   redirect.
     init(
-        session: URLSession, config: URLSession.Config, fileID: String, line: UInt, upload: UploadSource? = nil,
-        isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false
+        session: URLSession, config: URLSession.Config, fileID: String, line: UInt,
+        upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false
     ) {
         known = KnownSecrets(session: session)
         var config = config
-        config.redaction = config.redaction.knowing(known)
+        config.takeDefaults()
+        let redaction = config.redaction.knowing(known)
+        config.redaction = redaction
         if WorkScope.contains(config.authenticator?.object) { config.authorize = false }
         CallScope.enter(&config, fileID, line)
-        self.config = config
         self.session = session
         self.upload = upload
         self.isStream = isStream
         self.reconnects = reconnects
         self.isForeign = isForeign
-        transport = config.transport.forThisTask
-        attempts = Attempts(redaction: config.redaction)
-        deadline = Deadline(config.deadline, config.clock, attempts)
+        let (record, elapsed) = (Locked(Attempts()), config.clock.stopwatch())
+        self.record = record
+        let deadline = Deadline(config.deadline, config.clock, elapsed) { limit, arrived in
+            record.withLock { $0 }.error(after: limit, at: elapsed(), arrived: arrived)
+        }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
         log = RequestLog(
-            logger: config.logger, redaction: config.redaction, bodyLimit: config.logBody.bytes, fileID: fileID,
-            line: line)
+            logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
+        self.config = config
     }
 
-    /// Reports the progress, if the caller wants it.
-    var progress: ProgressMeter? { conditions.progress }
+    /// The time since the call began.
+    func elapsed() -> Duration { deadline.elapsed() }
 
     func response(for request: URLRequest) async throws -> DataResponse {
         try await received(for: request).response
@@ -65,33 +66,40 @@ final class Call: Sendable {
     /// The response to a request; without its body if this call is a stream.
     func received(for request: URLRequest) async throws -> Received {
         do {
-            try check(request)
-            let received = try await validated(receivedWithUpload(request))
-            if !isStream, let progress { try await deadline.run { try await progress.finish() } }
-            try deadline.check()
-            // The time between two events has no limit.
-            if reconnects { deadline.end() }
-            return received
+            return try await validResponse(to: request)
         } catch {
-            let error = failure(error, of: request)
-            guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
-            else { throw error }
-            do {
-                let operation = { @Sendable in
-                    try await WorkScope.of(Self.closures) { try await fallback(error, request) }
-                }
-                guard let limit = config.deadline else { return Received(response: configured(try await operation())) }
-                let rest = max(deadline.remaining ?? .zero, Self.fallbackLimit)
-                deadline.end()
-                let response = try await withDeadline(limit <= .zero ? .zero : rest, config.clock) { [attempts] in
-                    Deadline.error(limit, request, attempts, after: error)
-                } operation: {
-                    try await operation()
-                }
-                return Received(response: configured(response))
-            } catch {
-                throw final(error)
+            return try await fallback(after: failure(error, of: request), request)
+        }
+    }
+
+    private func validResponse(to request: URLRequest) async throws -> Received {
+        try check(request)
+        let last =
+            if let upload { try await lastResponse(to: request, with: upload) } else {
+                try await lastResponse(of: firstStep(for: request)).received
             }
+        let valid = try await validated(last)
+        if !isStream, let progress { try await deadline.run { try await progress.finish() } }
+        try deadline.check()
+        // The time between two events has no limit.
+        if reconnects { deadline.end() }
+        return valid
+    }
+
+    /// The response of the fallback, if there is one; otherwise throws the error.
+    private func fallback(after error: any Error, _ request: URLRequest) async throws -> Received {
+        guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
+        else { throw error }
+        var limit = config.deadline
+        if let deadline = limit, deadline > .zero { limit = max(self.deadline.remaining ?? .zero, Self.fallbackLimit) }
+        deadline.end()
+        let rest = Deadline(limit, config.clock) { [config, record, elapsed = deadline.elapsed] limit, _ in
+            record.withLock { $0 }.error(after: config.deadline ?? limit, at: elapsed(), cause: error)
+        }
+        do {
+            return Received(response: configured(try await rest.run { try await fallback(error, request) }))
+        } catch {
+            throw final(error)
         }
     }
 
@@ -100,44 +108,50 @@ final class Call: Sendable {
         known.add(request)
         try Task.checkCancellation()
         try transport.check(request)
-        try deadline.begin(request)
+        record.set(\.request, request)
+        try deadline.check()
     }
 
-    private func receivedWithUpload(_ request: URLRequest) async throws -> Received {
-        guard let upload else { return try await lastResponse(of: firstHop(for: request)).received }
+    private func lastResponse(to request: URLRequest, with upload: UploadSource) async throws -> Received {
         let prepared = try await deadline.run { try await upload.prepared(for: request) }
         defer { prepared.remove() }
-        progress?.sent(0, of: prepared.length)
-        var hop = firstHop(for: prepared.request)
-        hop.body = prepared.body
-        return try await lastResponse(of: hop).received
+        progress?.beginUpload(of: prepared.length)
+        var step = firstStep(for: prepared.request)
+        step.body = prepared.body
+        return try await lastResponse(of: step).received
     }
 
     /// The beginning of a call.
-    func firstHop(for request: URLRequest) -> Hop {
-        let hop = Hop(request: request, isForeign: isForeign)
-        if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(hop.host) }
-        return hop
+    func firstStep(for request: URLRequest) -> Step {
+        let step = Step(request, isForeign: isForeign)
+        if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(step.host) }
+        return step
     }
 
-    /// Sends the request of a hop and all that follow it, and returns the last response and its hop.
-    func lastResponse(of first: Hop) async throws -> (received: Received, hop: Hop) {
-        var hop = first
+    /// Sends the request of a step and all that follow it, and returns the last response and the last step.
+    func lastResponse(of first: Step) async throws -> (received: Received, step: Step) {
+        var step = first
         while true {
-            let request = try await authorized(hop)
-            if hop.redirects == 0 { hop.firstSent = request }
-            let outcome = try await sent(request, hop)
-            let step = try Step.next(after: outcome, of: request, hop, config, remaining: deadline.remaining)
-            if try await prepares(step, &hop, outcome) { continue }
-            var received = try outcome.result.get()
-            received.response.attempts = attempts.all
-            return (received, hop)
+            var request = step.request
+            if let authenticator = config.authenticator, config.authorize, !step.isForeign {
+                request = try await authorized(request, by: authenticator)
+            }
+            if step.redirects == 0 { step.firstSent = request }
+            let outcome = try await sent(request, step)
+            let next = try step.next(after: outcome, of: request, config, remaining: deadline.remaining)
+            if try await prepares(next, of: step.request, after: outcome) {
+                step = next
+                if case .renew = next.kind { step.hasNewCredentials = true }
+                continue
+            }
+            var received = try outcome.get()
+            received.response.attempts = attempts
+            return (received, step)
         }
     }
 
-    private func authorized(_ hop: Hop) async throws -> URLRequest {
-        guard let authenticator = config.authenticator, config.authorize, !hop.isForeign else { return hop.request }
-        let request = try await deadline.run { [request = hop.request] in
+    private func authorized(_ request: URLRequest, by authenticator: any Authenticator) async throws -> URLRequest {
+        let request = try await deadline.run {
             try await WorkScope.of(authenticator.object) {
                 var request = request
                 try await authenticator.authorize(&request)
@@ -151,146 +165,90 @@ final class Call: Sendable {
     }
 
     /// - Throws: The error of the deadline; every other error is an outcome.
-    private func sent(_ request: URLRequest, _ hop: Hop) async throws -> Outcome {
+    private func sent(_ request: URLRequest, _ step: Step) async throws -> Result<Received, any Error> {
         log.sent(request)
-        attempts.begin(config.clock.stopwatch())
-        var outcome: Outcome
+        let start = elapsed()
+        record.withLock { $0.begin(at: start, config.redaction) }
+        let outcome: Result<Received, any Error>
         do {
             var sending = Transport.Request(
-                urlRequest: request, session: session, allowsSessionCredentials: !hop.isForeign,
-                conditions: conditions)
-            if let body = hop.body {
+                request, session, allowsSessionCredentials: !step.isForeign, conditions, buffersBody: !isStream)
+            if let body = step.body {
                 sending.body = body
                 known.add(sending.urlRequest)
             }
-            sending.buffersBody = !isStream
             progress?.begin()
-            outcome = Outcome(result: .success(try await received(transport.attempt(sending), to: sending)))
-        } catch let error as URLError where error.isLostConnection {
-            outcome = Outcome(result: .failure(error.withoutMark.hiding(config.redaction)), isLost: true)
+            var response = try await transport.attempt(sending)
+            response.redaction = config.redaction
+            outcome = .success(
+                try await isStream
+                    ? response.received(to: sending.urlRequest, config.customDecoder, elapsed())
+                    : response.collected(to: sending.urlRequest, config.customDecoder, progress, deadline.elapsed))
         } catch {
-            outcome = Outcome(result: .failure(error.hiding(config.redaction)))
+            outcome = .failure(error.hiding(config.redaction))
         }
         try deadline.check()
-        attempts.end(outcome.result.map(\.response.status))
+        let end = elapsed()
+        record.withLock { $0.end(at: end, outcome.map(\.response.status)) }
         return outcome
     }
 
-    /// The head of a response with its body, or the whole response.
-    private func received(_ response: Transport.Response, to request: Transport.Request) async throws -> Received {
-        var head = DataResponse(
-            request: request.urlRequest, url: response.url, status: response.status,
-            headerFields: response.headerFields)
-        (head.redaction, head.decoder) = (config.redaction, config.customDecoder)
-        if !isStream { return Received(response: try await response.collected(head, progress, elapsed)) }
-        head.duration = elapsed()
-        return Received(response: head, body: response.body)
-    }
-
-    /// Prepares the next request, and logs why it follows; returns `false` if the outcome is that of the call.
-    func prepares(_ step: Step, _ hop: inout Hop, _ outcome: Outcome) async throws -> Bool {
-        if case .done = step { return false }
+    /// Prepares the request of a step, and logs why it follows or why not; returns `false` at the end.
+    ///
+    /// - Parameter request: The request of the step before.
+    func prepares(
+        _ step: Step, of request: URLRequest, after outcome: Result<Received, any Error>
+    ) async throws -> Bool {
+        if case .end = step.kind {
+            if let note = step.note { self.note(request, note) }
+            return false
+        }
         try Task.checkCancellation()
-        switch step {
-        case .done: return false
-        case .repeat(let next):
-            note(hop, "again on a new connection")
-            hop = next
-        case .redirect(let next, let response):
+        switch step.kind {
+        case .send, .end: note(request, step.note ?? "")
+        case .redirect(let response):
             do {
-                try transport.check(next.request)
+                try transport.check(step.request)
             } catch {
                 throw RequestError.refusedRedirect(error.reason, response)
             }
-            known.add(next.request)
-            note(hop, "to ", next.request.url)
-            hop = next
+            known.add(step.request)
+            note(request, step.note ?? "", step.request.url)
         case .renew(let received):
-            try await renew(hop, after: received)
-            note(hop, "credentials refreshed")
-            hop.hasNewCredentials = true
-        case .retry(let delay, let reason):
-            guard !config.retry.isBudgeted || config.retry.budget.spend(hop.host) else {
-                note(hop, "not retried: the retry budget is spent")
+            try await renew(step, after: received)
+            note(request, step.note ?? "")
+        case .wait(let delay):
+            guard !config.retry.isBudgeted || config.retry.budget.spend(step.host) else {
+                note(request, "not retried: the retry budget is spent")
                 return false
             }
-            note(hop, reason)
-            hop.attempts += 1
-            if case .success(let received) = outcome.result { received.endBody() }
+            note(request, step.note ?? "")
+            if case .success(let received) = outcome { received.endBody() }
             // The sleeper of a clock may wake up too late.
             try await deadline.run { [clock = config.clock] in try await clock.sleep(for: delay) }
         }
         return true
     }
 
-    /// Adds to the log and to the last attempt why another attempt follows, or why not.
-    ///
-    /// - Parameter url: A URL after the reason.
-    func note(_ hop: Hop, _ reason: String, _ url: URL? = nil) {
-        log.again(hop.request, attempts.changeLast { $0.note = .init(text: reason, url: url?.absoluteString) })
-    }
-
-    /// Asks the authenticator for other credentials.
-    ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unauthorized`` if there are none, or if the request
-    ///   cannot be sent again.
-    private func renew(_ hop: Hop, after received: Received) async throws {
-        var response = received.response
-        response.requestAsMade = hop.request
-        var reason = "the server refused the credentials" + (hop.hasNewCredentials ? ", and the new ones too" : "")
-        // A renewal may need the connection, and the body of a stream may not end.
-        if !hop.hasNewCredentials, config.authenticator != nil { received.endBody() }
-        if !hop.hasNewCredentials, let authenticator = config.authenticator,
-            try await deadline.run({ [response] in
-                try await WorkScope.of(authenticator.object) { try await authenticator.reauthorize(after: response) }
-            })
-        {
-            try Task.checkCancellation()
-            if hop.canBeSentAgain { return }
-            // The next call uses the new credentials, so the user must not be signed out.
-            reason += "; there are new credentials, but the body stream cannot be sent again"
-        } else {
-            try Task.checkCancellation()
-            response.data = try await received.withContentOfFailure(config.clock).response.data
-            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
-            if !session.addsAuthorization {
-                if config.authenticator == nil, hop.request.value(forHTTPHeaderField: "Authorization") == nil {
-                    reason = "the request has no Authorization, and the call has no authenticator"
-                }
-                reason = refusal?.reason ?? reason
-            }
-            if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
-                try await deadline.run { [response] in
-                    try await WorkScope.of(Self.closures) { await onUnauthorized(response) }
-                }
-            }
-        }
-        throw RequestError(.unauthorized, reason: reason, response: response)
-    }
-
     func validated(_ received: Received) async throws -> Received {
-        // The caller connects again, so the content is not needed.
-        if reconnects, isTransient(.success(received.response.status)) { return try checked(received) }
-        let received = try await received.withContentOfFailure(config.clock)
-        guard !config.validators.isEmpty else { return try checked(received) }
-        var validated = received
-        for validator in config.validators {
-            try Task.checkCancellation()
-            validated.response = try await deadline.run { [response = validated.response] in
-                try await WorkScope.of(Self.closures) {
-                    var response = response
-                    try await validator.validate(&response)
-                    return self.configured(response)
-                }
-            }
+        var valid = received
+        // The caller connects again after a transient failure, so the content is not needed.
+        if !(reconnects && isTransient(.success(received.response.status))) {
+            if !received.response.isSuccess { valid = try await received.withContentOfFailure(config.clock) }
+            for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
-        return try checked(validated)
+        try Task.checkCancellation()
+        log.received(valid.response, isStream: isStream)
+        return valid
     }
 
-    private func checked(_ received: Received) throws -> Received {
+    private func validated(_ response: DataResponse, by validator: ResponseValidator) async throws -> DataResponse {
         try Task.checkCancellation()
-        log.received(received.response, isStream: isStream)
-        return received
+        return try await deadline.run {
+            var response = response
+            try await validator.validate(&response)
+            return self.configured(response)
+        }
     }
 
     /// The response with the redaction and the decoder of this call, unless it comes from another call.
@@ -305,6 +263,7 @@ final class Call: Sendable {
     func isTransient(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool { !config.retry.accepts(outcome) }
 
     /// Logs an error, and returns the error that the caller receives.
+    @inline(never)
     func failure(_ error: any Error, of request: URLRequest) -> any Error {
         let error = final(error)
         if !reconnects { log.failed(request, error, after: elapsed()) }
@@ -314,24 +273,36 @@ final class Call: Sendable {
     /// The error that the caller receives, without secrets and with all attempts.
     ///
     /// If the task is cancelled, it is always `CancellationError`.
+    @inline(never)
     func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         switch error.hiding(config.redaction) {
         // An error that has attempts comes from another call, for example one that a fallback made.
         case var error as RequestError:
-            let all = error.attempts.isEmpty ? attempts.all : error.attempts
+            let all = error.attempts.isEmpty ? attempts : error.attempts
             error.attempts = all
             error.response?.attempts = all
             return error
-        case let error as URLError where error.attempts.isEmpty:
-            return error.with(attempts.all)
-        case let error:
-            return error
+        case let error as URLError where error.attempts.isEmpty: return error.withoutMark.with(attempts)
+        case let error: return error
         }
     }
-}
 
-extension Authenticator {
-    /// The authenticator itself; `nil` for value types.
-    var object: AnyObject? { type(of: self) is AnyClass ? self as AnyObject : nil }
+    /// All attempts until now; the last one may be running.
+    var attempts: [Attempt] { record.withLock { $0 }.all(at: elapsed()) }
+
+    /// Adds to the log and to the last attempt why another attempt follows, or why not.
+    ///
+    /// - Parameter url: A URL after the reason.
+    func note(_ request: URLRequest, _ reason: String, _ url: URL? = nil) {
+        let note = Attempt.Note(text: reason, url: url?.absoluteString)
+        log.again(request, record.withLock { $0.changeLast { $0.note = note } })
+    }
+
+    /// Adds to the last attempt the time that its body took, and the error if it has broken off.
+    func endBody(after duration: Duration, _ error: (any Error)? = nil) {
+        record.withLock { record in
+            _ = record.changeLast { ($0.duration, $0.error) = ($0.duration + duration, error) }
+        }
+    }
 }

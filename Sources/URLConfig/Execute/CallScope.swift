@@ -8,7 +8,7 @@ package struct CallScope: Sendable {
     package static let outside = Locked<Self?>(nil)
 
     /// The retries of one scope do not use up those of another.
-    private let budget = RetryBudget()
+    private let budget = RetryPolicy.Budget()
     private let change: @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void
     private let refusal: @Sendable () -> RequestError?
 
@@ -28,7 +28,7 @@ package struct CallScope: Sendable {
     static func enter(_ config: inout URLSession.Config, _ fileID: String, _ line: UInt) {
         guard let scope else { return }
         scope.change(&config, fileID, line)
-        if config.retry.budget === RetryBudget.shared { config.retry.budget = scope.budget }
+        if config.retry.budget === RetryPolicy.Budget.shared { config.retry.budget = scope.budget }
     }
 
     /// - Throws: The error of a scope that does not allow requests to servers.
@@ -50,8 +50,15 @@ extension Transport.Request {
     package var isStream: Bool { !buffersBody }
     /// The clock of the call.
     package var clock: any Clock<Duration> { conditions.clock }
+    /// The request with the fields and cookies of the session's configuration.
+    package var completeURLRequest: URLRequest { complete(session.configuration) }
     /// Hides the secrets of the call.
     package var redaction: Redaction { conditions.redaction }
+}
+
+extension Transport {
+    /// A reused connection was closed before a response; a transport throws it.
+    package static var lostConnection: any Error { LostConnection() }
 }
 
 extension Transport.Body {
@@ -60,6 +67,7 @@ extension Transport.Body {
     /// - Throws: The errors of opening and reading it.
     package func data() async throws -> Data {
         if case .data(let data) = self { return data }
+        if case .sequence(let pieces, _) = self { return try await pieces.collect() }
         let stream = try opened().0
         stream.open()
         defer { stream.close() }

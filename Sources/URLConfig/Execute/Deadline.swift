@@ -1,41 +1,48 @@
-/// The deadline of a call: one timer, which ends everything that the call waits for.
+/// A time limit for everything that a call does: one timer, which ends whatever the call waits for.
 final class Deadline: Sendable {
+    private struct Wait {
+        let expire: @Sendable (any Error) -> Void
+        let arrived: @Sendable () -> Int?
+    }
+
     private struct State {
-        /// What the call waits for; `nil` if the deadline does not count any more.
-        var waits: [Int: @Sendable (any Error) -> Void]? = [:]
+        /// What the call waits for.
+        var waits: [Int: Wait] = [:]
         var last = 0
         var alarm: Alarm?
+        var isEnded = false
         /// The error if the deadline has passed.
-        var error: RequestError?
-        var request: URLRequest?
+        var error: (any Error)?
     }
 
     /// The time since the call began.
     let elapsed: @Sendable () -> Duration
     private let limit: Duration?
-    private let attempts: Attempts
-    private let state = Locked(State())
+    private let makeError: @Sendable (_ limit: Duration, _ arrived: Int?) -> any Error
+    /// `nil` without a limit.
+    private let state: Locked<State>?
 
-    /// - Parameter limit: The time for the call; `nil` for no limit.
-    init(_ limit: Duration?, _ clock: any Clock<Duration>, _ attempts: Attempts) {
+    /// - Parameters:
+    ///   - limit: The time for the call; `nil` for no limit.
+    ///   - elapsed: The time since the call began; by default it begins now.
+    ///   - makeError: Makes the error of a limit, if the call waits for a response that has begun, with the number of
+    ///     its bytes.
+    init(
+        _ limit: Duration?, _ clock: any Clock<Duration>, _ elapsed: (@Sendable () -> Duration)? = nil,
+        _ makeError: @escaping @Sendable (_ limit: Duration, _ arrived: Int?) -> any Error
+    ) {
         self.limit = limit
-        self.attempts = attempts
-        elapsed = clock.stopwatch()
+        self.makeError = makeError
+        self.elapsed = elapsed ?? clock.stopwatch()
+        state = limit.map { _ in Locked(State()) }
         guard let limit, limit > .zero else { return }
-        state.set(\.alarm, Alarm(after: limit.clamped, clock) { [weak self] in self?.pass() })
+        state?.set(\.alarm, Alarm(after: limit.clamped, clock) { [weak self] in self?.pass() })
     }
 
     /// The rest of the time; `nil` without a deadline.
     var remaining: Duration? {
-        limit.flatMap { limit in state.withLock { $0.waits != nil } ? limit.clamped - elapsed() : nil }
-    }
-
-    /// Begins a call.
-    ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/deadlineExceeded`` if there is no time.
-    func begin(_ request: URLRequest) throws {
-        state.set(\.request, request)
-        try check()
+        guard let limit, state?.withLock({ $0.isEnded }) == false else { return nil }
+        return limit.clamped - elapsed()
     }
 
     /// - Throws: The error of the deadline if it has passed.
@@ -44,30 +51,34 @@ final class Deadline: Sendable {
     }
 
     /// The error if the deadline has passed; the clock decides, because the timer may be late.
-    private var error: RequestError? {
+    private var error: (any Error)? {
         guard let limit else { return nil }
         if limit <= .zero || elapsed() >= limit.clamped { pass() }
-        return state.withLock { $0.error }
+        return state?.withLock { $0.error }
     }
 
     /// The deadline does not count any more.
     func end() {
         // They are released after the lock.
-        _ = state.withLock { state in
-            defer { (state.waits, state.alarm) = (nil, nil) }
-            return state
+        _ = state?.withLock { state in
+            defer { (state.waits, state.alarm, state.isEnded) = ([:], nil, true) }
+            return (state.waits, state.alarm)
         }
     }
 
     /// The call begins to wait.
     ///
-    /// - Parameter expire: Called once when the deadline passes, with its error.
+    /// - Parameters:
+    ///   - arrived: The number of bytes that have arrived of a response; `nil` before its head.
+    ///   - expire: Called once when the deadline passes, with its error.
     /// - Returns: What ``end(_:)`` receives when the wait is over; `nil` without a deadline.
-    func wait(_ expire: @escaping @Sendable (any Error) -> Void) -> Int? {
-        guard limit != nil else { return nil }
+    func wait(
+        arrived: @escaping @Sendable () -> Int? = { nil }, expire: @escaping @Sendable (any Error) -> Void
+    ) -> Int? {
+        guard let state else { return nil }
         let (id, error) = state.withLock { state in
             state.last += 1
-            if state.error == nil { state.waits?[state.last] = expire }
+            if state.error == nil, !state.isEnded { state.waits[state.last] = Wait(expire: expire, arrived: arrived) }
             return (state.last, state.error)
         }
         if let error { expire(error) }
@@ -76,7 +87,7 @@ final class Deadline: Sendable {
 
     func end(_ wait: Int?) {
         guard let wait else { return }
-        _ = state.withLock { $0.waits?.removeValue(forKey: wait) }
+        _ = state?.withLock { $0.waits.removeValue(forKey: wait) }
     }
 
     /// Runs a function of the caller, which may block or never return, but does not wait after the deadline.
@@ -85,39 +96,35 @@ final class Deadline: Sendable {
     func run<Value: Sendable>(
         leavesAlone: Bool = false, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard leavesAlone || limit != nil && state.withLock({ $0.waits != nil }) else { return try await operation() }
+        guard leavesAlone || remaining != nil else { return try await operation() }
+        let value = Locked(Value?.none)
+        try await watch { value.set(\.self, try await operation()) }
+        guard let value = value.withLock(\.self) else { throw CancellationError() }
+        return value
+    }
+
+    // Compiled once, not for each type of a value.
+    @inline(never)
+    private func watch(_ operation: @escaping @Sendable () async throws -> Void) async throws {
         try check()
-        let result = OneShot<Value>()
+        let result = OneShot<Void>()
         let id = wait { result.resolve(.failure($0)) }
         defer { end(id) }
-        return try await result.value(of: operation) { self.error }
+        try await result.value(of: operation) { self.error }
     }
 
     /// The deadline passes, unless it does not count any more.
     private func pass() {
-        guard let limit else { return }
-        let (isCounted, request) = state.withLock { ($0.waits != nil && $0.error == nil, $0.request) }
-        guard isCounted else { return }
+        guard let limit, let state else { return }
+        let isCounted = { (state: State) in !state.isEnded && state.error == nil }
+        guard let waits = state.withLock({ isCounted($0) ? $0.waits : nil }) else { return }
         // Made now, because the attempt that is still running will end.
-        let error = Self.error(limit, request, attempts)
-        let before = state.withLock { state in
-            let before = state
-            if state.error == nil { (state.error, state.waits, state.alarm) = (error, [:], nil) }
-            return before
+        let error = makeError(limit, waits.values.compactMap { $0.arrived() }.max())
+        let (expired, _) = state.withLock { state -> ([Int: Wait], Alarm?) in
+            guard isCounted(state) else { return ([:], nil) }
+            defer { (state.error, state.waits, state.alarm) = (error, [:], nil) }
+            return (state.waits, state.alarm)
         }
-        guard before.error == nil else { return }
-        for expire in (before.waits ?? [:]).values { expire(error) }
-    }
-
-    /// - Parameter cause: The error before a fallback that was too late.
-    static func error(
-        _ limit: Duration, _ request: URLRequest?, _ attempts: Attempts, after cause: (any Error)? = nil
-    ) -> RequestError {
-        var reason = "there was no complete response within \(limit.shown)"
-        if limit <= .zero { reason = "the deadline, \(limit.shown), passed before anything was sent" }
-        if cause != nil { reason += "; the fallback did not return in time either" }
-        var error = RequestError(.deadlineExceeded, reason: reason, request: request, underlyingError: cause)
-        error.attempts = attempts.all
-        return error
+        for wait in expired.values { wait.expire(error) }
     }
 }

@@ -13,7 +13,7 @@
 /// ```
 public struct RedirectPolicy: Sendable {
     /// The maximum number of redirects of a call.
-    static let most = 20
+    static let maximum = 20
 
     private var decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
 

@@ -1,9 +1,9 @@
 /// Whether and when a failed request is sent again.
 ///
-/// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2) or an
+/// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2, RFC 10008) or an
 /// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized again and has
-/// the same body.
-public struct RetryPolicy: Sendable {
+/// the same body. ``Attempt/reason`` says why a transient failure was not retried.
+public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     /// The maximum number of attempts, including the first.
     public var attempts: Int
     /// The maximum delay before the second attempt, by default 500 ms; it doubles with each attempt.
@@ -31,7 +31,7 @@ public struct RetryPolicy: Sendable {
     /// The budget has at most ten retries. Each call adds 0.1 and each minute adds 1.
     public var isBudgeted = true
     /// Tests replace it.
-    var budget = RetryBudget.shared
+    var budget = Budget.shared
 
     /// No retries.
     public static let none = Self(attempts: 1)
@@ -43,6 +43,9 @@ public struct RetryPolicy: Sendable {
         self.attempts = attempts
     }
 
+    /// No retries: `$0.retry = nil` is ``none``.
+    public init(nilLiteral: ()) { self = .none }
+
     /// Whether there is no other attempt after this outcome.
     func accepts(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool {
         switch outcome {
@@ -52,24 +55,77 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    /// The delay before the next attempt, and a note for the log; `nil` if there is no next attempt.
+    /// The delay before the next attempt, or `nil`, and a note for the log.
     ///
-    /// - Parameter jitter: A random number from zero to one, which is a call of the system: only if it is needed.
+    /// - Parameters:
+    ///   - attempt: The number of the attempt that failed.
+    ///   - response: Its response, if there was one.
+    ///   - remaining: The rest of the deadline; `nil` without one.
+    ///   - jitter: A random number from zero to one, which is a call of the system: only if it is needed.
     func delay(
-        after attempt: Int, of request: URLRequest, _ outcome: Result<DataResponse, any Error>, now: Date,
-        remaining: Duration?, jitter: @autoclosure () -> Double
-    ) -> (delay: Duration, reason: String)? {
-        guard attempt < attempts, request.isRepeatable, !accepts(outcome.map(\.status)) else { return nil }
+        after attempt: Int, _ response: DataResponse?, now: Date, remaining: Duration?,
+        jitter: @autoclosure () -> Double
+    ) -> (delay: Duration?, note: String) {
         let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
         var delay = Duration(timeoutInterval: limit * jitter()) ?? .zero
-        var reason = ""
-        if case .success(let response) = outcome, let asked = response.retryAfter(at: now) {
-            guard asked <= longestRetryAfter else { return nil }
+        var source = ""
+        if let asked = response?.retryAfter(at: now) {
+            guard asked <= longestRetryAfter else {
+                let limit = "longestRetryAfter, \(longestRetryAfter.shown)"
+                return (nil, "not retried: Retry-After, \(asked.shown), is longer than \(limit)")
+            }
             // A shorter one keeps the random delay, so that not all clients retry together.
-            if asked >= delay { (delay, reason) = (asked, ": Retry-After") }
+            if asked >= delay { (delay, source) = (asked, ": Retry-After") }
         }
-        if let remaining, delay >= remaining { return nil }
-        return (delay, "waiting \(delay.shown)\(reason)")
+        if let remaining, delay >= remaining {
+            return (nil, "not retried: the deadline would pass before the delay, \(delay.shown)\(source)")
+        }
+        return (delay, "waiting \(delay.shown)\(source)")
+    }
+
+    /// Limits the retries of all calls to a host, because retries add load to a service that is down.
+    ///
+    /// Each host has a reserve of at most ten retries. Each call adds 0.1 and each minute adds 1. So n calls within m
+    /// minutes cause at most 10 + n/10 + m retries.
+    final class Budget: Sendable {
+        private struct Reserve {
+            var retries = Budget.maximum
+            var time: ContinuousClock.Instant
+        }
+
+        private static let maximum = 10.0
+        /// The maximum number of reserves, so that a crawler does not fill the memory.
+        private static let maximumHosts = 1000
+
+        static let shared = Budget()
+
+        /// The reserves that are not full; a host without an entry has a full reserve.
+        private let reserves = Locked<[String: Reserve]>([:])
+
+        /// Adds to the reserve for a new call to the host.
+        func earn(_ host: String, at now: ContinuousClock.Instant = .now) { _ = add(0.1, to: host, at: now) }
+
+        /// Removes one retry from the reserve; `false` if there is none left.
+        func spend(_ host: String, at now: ContinuousClock.Instant = .now) -> Bool { add(-1, to: host, at: now) }
+
+        private func add(_ retries: Double, to host: String, at now: ContinuousClock.Instant) -> Bool {
+            reserves.withLock { reserves in
+                var reserve = reserves.removeValue(forKey: host) ?? Reserve(time: now)
+                // Callers read the clock before they take the lock, so `now` may be older than the reserve's time.
+                let time = max(reserve.time, now)
+                reserve.retries = min(Self.maximum, reserve.retries + (time - reserve.time) / .seconds(60))
+                reserve.time = time
+                let isEnough = reserve.retries + retries >= 0
+                if isEnough { reserve.retries += retries }
+                guard reserve.retries < Self.maximum else { return isEnough }
+                if reserves.count >= Self.maximumHosts, let oldest = reserves.min(by: { $0.value.time < $1.value.time })
+                {
+                    reserves[oldest.key] = nil
+                }
+                reserves[host] = reserve
+                return isEnough
+            }
+        }
     }
 }
 
@@ -79,9 +135,9 @@ extension URLRequest {
         hasIdempotentMethod || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
     }
 
-    /// RFC 9110 §9.2.2.
+    /// RFC 9110 §9.2.2; for QUERY, RFC 10008.
     var hasIdempotentMethod: Bool {
-        ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod ?? "GET")
+        ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"].contains(httpMethod ?? "GET")
     }
 }
 

@@ -1,89 +1,133 @@
-/// The end of an attempt: a response, or an error.
-struct Outcome: Sendable {
-    let result: Result<Received, any Error>
-    /// Whether a reused connection was closed before a response.
-    var isLost = false
-}
+/// A step of a call: the request that it sends next, and what it has done so far.
+struct Step: Sendable {
+    /// What comes before the request is sent.
+    enum Kind: Sendable {
+        case send
+        /// The request is checked, because a response redirects to it.
+        case redirect(from: DataResponse)
+        /// The authenticator has other credentials, or the call fails.
+        case renew(Received)
+        /// A delay, if the budget allows it.
+        case wait(Duration)
+        /// Nothing is sent: the outcome of the last attempt is that of the call.
+        case end
+    }
 
-/// What follows an attempt of a call.
-enum Step {
-    /// Nothing: the outcome is that of the call.
-    case done
-    /// The same request on a new connection.
-    case `repeat`(Hop)
-    /// The request to which a response redirects.
-    case redirect(Hop, from: DataResponse)
-    /// The same request with other credentials, if the authenticator has them.
-    case renew(Received)
-    /// The same request after a delay, if the budget allows it.
-    case retry(after: Duration, reason: String)
+    var kind = Kind.send
+    /// Why this step follows the one before, for the log.
+    var note: String?
+    /// The request before it is authorized.
+    var request: URLRequest
+    /// The body that the request itself cannot contain; `nil` for none.
+    var body: Transport.Body?
+    /// The host of the first request, whose budget limits the retries.
+    let host: String
+    /// Whether a redirect or a link to the next page has left the origin; from then on, no credentials are sent.
+    var isForeign: Bool
+    /// The last request to the first URL as it was sent.
+    var firstSent: URLRequest?
+    var redirects = 0
+    /// Whether the request was sent again because a reused connection was lost.
+    var isRepeated = false
+    var attempts = 1
+    var hasNewCredentials = false
 
-    /// The first rule that applies.
+    init(_ request: URLRequest, isForeign: Bool = false) {
+        self.request = request
+        self.isForeign = isForeign
+        host = request.url?.host()?.lowercased() ?? ""
+    }
+
+    /// Whether the body can be opened again: not a stream that the caller has opened once, and no pieces that were sent.
+    var canBeSentAgain: Bool {
+        if case .sequence(let pieces, _) = body, !pieces.canBeRead { return false }
+        return request.httpBodyStream == nil
+    }
+
+    /// The step after this one: the first rule that applies.
     ///
     /// - Parameters:
     ///   - outcome: The outcome of the attempt.
     ///   - sent: The request after it was authorized: an authenticator may have changed its method.
-    ///   - hop: The request before it was authorized, and what the call has done until now.
     ///   - config: The settings of the call.
     ///   - remaining: The rest of the deadline; `nil` without one.
     /// - Throws: ``RequestError`` if a redirect is refused, `URLError` if the body cannot be sent again, and the errors
     ///   of the redirect policy.
-    static func next(
-        after outcome: Outcome, of sent: URLRequest, _ hop: Hop, _ config: URLSession.Config,
+    func next(
+        after outcome: Result<Received, any Error>, of sent: URLRequest, _ config: URLSession.Config,
         remaining: @autoclosure () -> Duration?
     ) throws -> Self {
-        if let step = repetition(after: outcome, of: sent, hop) { return step }
-        if case .success(let received) = outcome.result {
-            if let step = try redirect(after: received.response, hop, config) { return step }
-            let asksForCredentials = config.throwsUnauthorized && !hop.isForeign
-            if asksForCredentials, config.isUnauthorized(received.response) { return .renew(received) }
+        switch outcome {
+        case .failure(let error):
+            if (error as? URLError)?.isLostConnection == true, let step = repetition(of: sent) { return step }
+        case .success(let received):
+            if let step = try redirect(after: received.response, config) { return step }
+            if config.throwsUnauthorized, !isForeign, config.isUnauthorized(received.response) {
+                return following(.renew(received), "credentials refreshed")
+            }
         }
-        return retry(after: outcome, of: sent, hop, config, remaining: remaining()) ?? .done
+        return retry(after: outcome, of: sent, config, remaining: remaining())
+    }
+
+    private func following(_ kind: Kind, _ note: String? = nil) -> Self {
+        var next = self
+        (next.kind, next.note) = (kind, note)
+        return next
     }
 
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
-    private static func repetition(after outcome: Outcome, of sent: URLRequest, _ hop: Hop) -> Self? {
-        guard outcome.isLost, !hop.isRepeated, sent.hasIdempotentMethod, hop.canBeSentAgain else { return nil }
-        var next = hop
+    private func repetition(of sent: URLRequest) -> Self? {
+        guard !isRepeated, sent.hasIdempotentMethod, canBeSentAgain else { return nil }
+        var next = following(.send, "again on a new connection")
         next.isRepeated = true
-        return .repeat(next)
+        return next
     }
 
-    private static func redirect(
-        after response: DataResponse, _ hop: Hop, _ config: URLSession.Config
-    ) throws -> Self? {
-        var redirected = hop.request
+    private func redirect(after response: DataResponse, _ config: URLSession.Config) throws -> Self? {
+        var redirected = request
         // So that the policy sees that there is a body, and can remove it.
-        if hop.body != nil { redirected.httpBodyStream = InputStream(data: Data()) }
-        guard var request = try config.redirects.next(after: response, to: redirected, config.redaction)
+        if body != nil { redirected.httpBodyStream = InputStream(data: Data()) }
+        guard var target = try config.redirects.next(after: response, to: redirected, config.redaction)
         else { return nil }
-        guard hop.redirects < RedirectPolicy.most else {
-            throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.most)", response)
+        guard redirects < RedirectPolicy.maximum else {
+            throw RequestError.refusedRedirect("a call follows at most \(RedirectPolicy.maximum)", response)
         }
-        let keepsBody = hop.body != nil && request.httpBodyStream != nil && request.httpBody == nil
-        if keepsBody { request.httpBodyStream = nil }
-        var next = hop
-        next.request = request
-        guard next.canBeSentAgain else { throw URLError(.requestBodyStreamExhausted) }
+        let keepsBody = body != nil && target.httpBodyStream != nil && target.httpBody == nil
+        if keepsBody { target.httpBodyStream = nil }
+        var next = following(.redirect(from: response), "to ")
+        next.request = target
         if !keepsBody { next.body = nil }
-        next.isForeign = hop.isForeign || Origin(request.url) != Origin(hop.request.url)
+        guard next.canBeSentAgain else {
+            if next.body == nil { throw URLError(.requestBodyStreamExhausted) }
+            throw RequestError.refusedRedirect("its body can be sent once, and was sent; send data or a file", response)
+        }
+        next.isForeign = isForeign || Origin(target.url) != Origin(request.url)
         next.redirects += 1
         next.isRepeated = false
-        return .redirect(next, from: response)
+        return next
     }
 
-    /// Another attempt after a transient failure; `nil` for none.
+    /// Another attempt after a transient failure, or the end.
     ///
-    /// The parameters are those of `next`.
-    static func retry(
-        after outcome: Outcome, of sent: URLRequest, _ hop: Hop, _ config: URLSession.Config,
+    /// The parameters are those of ``next(after:of:_:remaining:)``.
+    func retry(
+        after outcome: Result<Received, any Error>, of sent: URLRequest, _ config: URLSession.Config,
         remaining: @autoclosure () -> Duration?
-    ) -> Self? {
+    ) -> Self {
         // Most calls end here.
-        guard hop.attempts < config.retry.attempts, hop.canBeSentAgain, sent.isRepeatable else { return nil }
-        let delay = config.retry.delay(
-            after: hop.attempts, of: hop.request, outcome.result.map(\.response), now: Date(), remaining: remaining(),
+        guard attempts < config.retry.attempts, !config.retry.accepts(outcome.map(\.response.status))
+        else { return following(.end) }
+        guard canBeSentAgain else {
+            return following(.end, "not retried: the body can be sent once, and was sent")
+        }
+        guard sent.isRepeatable, request.isRepeatable else {
+            return following(.end, "not retried: \((sent.httpMethod ?? "GET").onOneLine) without idempotencyKey")
+        }
+        let (delay, note) = config.retry.delay(
+            after: attempts, try? outcome.get().response, now: Date(), remaining: remaining(),
             jitter: .random(in: 0...1))
-        return delay.map { .retry(after: $0.delay, reason: $0.reason) }
+        var next = following(delay.map { .wait($0) } ?? .end, note)
+        next.attempts += 1
+        return next
     }
 }

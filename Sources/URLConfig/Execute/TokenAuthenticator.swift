@@ -33,7 +33,9 @@ public actor TokenAuthenticator: Authenticator {
         public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
     }
 
-    private let hosts: Set<HostPattern>
+    private final class Marker: Sendable {}
+
+    private let hosts: Set<Origin>
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
@@ -48,18 +50,17 @@ public actor TokenAuthenticator: Authenticator {
     private var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
     /// The fields that contain the token; a request that already has one of them is not authorized.
     private var fieldNames: Set<String>
-
     /// Marks the requests of `load` and `refresh`, also if another authenticator wraps this one.
-    private let marker = Locked(())
+    private let marker = Marker()
 
     var waiting: Int { waiters.count }
 
     /// An authenticator for the hosts of one service.
     ///
     /// - Parameters:
-    ///   - hosts: The hosts that receive the token, such as `api.example.com`, `localhost:8080` for one port only, or
-    ///     `https://api.example.com` for one scheme. An invalid host, such as `*.example.com`, is logged as an error
-    ///     and ignored.
+    ///   - hosts: The hosts that receive the token, such as `api.example.com`, or `localhost:8080` for one port only.
+    ///     Over `http`, only this computer (`localhost`, `127.0.0.1`, `::1`) receives it, and a host that is written
+    ///     with `http://`. An invalid host, such as `*.example.com`, is logged as an error and ignored.
     ///   - leeway: The time before its expiry when a token is refreshed, by default 30 s. A token is never refreshed
     ///     in the first half of its lifetime.
     ///   - renewalLimit: The time that requests wait for `load` or `refresh`, by default 30 s. Then they throw
@@ -78,7 +79,7 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.hosts = Set(hosts.compactMap { HostPattern($0, of: "TokenAuthenticator(hosts:)") })
+        self.hosts = Set(hosts.compactMap { Origin(pattern: $0, of: "TokenAuthenticator(hosts:)") })
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
@@ -132,8 +133,9 @@ public actor TokenAuthenticator: Authenticator {
     ///   which is true once for all requests with the same token.
     func explanation(of refusal: DataResponse) -> (reason: String?, isFirstRefusal: Bool) {
         guard isForHost(of: refusal.request) else {
-            let host = refusal.request.url?.host() ?? "the URL's host"
-            return ("no credentials were sent: \(host) is not one of the authenticator's hosts (\(hostNames))", false)
+            let scheme = Origin(refusal.request.url).isReadable ? "http://" : ""
+            let name = refusal.request.url?.host().map { scheme + $0 } ?? "the URL's host"
+            return ("no credentials were sent: \(name) is not one of the authenticator's hosts (\(hostNames))", false)
         }
         let own = ownFields(of: refusal.requestAsMade).sorted().joined(separator: ", ")
         guard own.isEmpty else {
@@ -152,7 +154,8 @@ public actor TokenAuthenticator: Authenticator {
     }
 
     private func isForHost(of request: URLRequest) -> Bool {
-        HostPattern.matching(request.url).contains(where: hosts.contains)
+        let origin = Origin(request.url)
+        return origin.patterns.contains { hosts.contains($0) && !(origin.isReadable && $0.scheme == nil) }
     }
 
     /// Whether this authenticator decides about the credentials of a request.
@@ -223,8 +226,7 @@ public actor TokenAuthenticator: Authenticator {
         // If a refresh before the expiry fails, the old token is used.
         let usesOld = state.renewal?.isOfRefused == false && state.isUsable(at: now())
         for waiter in waiters.values { waiter.resolve(usesOld ? .success(()) : result) }
-        state.renewal = nil
-        waiters = [:]
+        (state.renewal, waiters) = (nil, [:])
     }
 }
 
@@ -249,7 +251,7 @@ extension TokenAuthenticator {
         private var start = Date.distantPast
         private var isSignedOut = false
         /// When `refresh` returned the old token itself.
-        private var unchanged: Date?
+        private var unchanged = Date.distantPast
         /// Incremented by each change of the token, so that results of renewals that began before it are ignored.
         private(set) var generation = 0
         /// The running renewal; the next one begins only after it has ended.
@@ -270,17 +272,13 @@ extension TokenAuthenticator {
 
         func isUsable(at now: Date) -> Bool { token.map { $0.expiry ?? .distantFuture > now } ?? false }
 
-        /// Whether a refusal is a reason to refresh the token.
-        ///
-        /// It is none for ten seconds after `refresh` has returned the same token.
+        /// Whether a refusal is a reason to refresh the token: not for 10 s after `refresh` has returned the same one.
         ///
         /// Many requests are refused with one token, some of them later than the others.
-        func mayRefresh(at now: Date) -> Bool {
-            unchanged.map { !(0.0..<10).contains(now.timeIntervalSince($0)) } ?? true
-        }
+        func mayRefresh(at now: Date) -> Bool { !(0.0..<10).contains(now.timeIntervalSince(unchanged)) }
 
         private mutating func change(to token: Token?, at now: Date) {
-            (self.token, start, unchanged) = (token, now, nil)
+            (self.token, start, unchanged) = (token, now, .distantPast)
             generation += 1
         }
 
@@ -316,10 +314,9 @@ extension TokenAuthenticator {
                 reported.removeAll { $0 == "" }
             case _ where renewal.number != self.renewal?.number: return false
             case .success:
-                if let old = renewal.token {
-                    _ = refused.rememberLast(old.value)
-                    change(to: nil, at: now)
-                }
+                guard let old = renewal.token else { return true }
+                _ = refused.rememberLast(old.value)
+                change(to: nil, at: now)
             case .failure: break
             }
             return true
@@ -342,9 +339,7 @@ extension TokenAuthenticator {
 }
 
 extension [String] {
-    /// Adds a value; returns `false` if it is known.
-    ///
-    /// All values of a long run would fill the memory, so the last hundred are kept.
+    /// Adds a value, and keeps the last hundred; returns `false` if it is known.
     fileprivate mutating func rememberLast(_ value: String) -> Bool {
         let isNew = !contains(value)
         self = filter { $0 != value }.suffix(99) + [value]

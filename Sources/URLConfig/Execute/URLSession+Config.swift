@@ -37,9 +37,9 @@ extension URLSession {
         /// For streams and downloads, a 2xx response has no content when it is checked. Other responses have at most
         /// the first megabyte.
         public var validators: [ResponseValidator] = []
-        /// Decodes responses, by default ``DataResponse/Config/defaultDecoder``.
+        /// Decodes responses, by default as ``default`` does, or else ``DataResponse/Config/defaultDecoder``.
         public var decoder: any ResponseDecoder {
-            get { customDecoder ?? DataResponse.Config.defaultDecoder }
+            get { customDecoder ?? Self.own(\.customDecoder) ?? DataResponse.Config.defaultDecoder }
             set { customDecoder = newValue }
         }
         private(set) var customDecoder: (any ResponseDecoder)?
@@ -63,19 +63,23 @@ extension URLSession {
         /// `events(for:)`. If it throws, the call throws that error. No validator checks its response. It has the rest
         /// of the ``deadline``, at least one second.
         public var fallback: (@Sendable (_ error: any Error, _ request: URLRequest) async throws -> DataResponse)?
-        /// Logs requests, responses and errors; `nil` for no log.
+        /// Logs requests, responses and errors, by default as ``default`` does; `nil` for no log.
         public var logger: Logger? {
-            get { customLogger ?? Self.standardLogger }
+            get { customLogger ?? Self.own(\.customLogger) ?? Self.standardLogger }
             set { customLogger = .some(newValue) }
         }
         fileprivate var customLogger: Logger??
         // Its handler is that of `LoggingSystem`. It is created when it is first needed, not with the defaults, because
         // the initializer of a LogHandler may create a Config().
         private static let standardLogger = Logger(label: "networking")
-        /// How much of a body is logged: `true` (the default, 4,096 bytes), `false` or a number of bytes.
+        /// How much of a body is logged: `true` (the default, 4,096 bytes), `false`, or a number of bytes.
         public var logBody: LogBody = true
-        /// The secrets that are hidden in logs and errors.
-        public var redaction = Redaction.standard
+        /// The secrets that are hidden in logs and errors, by default those that ``default`` hides.
+        public var redaction: Redaction {
+            get { customRedaction ?? Self.own(\.customRedaction) ?? .standard }
+            set { customRedaction = newValue }
+        }
+        private var customRedaction: Redaction?
         /// The delegate of the task, which has priority over the session's delegate.
         ///
         /// On Apple platforms it receives every callback, such as challenges, except the response, the data, the
@@ -96,12 +100,31 @@ extension URLSession {
 
         /// A copy of ``default`` as it is now.
         ///
-        /// A preset that is a `static let` makes the copy when it is first used. Change the default before that.
+        /// A preset that is a `static let` makes the copy when it is first used. Change the default before that. Only
+        /// the logger, the redaction and the decoder, unless they are set here, are those of the default when a call
+        /// begins.
         public init() {
             self = Self.default
+            (customLogger, customRedaction, customDecoder) = (nil, nil, nil)
         }
 
         private init(standard: Void) {}
+
+        /// What the default has set itself; `nil` for nothing.
+        private static func own<Value: Sendable>(_ value: KeyPath<Self, Value?>) -> Value? {
+            defaults.withLock { $0.config[keyPath: value] }
+        }
+
+        /// Takes from the default what is not set here, when a call begins.
+        mutating func takeDefaults() {
+            // Not the whole default, which would be a large copy.
+            let (logger, redaction, decoder) = Self.defaults.withLock {
+                ($0.config.customLogger, $0.config.customRedaction, $0.config.customDecoder)
+            }
+            customLogger = customLogger ?? logger ?? Self.standardLogger
+            customRedaction = customRedaction ?? redaction ?? .standard
+            customDecoder = customDecoder ?? decoder
+        }
 
         static let defaults = Locked(Defaults(config: Self(standard: ())))
 
@@ -116,9 +139,12 @@ extension URLSession {
 }
 
 extension URLSession.Config {
-    /// How much of a body is logged: `true`, `false` or a number of bytes.
+    /// How much of a body is logged: `true`, `false`, a number of bytes, or `.init(limit)` with a variable.
     public struct LogBody: Sendable, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
         let bytes: Int
+
+        /// The maximum number of bytes that are logged.
+        public init(_ bytes: Int) { self.bytes = bytes }
 
         /// The first 4,096 bytes, or nothing.
         public init(booleanLiteral value: Bool) { bytes = value ? 4096 : 0 }

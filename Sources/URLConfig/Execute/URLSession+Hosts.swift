@@ -1,12 +1,14 @@
+import Logging
+
 extension URLSession.Config {
     /// The presets for calls without `config:`.
     struct Defaults: Sendable {
         @Shared var config: URLSession.Config
-        var hosts: [HostPattern: URLSession.Config] = [:]
+        var hosts: [Origin: URLSession.Config] = [:]
     }
 
-    /// The presets of ``withHosts(_:isolation:_:)``; `nil` outside of its operation.
-    @TaskLocal private static var scopedHosts: Locked<[HostPattern: Self]>?
+    /// The presets of ``withHosts(_:_:)``; `nil` outside of its operation.
+    @TaskLocal private static var scopedHosts: Locked<[Origin: Self]>?
 
     /// The preset of a host, for calls without `config:`.
     ///
@@ -17,11 +19,12 @@ extension URLSession.Config {
     /// It may be set at any time from any thread. Running calls keep their settings, also after a redirect to another
     /// host.
     ///
-    /// A call that a validator, `onUnauthorized` or a fallback makes without `config:` has none of the three.
+    /// A validator, `onUnauthorized` or a fallback that calls the same host needs `config:`, so that its call does not
+    /// come back to it.
     ///
     /// - Parameter host: A host such as `api.example.com`, `localhost:8080` for one port only, or
-    ///   `https://api.example.com` for one scheme. The most specific match is used. An invalid host is logged as an
-    ///   error and ignored.
+    ///   `https://api.example.com` for one scheme. The most specific match is used: if a preset is set after one that
+    ///   is more specific, this is logged as a notice. An invalid host is logged as an error and ignored.
     public static subscript(host host: String) -> Self? {
         get {
             guard let pattern = pattern(host) else { return nil }
@@ -30,7 +33,14 @@ extension URLSession.Config {
         set {
             guard let pattern = pattern(host) else { return }
             scopedHosts?.set(\.[pattern], newValue)
-            if scopedHosts == nil { defaults.set(\.hosts[pattern], newValue) }
+            guard scopedHosts == nil else { return }
+            defaults.set(\.hosts[pattern], newValue)
+            let others = defaults.withLock { $0.hosts.keys.filter { $0.isMoreSpecific(than: pattern) } }
+            if newValue != nil, !others.isEmpty {
+                let names = others.map(\.description).sorted().joined(separator: ", ")
+                defaultLogger?.notice(
+                    "URLSession.Config[host:]: the preset of \(pattern) is not used for \(names), which has its own")
+            }
         }
     }
 
@@ -40,11 +50,9 @@ extension URLSession.Config {
     ///
     /// - Parameters:
     ///   - presets: The presets by host, written as for ``subscript(host:)``.
-    ///   - isolation: The actor that the operation runs on.
     ///   - operation: The operation. Its errors are rethrown.
-    public static func withHosts<Result>(
-        _ presets: [String: Self], isolation: isolated (any Actor)? = #isolation,
-        _ operation: () async throws -> Result
+    public nonisolated(nonsending) static func withHosts<Result>(
+        _ presets: [String: Self], _ operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         var hosts = scopedHosts?.withLock { $0 } ?? [:]
         for (host, preset) in presets { pattern(host).map { hosts[$0] = preset } }
@@ -52,22 +60,11 @@ extension URLSession.Config {
     }
 
     /// The preset of the request's host, or else the default.
-    ///
-    /// For a call that a fallback, a validator or `onUnauthorized` makes, it is without these three: the call must not
-    /// come back to the closure that makes it.
     static func preset(for request: URLRequest) -> Self {
-        var preset = registered(for: request)
-        if WorkScope.contains(Call.closures) {
-            (preset.fallback, preset.onUnauthorized, preset.validators) = (nil, nil, [])
-        }
-        return preset
-    }
-
-    private static func registered(for request: URLRequest) -> Self {
         let scoped = scopedHosts?.withLock { $0 }
         // Without presets for hosts, the URL is not parsed.
         guard scoped != nil || defaults.withLock({ !$0.hosts.isEmpty }) else { return .default }
-        let patterns = HostPattern.matching(request.url)
+        let patterns = Origin(request.url).patterns
         return defaults.withLock { defaults in
             for hosts in [scoped ?? [:], defaults.hosts] {
                 for pattern in patterns { if let preset = hosts[pattern] { return preset } }
@@ -76,5 +73,5 @@ extension URLSession.Config {
         }
     }
 
-    private static func pattern(_ host: String) -> HostPattern? { HostPattern(host, of: "URLSession.Config[host:]") }
+    private static func pattern(_ host: String) -> Origin? { Origin(pattern: host, of: "URLSession.Config[host:]") }
 }

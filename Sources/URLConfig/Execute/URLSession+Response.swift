@@ -23,7 +23,6 @@ extension URLSession {
     ///   - request: The request.
     ///   - config: The preset, by default the one of the request's host (``Config/subscript(host:)``) or else
     ///     ``Config/default``.
-    ///   - isolation: The actor of the caller.
     ///   - fileID: The source file for the log.
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
@@ -32,12 +31,19 @@ extension URLSession {
     ///   the task was cancelled; errors of an authenticator, a validator or a fallback. A status such as 404 is not an
     ///   error.
     @discardableResult
-    public func response(
-        for request: URLRequest, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
-        fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
+    public nonisolated(nonsending) func response(
+        for request: URLRequest, config: Config? = nil, fileID: String = #fileID, line: UInt = #line,
+        _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> DataResponse {
+        // Made here, so that no large value is kept while the call waits.
+        try await call(for: request, config, fileID, line, configure).response(for: request)
+    }
+
+    private func call(
+        for request: URLRequest, _ config: Config?, _ fileID: String, _ line: UInt, _ configure: (inout Config) -> Void
+    ) -> Call {
         var config = config ?? .preset(for: request)
         configure(&config)
-        return try await Call(session: self, config: config, fileID: fileID, line: line).response(for: request)
+        return Call(session: self, config: config, fileID: fileID, line: line)
     }
 }

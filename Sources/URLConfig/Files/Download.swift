@@ -1,178 +1,211 @@
 /// One call of `download(for:to:)`: the requests for a file, one after the other.
-struct Download: Sendable {
+///
+/// It is a class, so that its values are not copied around each `await`. The part is used on a queue of its own, because
+/// its functions block until the disk has done its work. Meanwhile more bytes arrive, and are written together. So a
+/// fast download does not change threads often.
+final class Download {
     /// The bytes that attempts must add to the file before they no longer count for the ``RetryPolicy``.
     private static let progress: Int64 = 1 << 16
 
-    private struct Opened: Sendable {
-        var received: Received
-        let decision: Resumption.Decision
-        let requester: Requester
-        let attempts: Int
-    }
+    private let call: Call
+    private let request: URLRequest
+    private let target: URL
+    private let overwrites: Bool
+    private let queue = DispatchQueue(label: "URLConfig.download", qos: .userInitiated)
+    /// The attempts until now; each request begins at the first URL, because that of a redirect may be valid for a short
+    /// time.
+    private var first: Step
+    /// Where the progress of the attempts is counted from; `nil` until bytes are expected.
+    private var mark: Int64?
+    /// Whether the file is requested from its start, although there is a part.
+    private var startsOver = false
+    /// The number of bytes of the file before those of the response.
+    private var offset: Int64 = 0
 
-    let call: Call
-    let request: URLRequest
-    let target: URL
-    let overwrites: Bool
+    init(call: Call, request: URLRequest, target: URL, overwrites: Bool) {
+        (self.call, self.request, self.target, self.overwrites) = (call, request, target, overwrites)
+        first = Step(request)
+    }
 
     /// Downloads the file, and logs an error.
     func response() async throws -> FileResponse {
         do {
             try call.check(request)
             try Resumption.check(request)
-            let part = try await PartWriter.opened(target, overwrites: overwrites, for: request)
-            let result = await Result { try await response(in: part) }
-            await part.close()
+            first = call.firstStep(for: request)
+            let part = Part(try await opened(), on: queue)
+            let result = await Result { try await receive(in: part) }
+            // Afterwards, another download may have it.
+            try await part.run { $0.close() }
             return try result.get()
         } catch {
-            var error = call.final(error)
-            if var known = error as? RequestError, known.request == nil {
-                known.request = request
-                error = known
-            }
-            call.log.failed(request, error, after: call.elapsed())
-            throw error
+            throw logged(error)
         }
     }
 
-    private func response(in part: PartWriter) async throws -> FileResponse {
-        let first = call.firstHop(for: request)
-        var mark: Int64?
-        var startsOver = false
-        var attempts = first.attempts
+    private func opened() async throws -> PartialFile {
+        try await queue.run { [request, target, overwrites] in
+            let target = try DownloadTarget(target, overwrites: overwrites)
+            return try File.attempt(.cannotCreateFile, "the part of '\(target.name)' cannot be created") {
+                try PartialFile(for: target, of: request)
+            }
+        }
+    }
+
+    private func logged(_ error: any Error) -> any Error {
+        var error = call.final(error)
+        if var known = error as? RequestError, known.request == nil {
+            known.request = request
+            error = known
+        }
+        call.log.failed(request, error, after: call.elapsed())
+        return error
+    }
+
+    private func receive(in part: Part) async throws -> FileResponse {
         while true {
-            // Each request begins at the first URL, because the target of a redirect may be valid for a short time.
-            var hop = first
-            hop.attempts = attempts
-            let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
-            resumption.prepare(&hop.request)
-            let opened = try await send(hop, resumption, part)
-            try call.deadline.check()
-            (attempts, hop.attempts) = (opened.attempts, opened.attempts)
-            let head = opened.received.response
-            switch opened.decision {
-            case .again(let reason):
-                call.note(hop, "again from the start: \(reason)")
-                // The part is kept for a later run, in case the next request fails.
-                startsOver = true
-                continue
-            case .refuse(let reason):
-                throw RequestError(.unacceptableStatus, reason: reason, response: head)
-            case .encoded(let coding):
-                let reason = "'\(target.lastPathComponent.onOneLine)' is encoded ('\(coding)'), which was not requested"
-                throw URLError(.cannotDecodeContentData, reason + "; use stream(for:), which decodes it")
-            case .restart(let validator, let total):
-                try checkLimit(total, head)
-                try await part.run { try $0.restart(validator, total: total, for: opened.requester) }
-                startsOver = false
-                expect(total, after: 0)
-            case .append(let total):
-                try checkLimit(total, head)
-                try await part.run { try $0.resume(at: resumption.start, total: total, for: opened.requester) }
-                expect(total, after: resumption.start)
-            }
-            // The bytes of an earlier run count only if they are continued.
-            if mark == nil { mark = try await part.run { $0.count } }
+            guard let received = try await send(part) else { continue }
             do {
-                try await receive(opened.received, in: part)
-                return try await finish(head, in: part)
+                try await read(received, into: part)
+                return try await finish(received.response, part)
             } catch {
-                if try await part.takeChange() {
-                    call.note(hop, "again from the start: another program has changed the part")
-                    (mark, startsOver) = (nil, true)
-                    continue
-                }
-                // A line that breaks off again and again must not end a long download, but a server that sends a few
-                // bytes at a time must not be asked forever. Bytes that arrive once more are no progress.
-                let count = try await part.run { $0.count }
-                if count >= (mark ?? 0) + Self.progress { (mark, hop.attempts) = (count, 1) }
-                let outcome = Outcome(result: .failure(error))
-                guard
-                    let retry = Step.retry(
-                        after: outcome, of: head.request, hop, call.config, remaining: call.deadline.remaining),
-                    try await call.prepares(retry, &hop, outcome)
-                else { throw error }
-                attempts = hop.attempts
+                try await recover(from: error, received.response, part)
             }
         }
     }
 
-    /// Sends a request, and decides what is done with the response before the validators may change it.
-    private func send(_ hop: Hop, _ resumption: Resumption, _ part: PartWriter) async throws -> Opened {
+    /// Sends a request, and prepares the part for the body of its response; `nil` if another request must follow.
+    private func send(_ part: Part) async throws -> Received? {
+        let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
+        var step = first
+        resumption.prepare(&step.request)
         // Before the response, which may change the cookies.
-        var sent = Transport.Request(
-            urlRequest: hop.request, session: call.session, allowsSessionCredentials: true,
-            conditions: call.conditions
-        ).complete(call.session.configuration, usesSharedCookies: call.transport.isURLSession)
-        let (received, last) = try await call.lastResponse(of: hop)
-        let head = received.response
-        sent.url = last.firstSent?.url
-        for (name, value) in last.firstSent?.allHTTPHeaderFields ?? [:] {
-            sent.setValue(value, forHTTPHeaderField: name)
+        let complete = completed(step.request)
+        let (received, last) = try await call.lastResponse(of: step)
+        try call.deadline.check()
+        first.attempts = last.attempts
+        let requester = requester(complete, last.firstSent)
+        // A part of this requester, or none.
+        var isOwn = resumption.start == 0
+        if !isOwn { isOwn = try await part.run { $0.belongs(to: requester) } }
+        // This is decided before the validators may change the response.
+        let decision = decision(resumption, received.response, isOwn: isOwn)
+        if case .again(let reason) = decision {
+            // The part is kept for a later run, in case the next request fails.
+            startOver(step.request, reason)
+            return nil
         }
-        let requester = Requester(sent, call.config.redaction)
-        var decision = resumption.decision(head.status, head.headerFields, of: head.url)
-        if resumption.start > 0, try await !part.run({ $0.belongs(to: requester) }) {
-            // What is known about the part, such as its length, is not known about the file of another user.
-            switch decision {
-            case .append: decision = .again("the part was requested with other credentials")
-            case .restart: decision = Resumption().decision(head.status, head.headerFields, of: head.url)
-            case .again, .refuse, .encoded: break
-            }
-        }
-        var opened = Opened(
-            received: received, decision: decision, requester: requester, attempts: last.attempts)
-        switch decision {
-        // The next response is the one that counts.
-        case .again: break
-        case .refuse where head.isSuccess:
-            opened.received = try await call.validated(received.withContent(call.config.clock))
-        default: opened.received = try await call.validated(received)
-        }
-        return opened
+        let validated = try await validated(received, decision)
+        guard case .use(let offset, let validator, let total) = decision else { return nil }
+        try checkLimit(total, validated.response)
+        try await part.run { try $0.begin(at: offset, validator, total: total, for: requester) }
+        (self.offset, startsOver) = (offset, false)
+        call.progress?.expect(total, after: offset)
+        // The bytes of an earlier run count only if they are continued.
+        if mark == nil { mark = offset }
+        return validated
     }
 
-    private func receive(_ received: Received, in part: PartWriter) async throws {
+    private func completed(_ request: URLRequest) -> URLRequest {
+        Transport.Request(request, call.session, call.conditions).complete(
+            call.session.configuration, usesSharedCookies: call.transport.isURLSession)
+    }
+
+    /// - Parameters:
+    ///   - complete: The request with what the session adds.
+    ///   - sent: The request with what the authenticator has added.
+    private func requester(_ complete: URLRequest, _ sent: URLRequest?) -> Requester {
+        var complete = complete
+        complete.url = sent?.url
+        for (name, value) in sent?.allHTTPHeaderFields ?? [:] { complete.setValue(value, forHTTPHeaderField: name) }
+        return Requester(complete, call.config.redaction)
+    }
+
+    private func decision(_ resumption: Resumption, _ head: DataResponse, isOwn: Bool) -> Resumption.Decision {
+        let decision = resumption.decision(head.status, head.headerFields, of: head.url)
+        switch decision {
+        // What is known about the part, such as its length, is not known about the file of another user.
+        case .use(from: 1..., _, _) where !isOwn: return .again("the part was requested with other credentials")
+        case .use where !isOwn: return Resumption().decision(head.status, head.headerFields, of: head.url)
+        default: return decision
+        }
+    }
+
+    private func startOver(_ request: URLRequest, _ reason: String) {
+        call.note(request, "again from the start: \(reason)")
+        startsOver = true
+    }
+
+    /// - Throws: The errors of the validators, and ``RequestError`` or `URLError` if the response is not a file.
+    private func validated(_ received: Received, _ decision: Resumption.Decision) async throws -> Received {
+        let isSuccess = received.response.isSuccess
+        var received = received
+        if case .refuse = decision, isSuccess { received = try await received.withContent(call.config.clock) }
+        received = try await call.validated(received)
+        switch decision {
+        case .refuse(let reason):
+            throw isSuccess
+                ? RequestError(.unacceptableStatus, reason: reason, response: received.response)
+                : RequestError(unacceptable: received.response)
+        case .encoded(let coding):
+            let reason = "'\(target.lastPathComponent.onOneLine)' is encoded ('\(coding)'), which was not requested"
+            throw URLError(.cannotDecodeContentData, reason + "; use stream(for:), which decodes it")
+        case .use, .again: return received
+        }
+    }
+
+    private func read(_ received: Received, into part: Part) async throws {
         let head = received.response
-        let body = received.body ?? ResponseBody(head.data)
         let start = call.elapsed()
-        let offset = try await part.run { $0.count }
         do {
             var count = offset
-            for try await piece in body {
+            for try await piece in received.body ?? ResponseBody(head.data) {
                 try Task.checkCancellation()
                 count += Int64(piece.count)
                 call.progress?.received(piece.count)
                 try checkLimit(count, head)
-                try await part.append(piece)
+                try await part.run { try $0.append(piece) }
             }
             // A body may also end because the task is cancelled.
             try Task.checkCancellation()
-            call.attempts.endBody(after: call.elapsed() - start)
+            call.endBody(after: call.elapsed() - start)
         } catch {
             var error = error.hiding(call.config.redaction)
             if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
                 known.response = head
                 error = known
             }
-            call.attempts.endBody(after: call.elapsed() - start, error)
+            call.endBody(after: call.elapsed() - start, error)
             throw error
         }
     }
 
-    private func finish(_ head: DataResponse, in part: PartWriter) async throws -> FileResponse {
+    private func finish(_ head: DataResponse, _ part: Part) async throws -> FileResponse {
         if let progress = call.progress { try await call.deadline.run { try await progress.finish() } }
         try call.deadline.check()
         let byteCount = try await part.run { try $0.finish() }
-        let duration = call.elapsed()
-        call.log.ended(head, bytes: byteCount, after: duration)
-        return FileResponse(
-            head, file: target, byteCount: byteCount, duration: duration, attempts: call.attempts.all)
+        var head = head
+        (head.duration, head.attempts) = (call.elapsed(), call.attempts)
+        call.log.ended(head, bytes: byteCount, after: head.duration)
+        return FileResponse(head: head, file: target, byteCount: byteCount)
     }
 
-    private func expect(_ total: Int64?, after count: Int64) {
-        call.progress?.begin(after: count)
-        call.progress?.expect(total)
+    /// Prepares another request after a failure.
+    ///
+    /// - Throws: The error if there is no other request.
+    private func recover(from error: any Error, _ head: DataResponse, _ part: Part) async throws {
+        if error is PartialFile.Changed {
+            mark = nil
+            return startOver(first.request, "another program has changed the part")
+        }
+        // A line that breaks off again and again must not end a long download, but a server that sends a few bytes at a
+        // time must not be asked forever. Bytes that arrive once more are no progress.
+        let count = try await part.run { $0.count }
+        if count >= (mark ?? 0) + Self.progress { (mark, first.attempts) = (count, 1) }
+        let next = first.retry(
+            after: .failure(error), of: head.request, call.config, remaining: call.deadline.remaining)
+        guard try await call.prepares(next, of: first.request, after: .failure(error)) else { throw error }
+        first.attempts = next.attempts
     }
 
     private func checkLimit(_ count: Int64?, _ head: DataResponse) throws {
@@ -182,102 +215,37 @@ struct Download: Sendable {
     }
 }
 
-/// The part of a download on a queue of its own, because its functions block until the disk has done its work.
-///
-/// Bytes are written while the next ones arrive. Nobody waits for the disk before there is a megabyte to write, so that
-/// a fast download does not change threads for each piece.
-final class PartWriter: Sendable {
-    private struct State {
-        /// The number of bytes that were not written yet.
-        var waiting = 0
-        /// The first error, which is the end: what follows a missing piece must not be written.
-        var failure: (any Error)?
-    }
+extension Download {
+    /// A part, and the queue on which it is used.
+    private struct Part {
+        private let part: Locked<PartialFile>
+        private let queue: DispatchQueue
 
-    /// The number of bytes that may wait to be written.
-    private static let mostWaiting = 1 << 20
+        init(_ part: PartialFile, on queue: DispatchQueue) { (self.part, self.queue) = (Locked(part), queue) }
 
-    private let part: PartialFile
-    private let queue: DispatchQueue
-    private let state = Locked(State())
-
-    /// Opens the part of a target.
-    ///
-    /// - Throws: The errors of ``DownloadTarget`` and ``PartialFile``.
-    static func opened(_ url: URL, overwrites: Bool, for request: URLRequest) async throws -> PartWriter {
-        let queue = DispatchQueue(label: "URLConfig.download", qos: .userInitiated)
-        return try await run(on: queue) {
-            PartWriter(try PartialFile(for: DownloadTarget(url, overwrites: overwrites), of: request), queue)
+        /// Does something with the part.
+        ///
+        /// It does not end early if the task is cancelled, so that nothing is done to the part afterwards.
+        ///
+        /// - Throws: The errors of the function; `URLError` with code `.cannotWriteToFile` for reasons of the system.
+        func run<Value: Sendable>(
+            _ work: @escaping @Sendable (inout PartialFile) throws -> Value
+        ) async throws -> Value {
+            try await queue.run { [part] in
+                try part.withLock { part in
+                    let name = part.target.name
+                    return try File.attempt(.cannotWriteToFile, "'\(name)' cannot be written") { try work(&part) }
+                }
+            }
         }
     }
+}
 
-    init(_ part: PartialFile, _ queue: DispatchQueue) {
-        self.part = part
-        self.queue = queue
-    }
-
-    /// Does something with the part when all pieces are written.
-    ///
-    /// It does not end early if the task is cancelled, so that nothing is done to the part afterwards.
-    ///
-    /// - Throws: The errors of the function, and those of ``append(_:)``.
-    func run<Value: Sendable>(_ work: @escaping @Sendable (PartialFile) throws -> Value) async throws -> Value {
-        try await Self.run(on: queue) {
-            if let failure = self.state.withLock({ $0.failure }) { throw failure }
-            return try work(self.part)
-        }
-    }
-
-    private static func run<Value: Sendable>(
-        on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
+extension DispatchQueue {
+    /// Does work that may block, and waits for it.
+    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try work() }) }
-        }
-    }
-
-    /// Writes bytes soon, after those before.
-    ///
-    /// - Throws: The error of an earlier piece.
-    func append(_ piece: Data) async throws {
-        let isFull = try state.withLock { state in
-            if let failure = state.failure { throw failure }
-            state.waiting += piece.count
-            return state.waiting > Self.mostWaiting
-        }
-        queue.async { self.write(piece) }
-        if isFull { try await run { _ in } }
-    }
-
-    private func write(_ piece: Data) {
-        let hasFailed = state.withLock { state in
-            state.waiting -= piece.count
-            return state.failure != nil
-        }
-        if hasFailed { return }
-        do {
-            try part.append(piece)
-        } catch {
-            state.withLock { $0.failure = error }
-        }
-    }
-
-    /// Whether another program has changed the part; then the part is empty, and can be written to again.
-    func takeChange() async throws -> Bool {
-        try await Self.run(on: queue) {
-            guard self.part.takeChange() else { return false }
-            self.state.set(\.failure, nil)
-            return true
-        }
-    }
-
-    /// Writes what has arrived, and closes the part; see ``PartialFile/close()``.
-    ///
-    /// Afterwards, another download may open it.
-    func close() async {
-        try? await Self.run(on: queue) {
-            self.state.withLock { $0.failure = $0.failure ?? CancellationError() }
-            self.part.close()
+            async { continuation.resume(with: Result { try work() }) }
         }
     }
 }

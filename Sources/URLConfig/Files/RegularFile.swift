@@ -1,6 +1,6 @@
 /// A regular file that is read while it is sent.
 ///
-/// Nothing else is opened: a pipe would block, and a device may never end.
+/// Nothing else is read: a device may never end. Opening a pipe does not block.
 struct RegularFile: Sendable {
     /// The bytes that are read at once.
     private static let pieceSize = 1 << 18
@@ -22,11 +22,12 @@ struct RegularFile: Sendable {
             throw RequestError.refused(.invalidRequest, "'\(name)' is not a file URL")
         }
         (file, size) = try Self.reading(name) {
-            try Self.checkIsRegular(name, File.Status(path, followsLinks: true))
             let file = try File(path, O_RDONLY, followsLinks: true)
-            // Something else may have taken its place just now.
             let status = try file.status()
-            try Self.checkIsRegular(name, status)
+            guard status.isRegular else {
+                let reason = status.isDirectory ? "is a directory" : "is not a regular file"
+                throw RequestError.refused(.invalidRequest, "'\(name)' \(reason); only a regular file can be sent")
+            }
             let more = try file.bytes(at: status.size, count: 1).count
             try Self.check(name, status.size + Int64(more), wasOnce: status.size)
             return (file, status.size)
@@ -39,16 +40,13 @@ struct RegularFile: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the file cannot be read, or if it
     ///   is not as long as it was when it was opened; the errors of the function.
     func forEachPiece(_ use: (Data) throws -> Void) throws {
-        var piece = Data(count: Self.pieceSize)
         var count: Int64 = 0
         while true {
-            let length = try Self.reading(name) {
-                try piece.withUnsafeMutableBytes { try file.read(into: $0, at: count) }
-            }
-            count += Int64(length)
+            let piece = try Self.reading(name) { try file.bytes(at: count, count: Self.pieceSize) }
+            count += Int64(piece.count)
             // A file that grows all the time would never end.
-            guard length > 0, count <= size else { break }
-            try use(piece.prefix(length))
+            guard !piece.isEmpty, count <= size else { break }
+            try use(piece)
         }
         try Self.check(name, count, wasOnce: size)
     }
@@ -59,12 +57,6 @@ struct RegularFile: Sendable {
         let now = size > former ? "more" : "\(size)"
         throw .refused(
             .invalidRequest, "the file '\(name)' had \(former) bytes, but now it has \(now); send a copy of it")
-    }
-
-    private static func checkIsRegular(_ name: String, _ status: File.Status) throws {
-        guard !status.isRegular else { return }
-        let reason = status.isDirectory ? "is a directory" : "is not a regular file"
-        throw RequestError.refused(.invalidRequest, "'\(name)' \(reason); only a regular file can be sent")
     }
 
     private static func reading<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {

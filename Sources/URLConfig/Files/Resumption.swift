@@ -4,10 +4,8 @@
 struct Resumption: Sendable {
     /// What is done with a response.
     enum Decision: Hashable, Sendable {
-        /// The body is the rest of the file, which has this length.
-        case append(total: Int64)
-        /// The body is the whole file, with this validator and length if they are known.
-        case restart(StrongValidator?, total: Int64?)
+        /// The body is the file from this offset, with its validator and whole length if they are known.
+        case use(from: Int64, StrongValidator?, total: Int64?)
         /// Nothing can be used, for this reason: request the whole file, which replaces the part when it arrives.
         ///
         /// This is not the decision about a response to a request for the whole file, so it happens once.
@@ -62,7 +60,7 @@ struct Resumption: Sendable {
             start > 0 ? .again("the response is not a 206, but has a range") : .refuse("a range is not the whole file")
         case 200: whole(fields, of: url)
         // A proxy has changed the file, but perhaps not the validator (RFC 9110 §15.3.4).
-        case 203: .restart(nil, total: fields.bodyLength)
+        case 203: .use(from: 0, nil, total: fields.bodyLength)
         case 206 where start > 0: rest(fields, of: url)
         case 206: .refuse("the response is a part of the file, but the whole was requested")
         case 416 where start > 0: .again("the server does not have the range")
@@ -75,7 +73,7 @@ struct Resumption: Sendable {
         let found = StrongValidator(fields, of: url)
         // If the end of the connection is that of the body, only the length of the same version shows what is missing.
         let isKnown = found != nil && found == validator && fields.isIdentity(.transferEncoding)
-        return .restart(found, total: fields.bodyLength ?? (isKnown ? total : nil))
+        return .use(from: 0, found, total: fields.bodyLength ?? (isKnown ? total : nil))
     }
 
     /// What is done with the body of a 206, which has to be the whole rest of the file (RFC 9110 §14.4).
@@ -91,16 +89,7 @@ struct Resumption: Sendable {
         guard !fields.isEncoded, fields.bodyLength ?? total - start == total - start else {
             return .again("the body does not have the length of its Content-Range")
         }
-        return .append(total: total)
-    }
-}
-
-extension Int64 {
-    /// A number of bytes in a header field: only digits (RFC 9110 §8.6).
-    init?(digits text: some StringProtocol) {
-        // Int64 also accepts a sign.
-        guard text.utf8.allSatisfy(\.isDigit) else { return nil }
-        self.init(text)
+        return .use(from: start, validator, total: total)
     }
 }
 
@@ -120,5 +109,65 @@ extension HTTPFields {
     /// Whether a field names no encoding; `identity` was one in RFC 2616 §3.6.
     fileprivate func isIdentity(_ name: HTTPField.Name) -> Bool {
         self[values: name].allSatisfy { ["", "identity"].contains($0.lowercased()) }
+    }
+}
+
+/// What a server calls a version of a file, byte for byte: a strong `ETag`, or a strong `Last-Modified`.
+struct StrongValidator: Codable, Hashable, Sendable {
+    /// The value of the field; that of `ETag` begins with a quote.
+    let text: String
+    /// Validators of different resources cannot be compared (RFC 9110 §8.8.1).
+    private let resource: Digest
+
+    private var isEntityTag: Bool { text.utf8.first == UInt8(ascii: "\"") }
+
+    /// - Parameters:
+    ///   - fields: The header fields of a response.
+    ///   - url: The URL of the response, after redirects.
+    init?(_ fields: HTTPFields, of url: URL?) {
+        let entityTags = fields[values: .eTag]
+        // A date must not be used if there is an entity tag, even a weak one (RFC 9110 §13.1.5).
+        let text = entityTags.isEmpty ? Self.strongDate(fields) : entityTags.count == 1 ? entityTags.first : nil
+        self.text = text ?? ""
+        resource = Self.resource(url)
+        guard isValid, isEntityTag != entityTags.isEmpty else { return nil }
+    }
+
+    /// Whether it may be sent; one that was read from a file may contain anything.
+    var isValid: Bool {
+        guard text.utf8.count <= 512 else { return false }
+        guard isEntityTag else { return Date(httpDate: text) != nil && !text.hasControlCharacter }
+        // RFC 9110 §8.8.3; bytes outside of ASCII are not accepted, because their encoding is unknown.
+        let content = text.utf8.dropFirst()
+        return content.last == UInt8(ascii: "\"")
+            && content.dropLast().allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\"") }
+    }
+
+    /// The resource that sent a response, after redirects.
+    ///
+    /// The query is left out, because it is often a signature that is new for each redirect.
+    private static func resource(_ url: URL?) -> Digest { Digest(url?.text(withQuery: false) ?? "") }
+
+    /// The date in `Last-Modified`, if the file cannot have changed again in the same second.
+    ///
+    /// That needs a `Date` that is a little later (RFC 9110 §8.8.2.2). A minute is enough for clocks that differ.
+    private static func strongDate(_ fields: HTTPFields) -> String? {
+        let (modified, sent) = (fields[values: .lastModified], fields[values: .date])
+        guard modified.count == 1, sent.count == 1, let date = Date(httpDate: modified[0]),
+            let now = Date(httpDate: sent[0]), now >= date + 60
+        else { return nil }
+        return modified[0]
+    }
+
+    /// Whether a 206 says that it belongs to this version.
+    ///
+    /// Without the validator, the server may have ignored the condition of the request. It must send an `ETag`, but it
+    /// may leave out `Last-Modified` (RFC 9110 §15.3.7); then the file is downloaded from its beginning.
+    func matches(_ fields: HTTPFields, of url: URL?) -> Bool {
+        guard resource == Self.resource(url) else { return false }
+        let found = fields[values: isEntityTag ? .eTag : .lastModified]
+        // Bytes are compared: comparing strings may take quadratic time.
+        return !found.isEmpty && found.allSatisfy { $0.utf8.elementsEqual(text.utf8) }
+            && (isEntityTag || fields[.eTag] == nil)
     }
 }

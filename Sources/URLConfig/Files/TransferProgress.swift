@@ -12,23 +12,39 @@ public struct TransferProgress: Sendable, Hashable {
     /// The length of the request's body in bytes; `nil` if it is unknown or there is no body.
     public internal(set) var totalBytesToSend: Int64?
     /// The bytes of the response's body that were received, after decompression.
+    ///
+    /// For a download that continues, they begin with those of the part.
     public internal(set) var bytesReceived: Int64 = 0
     /// The length of the response's body in bytes; `nil` if it is unknown, as it is for a compressed body.
     public internal(set) var totalBytesToReceive: Int64?
+    var isUpload = false
+
+    /// How much is done, from 0 to 1; `nil` if the length is unknown.
+    ///
+    /// For an upload, this is the part of the request's body that was sent. For other calls, it is the part of the
+    /// response's body that was received; until the response arrives, that of the request's body.
+    public var fractionCompleted: Double? {
+        let (completed, total) = units
+        return total.map { $0 > 0 ? Double(completed) / Double($0) : 1 }
+    }
 
     /// Copies this progress to a `Progress` of Foundation, for a user interface.
     ///
-    /// Its units are the bytes of the request's body. As soon as the response arrives, they are the bytes of the
-    /// response's body. If the length is unknown, the `Progress` is indeterminate.
+    /// Its units are the bytes that ``fractionCompleted`` is about. If the length is unknown, the `Progress` is
+    /// indeterminate.
     ///
     /// - Parameter progress: The `Progress` that the user interface shows. It may be used from any thread.
     public func update(_ progress: Progress) {
-        let isReceiving = bytesReceived > 0 || totalBytesToReceive != nil
-        let completed = isReceiving ? bytesReceived : bytesSent
+        let (completed, total) = units
         // Observers see each change, and what is completed must not exceed the total in between.
         if completed < progress.completedUnitCount { progress.completedUnitCount = completed }
-        progress.totalUnitCount = (isReceiving ? totalBytesToReceive : totalBytesToSend) ?? -1
+        progress.totalUnitCount = total ?? -1
         progress.completedUnitCount = completed
+    }
+
+    private var units: (completed: Int64, total: Int64?) {
+        let isReceiving = !isUpload && (bytesReceived > 0 || totalBytesToReceive != nil)
+        return isReceiving ? (bytesReceived, totalBytesToReceive) : (bytesSent, totalBytesToSend)
     }
 }
 
@@ -43,6 +59,11 @@ final class ProgressMeter: Sendable {
         /// The bytes that this attempt has received.
         var received: Int64 = 0
         var isScheduled = false
+
+        mutating func fit() {
+            progress.bytesReceived = max(progress.bytesReceived, received)
+            ProgressMeter.fit(&progress.bytesReceived, &progress.totalBytesToReceive, received)
+        }
     }
 
     private let state = Locked(State())
@@ -53,11 +74,14 @@ final class ProgressMeter: Sendable {
         self.report = report
     }
 
+    /// The call is an upload of this length; `nil` if it is unknown.
+    func beginUpload(of length: Int64?) {
+        change { ($0.progress.isUpload, $0.progress.totalBytesToSend) = (true, length) }
+    }
+
     /// An attempt begins.
-    ///
-    /// - Parameter received: The bytes that earlier attempts have received and that are not requested again.
-    func begin(after received: Int64 = 0) {
-        change { $0.received = received }
+    func begin() {
+        change { $0.received = 0 }
     }
 
     /// - Parameter total: All bytes that this attempt has sent.
@@ -69,19 +93,22 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// - Parameter total: The bytes of the whole body.
-    func expect(_ total: Int64?) {
+    /// The body of a response begins.
+    ///
+    /// - Parameters:
+    ///   - total: The bytes of the whole body, or of the whole file.
+    ///   - received: The bytes of the file that earlier attempts have received and that are not requested again.
+    func expect(_ total: Int64?, after received: Int64 = 0) {
         change { state in
-            state.progress.totalBytesToReceive = total
-            Self.fit(&state.progress.bytesReceived, &state.progress.totalBytesToReceive, state.received)
+            (state.received, state.progress.totalBytesToReceive) = (received, total)
+            state.fit()
         }
     }
 
     func received(_ count: Int) {
         change { state in
             state.received += Int64(count)
-            state.progress.bytesReceived = max(state.progress.bytesReceived, state.received)
-            Self.fit(&state.progress.bytesReceived, &state.progress.totalBytesToReceive, state.received)
+            state.fit()
         }
     }
 

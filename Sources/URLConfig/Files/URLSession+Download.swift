@@ -46,3 +46,33 @@ extension URLSession {
         return try await Download(call: call, request: request, target: target, overwrites: overwrites).response()
     }
 }
+
+/// A file that was downloaded.
+public struct FileResponse: Sendable {
+    /// The last response without its content; after a 206, which completed a part, `Content-Length` is not that of the
+    /// file.
+    ///
+    /// Its ``DataResponse/duration`` is the time from the call until the file was in place. Its
+    /// ``DataResponse/attempts`` are all requests of the download, redirects and retries included.
+    public let head: DataResponse
+    /// Where the file is: the target of the download.
+    public let file: URL
+    /// The length of the whole file in bytes, with what earlier runs have downloaded.
+    public let byteCount: Int64
+}
+
+extension FileResponse: CustomStringConvertible, RedactedReflectable {
+    /// The status, the request, and the size and name of the file; secrets are hidden.
+    ///
+    /// For example `200 GET https://example.com/film.mp4, 1.2 GB in film.mp4`.
+    public var description: String {
+        let content = "\(Int(clamping: byteCount).shownAsBytes) in \(file.lastPathComponent.onOneLine)"
+        return "\(head.status.code) \(head.request.summary(head.shownRedaction)), \(content)"
+    }
+
+    var shownChildren: [(String, Any?)] {
+        head.shownChildren.filter { $0.0 != "data" } + [
+            ("file", file.lastPathComponent.onOneLine), ("byteCount", byteCount),
+        ]
+    }
+}

@@ -6,24 +6,114 @@
 /// form.append("film", file: film)
 /// let source = UploadSource.multipart(form)
 /// ```
-public enum UploadSource: Sendable {
+public struct UploadSource: Sendable {
+    private enum Content {
+        case data(Data)
+        case file(URL)
+        case multipart(MultipartForm)
+        case sequence(ResponseBody, length: Int64?)
+    }
+
+    private let content: Content
+
     /// Bytes in memory.
     ///
     /// If the request has no `Content-Type`, `application/octet-stream` is sent.
-    case data(Data)
+    public static func data(_ data: Data) -> Self { Self(content: .data(data)) }
+
     /// The content of a file, read while it is sent.
     ///
     /// Only a regular file can be sent, and its size must not change meanwhile. If the request has no `Content-Type`,
     /// it is that of the file's extension, or `application/octet-stream`.
-    case file(URL)
+    public static func file(_ file: URL) -> Self { Self(content: .file(file)) }
+
     /// A form as `multipart/form-data` (RFC 7578).
     ///
     /// It is assembled in a temporary file, so that its files need no memory. The file is removed after the upload. A
     /// `Content-Type` in the request is an error (``RequestError/Code/invalidRequest``): it has no boundary.
-    case multipart(MultipartForm)
+    public static func multipart(_ form: MultipartForm) -> Self { Self(content: .multipart(form)) }
+
+    /// Pieces that arrive while they are sent, for example those of another response.
+    ///
+    /// ```swift
+    /// let film = try await URLSession.shared.stream(for: request).validated()
+    /// try await URLSession.shared.upload(.sequence(film.chunks), for: copy)
+    /// ```
+    ///
+    /// They are sent once. A retry does not happen after they were read, and a redirect that needs them again is an
+    /// error (``RequestError/Code/refusedRedirect``). The next piece is asked for when there is room for it, so memory
+    /// is bounded. ``Transport/urlSession`` cannot wait for pieces: it writes them to a temporary file, and begins to
+    /// send after the last one.
+    ///
+    /// An error of the sequence is the error of the call, and the server receives no complete request. The sequence ends
+    /// with the call. If the request has no `Content-Type`, `application/octet-stream` is sent.
+    ///
+    /// - Parameters:
+    ///   - pieces: The pieces.
+    ///   - length: The number of bytes of all pieces; any other number is an error
+    ///     (``RequestError/Code/invalidRequest``). `nil` if it is unknown.
+    public static func sequence<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, length: Int64? = nil) -> Self
+    where Pieces.Element == Data {
+        Self(content: .sequence(ResponseBody(pieces), length: length))
+    }
+}
+
+/// An upload that is ready to be sent, as often as necessary.
+struct PreparedUpload: Sendable {
+    /// The request with its `Content-Type`, but without the body.
+    let request: URLRequest
+    /// The body.
+    ///
+    /// It keeps the temporary file. Opening it fails if the file is not as long as it was.
+    let body: Transport.Body
+    /// The number of bytes of the body; `nil` if it is unknown.
+    let length: Int64?
+    /// Removes the temporary file, or ends the pieces, if there are any; the body cannot be opened any more.
+    ///
+    /// Without it, the file is removed as soon as this value and its body are released.
+    var remove: @Sendable () -> Void = {}
 }
 
 extension UploadSource {
+    /// Checks the source, and assembles a form in a temporary file.
+    ///
+    /// The disk is used on another thread. If the task is cancelled, this function returns at once, and the temporary
+    /// file is removed soon.
+    ///
+    /// - Parameters:
+    ///   - request: The request without a body.
+    ///   - encoder: The encoder for the JSON parts of a form.
+    ///   - directory: The directory for the temporary file.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the request or a file cannot be
+    ///   sent; `URLError` with code `.cannotCreateFile` or `.cannotWriteToFile`; `CancellationError`.
+    func prepared(
+        for request: URLRequest, encoder: JSONEncoder = URLRequest.Config.defaultEncoder,
+        in directory: URL = FileManager.default.temporaryDirectory
+    ) async throws -> PreparedUpload {
+        try Task.checkCancellation()
+        let isCancelled = Locked(false)
+        let result = OneShot<PreparedUpload>()
+        do {
+            let request = try typed(request)
+            // Its owner may change it meanwhile.
+            let encoder = encoder.copy()
+            DispatchQueue(label: "URLConfig.upload", qos: .userInitiated).async {
+                result.resolve(
+                    Result {
+                        try RequestError.within("body") {
+                            try prepared(request, encoder, directory) {
+                                if isCancelled.withLock(\.self) { throw CancellationError() }
+                            }
+                        }
+                    })
+            }
+            return try await result.value { isCancelled.set(\.self, true) }
+        } catch var error as RequestError {
+            error.request = error.request ?? request
+            throw error
+        }
+    }
+
     /// The request with the `Content-Type` of this source.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the request has a body, if its
@@ -44,114 +134,86 @@ extension UploadSource {
     }
 
     private func contentType(insteadOf given: String?) throws(RequestError) -> MediaType {
-        switch self {
-        case .data: .octetStream
+        switch content {
+        case .data, .sequence: .octetStream
         case .file(let url): MediaType(fileExtension: url.pathExtension) ?? .octetStream
         case .multipart(let form): try form.contentType(insteadOf: given)
         }
     }
-}
-
-/// An upload that is ready to be sent, as often as necessary.
-struct PreparedUpload: Sendable {
-    /// The request with its `Content-Type`, but without the body.
-    let request: URLRequest
-    /// The body.
-    ///
-    /// It keeps the temporary file. Opening it fails if the file is not as long as it was.
-    let body: Transport.Body
-    /// The exact number of bytes of the body.
-    let length: Int64
-    /// The temporary file with a form.
-    fileprivate var form: Locked<File?>?
-
-    /// Removes the temporary file, if there is one; the body cannot be opened any more.
-    ///
-    /// Without it, the file is removed as soon as this value and its body are released.
-    func remove() { form?.set(\.self, nil) }
-}
-
-extension UploadSource {
-    /// Checks the source, and assembles a form in a temporary file.
-    ///
-    /// The disk is used on another thread. If the task is cancelled, this function returns at once, and the temporary
-    /// file is removed soon.
-    ///
-    /// - Parameters:
-    ///   - request: The request without a body.
-    ///   - encoder: The encoder for the JSON parts of a form.
-    ///   - directory: The directory for the temporary file.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the request or a file cannot be
-    ///   sent; `URLError` with code `.cannotCreateFile` or `.cannotWriteToFile`; `CancellationError`.
-    func prepared(
-        for request: URLRequest, encoder: JSONEncoder = URLRequest.Config.defaultEncoder,
-        in directory: URL = FileManager.default.temporaryDirectory
-    ) async throws -> PreparedUpload {
-        try Task.checkCancellation()
-        do {
-            return try await prepared(typed(request), encoder, directory)
-        } catch var error as RequestError {
-            error.request = error.request ?? request
-            throw error
-        }
-    }
 
     private func prepared(
-        _ request: URLRequest, _ encoder: JSONEncoder, _ directory: URL
-    ) async throws -> PreparedUpload {
-        let isCancelled = Locked(false)
-        let prepare: @Sendable () throws -> PreparedUpload
-        switch self {
-        case .data(let data):
-            return PreparedUpload(request: request, body: .data(data), length: Int64(data.count))
+        _ request: URLRequest, _ encoder: JSONEncoder, _ directory: URL, checkCancellation: () throws -> Void
+    ) throws -> PreparedUpload {
+        switch content {
+        case .data(let data): return PreparedUpload(request: request, body: .data(data), length: Int64(data.count))
         case .file(let url):
-            prepare = { try .file(url, request) }
+            let length = try RegularFile(url).size
+            let body = Transport.Body.stream(length: length) {
+                let (stream, size) = try Transport.Body.file(url).opened()
+                try RequestError.within("body") {
+                    try RegularFile.check(url.lastPathComponent, size ?? 0, wasOnce: length)
+                }
+                return stream
+            }
+            return PreparedUpload(request: request, body: body, length: length)
         case .multipart(let form):
-            // Its owner may change it meanwhile.
-            let encoder = encoder.copy()
-            prepare = {
-                try .form(form, request, encoder, directory) {
-                    if isCancelled.withLock(\.self) { throw CancellationError() }
+            try checkCancellation()
+            let file = try File.temporary(in: directory)
+            var length: Int64 = 0
+            try form.forEachPiece(encoder) { piece in
+                try checkCancellation()
+                try File.attempt(.cannotWriteToFile, "a temporary file cannot be written") {
+                    try file.append(piece, count: &length)
                 }
             }
+            let kept = Locked<File?>(file)
+            let body = Transport.Body.stream(length: length) {
+                if let file = kept.withLock(\.self) { return try file.stream() }
+                throw RequestError.refused(.invalidRequest, "body: the form was removed after it was sent")
+            }
+            return PreparedUpload(request: request, body: body, length: length) { kept.set(\.self, nil) }
+        case .sequence(let pieces, let length):
+            return PreparedUpload(request: request, body: .sequence(pieces, length: length), length: length) {
+                pieces.received.cancel()
+            }
         }
-        let result = OneShot<PreparedUpload>()
-        DispatchQueue(label: "URLConfig.upload", qos: .userInitiated).async {
-            result.resolve(Result { try RequestError.within("body", prepare) })
-        }
-        return try await result.value { isCancelled.set(\.self, true) }
     }
 }
 
-extension PreparedUpload {
-    fileprivate static func file(_ url: URL, _ request: URLRequest) throws -> Self {
-        let length = try RegularFile(url).size
-        let body = Transport.Body.stream(length: length) {
-            let (stream, size) = try Transport.Body.file(url).opened()
-            try RequestError.within("body") { try RegularFile.check(url.lastPathComponent, size ?? 0, wasOnce: length) }
-            return stream
-        }
-        return Self(request: request, body: body, length: length)
-    }
-
-    fileprivate static func form(
-        _ form: MultipartForm, _ request: URLRequest, _ encoder: JSONEncoder, _ directory: URL,
-        checkCancellation: () throws -> Void
-    ) throws -> Self {
-        try checkCancellation()
-        let file = try File.temporary(in: directory)
-        var length: Int64 = 0
-        try form.forEachPiece(encoder) { piece in
-            try checkCancellation()
-            try File.attempt(.cannotWriteToFile, "a temporary file cannot be written") {
-                try file.append(piece, count: &length)
-            }
-        }
-        let kept = Locked<File?>(file)
-        let body = Transport.Body.stream(length: length) {
-            if let file = kept.withLock(\.self) { return try file.stream() }
-            throw RequestError.refused(.invalidRequest, "body: the form was removed after it was sent")
-        }
-        return Self(request: request, body: body, length: length, form: kept)
+extension URLSession {
+    /// Sends a request with a body that may be large: data, a file, a form with files, or pieces that still arrive.
+    ///
+    /// ```swift
+    /// let request = URLRequest.with(.api) { ($0.method, $0.path) = (.put, "/films/\(id)") }
+    /// let response = try await URLSession.shared.upload(.file(film), for: request) {
+    ///     $0.progress = { print($0.bytesSent, "of", $0.totalBytesToSend ?? 0) }
+    /// }
+    /// ```
+    ///
+    /// Files are read while they are sent and need no memory. The steps are those of `response(for:)`; retries and
+    /// redirects send the same body again. The request's `timeout` is the longest time without a byte, not the time of
+    /// the whole attempt.
+    ///
+    /// - Parameters:
+    ///   - source: The body. Its `Content-Type` is used if the request has none.
+    ///   - request: The request without a body, with a method such as `POST` or `PUT`.
+    ///   - config: The preset, by default the one of the request's host or else ``Config/default``.
+    ///   - isolation: The actor of the caller.
+    ///   - fileID: The source file for the log.
+    ///   - line: The source line for the log.
+    ///   - configure: Makes changes for this call.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if a file is missing, is not a regular
+    ///   file, or changes its size meanwhile; `URLError` with code `.cannotWriteToFile` or `.cannotCreateFile` if the
+    ///   form cannot be assembled; and the errors of `response(for:)`.
+    @discardableResult
+    public func upload(
+        _ source: UploadSource, for request: URLRequest, config: Config? = nil,
+        isolation: isolated (any Actor)? = #isolation, fileID: String = #fileID, line: UInt = #line,
+        _ configure: (inout Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        var config = config ?? .preset(for: request)
+        configure(&config)
+        let call = Call(session: self, config: config, fileID: fileID, line: line, upload: source)
+        return try await call.response(for: request)
     }
 }

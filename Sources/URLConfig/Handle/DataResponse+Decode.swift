@@ -51,14 +51,6 @@ extension DataResponse {
         try decoded(type, decoder)
     }
 
-    /// A model from the content, with any decoder; errors are those of ``decode(_:_:)``.
-    @_disfavoredOverload
-    public func decode<Model: Decodable>(
-        _ type: Model.Type = Model.self, decoder: some ResponseDecoder
-    ) throws -> Model {
-        try decoded(type, decoder)
-    }
-
     /// A model from the content if the status is 2xx; otherwise the API's own error from the content is thrown.
     ///
     /// ```swift
@@ -134,9 +126,11 @@ extension PropertyListDecoder: ResponseDecoder {}
 protocol OptionalType {
     static var wrapped: any Any.Type { get }
     static var absence: Self { get }
+    var isNil: Bool { get }
 }
 
 extension Optional: OptionalType {
     static var wrapped: any Any.Type { Wrapped.self }
     static var absence: Self { nil }
+    var isNil: Bool { self == nil }
 }

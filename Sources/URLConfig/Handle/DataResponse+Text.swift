@@ -4,11 +4,13 @@ extension DataResponse {
     /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252, Shift_JIS and EUC-JP are supported. A byte order
     /// mark is removed; it overrides the named character set (WHATWG Encoding §6).
     ///
+    /// - Parameter encoding: The encoding, if `Content-Type` names a wrong one; by default `nil`.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
     ///   set, or the character set is not supported. Empty content is not an error.
-    public func text() throws -> String {
-        if let text = data.text(charset: contentType?.charset) { return text }
-        let name = contentType?.charset?.shortened(to: 40) ?? "utf-8"
+    public func text(encoding: String.Encoding? = nil) throws -> String {
+        let text = encoding.map { String(data: data, encoding: $0) } ?? data.text(charset: contentType?.charset)
+        if let text { return text }
+        let name = encoding?.description ?? contentType?.charset?.shortened(to: 40) ?? "utf-8"
         throw RequestError(.decoding, reason: "the content is not text in the character set \(name)", response: self)
     }
 }

@@ -119,6 +119,9 @@ public struct RequestError: Error, Sendable {
             attempts: response?.attempts ?? [], underlyingError: underlyingError, redaction: response?.redaction)
     }
 
+    /// Says where in the content it has happened, such as in a line of a stream.
+    mutating func locate(_ place: String) { values.text = "\(place): \(values.text)" }
+
     /// Whether the request cannot be sent.
     var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
 

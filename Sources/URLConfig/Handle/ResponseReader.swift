@@ -75,6 +75,9 @@ extension ResponseReader where Output: Decodable {
 extension ResponseReader where Output == String {
     /// The content of a 2xx response as text, as ``DataResponse/text()`` reads it.
     public static var text: Self { Self { try $0.text() } }
+
+    /// The same in an encoding, whatever the server names.
+    public static func text(encoding: String.Encoding) -> Self { Self { try $0.text(encoding: encoding) } }
 }
 
 extension ResponseReader where Output == Data {
@@ -84,5 +87,5 @@ extension ResponseReader where Output == Data {
 
 extension ResponseReader where Output == Void {
     /// Requires a 2xx status; the content is ignored.
-    public static var none: Self { Self { _ in } }
+    public static var discard: Self { Self { _ in } }
 }

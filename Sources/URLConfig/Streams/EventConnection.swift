@@ -1,15 +1,7 @@
 /// One connection of ``ServerSentEvents``: a request, and the events of its response.
-struct EventConnection {
-    enum Step {
-        case event(ServerSentEvent)
-        /// Another connection is made.
-        case lost(Loss)
-        /// The server wants no other connection.
-        case over
-    }
-
-    /// Why a connection ended, and what is known for the next one.
-    struct Loss {
+struct EventConnection: Sendable {
+    /// What is known for the next connection.
+    struct Loss: Sendable {
         var status: HTTPResponse.Status?
         var error: (any Error)?
         /// Whether an event has arrived.
@@ -21,16 +13,16 @@ struct EventConnection {
 
     private let request: URLRequest
     private let call: Call
-    private var chunks: StreamResponse.Elements<Data>.AsyncIterator?
+    private var reader: StreamBody.Reader?
     /// The time since the head arrived.
     private var open: @Sendable () -> Duration = { .zero }
-    private var hasEvents = false
     private(set) var parser: EventParser
     /// Measures the delay before the next connection.
     var clock: any Clock<Duration> { call.config.clock }
-    private var head: DataResponse? { parser.head }
+    /// Why it has ended; `nil` if the server wants no other connection.
+    private(set) var loss: Loss? = Loss()
     /// The origin of the events.
-    var origin: Origin { Origin(head?.url ?? request.url) }
+    var origin: Origin { Origin(parser.head?.url ?? request.url) }
 
     /// - Parameter call: Sends only this request.
     init(_ request: URLRequest, lastEventID: String, of call: Call) {
@@ -39,30 +31,34 @@ struct EventConnection {
         parser = EventParser(lastEventID: lastEventID)
     }
 
-    /// The next event or the end; after the end, it is not called again.
+    /// The next event; `nil` at the end, after which it is not called again.
     ///
     /// - Throws: Errors that another connection would not change.
-    mutating func next() async throws -> Step {
+    mutating func next() async throws -> ServerSentEvent? {
         do {
-            if chunks == nil, let end = try await connect() { return end }
-            while true {
+            if reader == nil { try await connect() }
+            while reader != nil {
                 if let event = try parser.next() {
-                    hasEvents = true
-                    return .event(event)
+                    loss?.hasEvents = true
+                    return event
                 }
-                guard let chunk = try await chunks?.next() else { return .lost(loss()) }
-                parser.append(chunk)
+                guard let piece = try await reader?.next() else { break }
+                parser.append(piece)
             }
         } catch {
             let error = explained(error)
-            if !Task.isCancelled, isTransient(error) { return .lost(loss(error)) }
-            call.log.failed(request, error, after: call.elapsed())
-            throw error
+            guard !Task.isCancelled, isTransient(error) else {
+                call.log.failed(request, error, after: call.elapsed())
+                throw error
+            }
+            loss?.error = error
         }
+        loss?.open = open()
+        return nil
     }
 
-    /// Sends the request; returns the end of the connection if there are no events.
-    private mutating func connect() async throws -> Step? {
+    /// Sends the request; without events, there is no reader.
+    private mutating func connect() async throws {
         if request.refusal == nil, !request.isRepeatable || request.httpBodyStream != nil {
             let reason = "the request is sent again for each connection, which its method or body does not allow"
             throw RequestError(
@@ -70,15 +66,16 @@ struct EventConnection {
         }
         let received = try await call.received(for: request)
         let response = received.response
-        if response.status == .noContent { return .over }
+        loss = response.status == .noContent ? nil : Loss(status: response.status)
+        if loss == nil { return }
         if call.isTransient(.success(response.status)) {
-            return .lost(Loss(status: response.status, retryAfter: response.retryAfter))
+            loss?.retryAfter = response.retryAfter
+            return
         }
         try response.validated(status: [.ok]).validated(contentType: .eventStream)
-        let stream = StreamResponse(received, of: call)
-        (parser.head, chunks) = (stream.body.head, stream.chunks.makeAsyncIterator())
+        reader = try StreamBody(received, of: call).read()
+        parser.head = response
         open = call.config.clock.stopwatch()
-        return nil
     }
 
     /// Logs that another connection follows.
@@ -89,15 +86,12 @@ struct EventConnection {
         call.log.again(request, attempt)
     }
 
-    private func loss(_ error: (any Error)? = nil) -> Loss {
-        Loss(status: head?.status, error: error, hasEvents: hasEvents, open: open())
-    }
-
     /// The parser does not know the response.
     private func explained(_ error: any Error) -> any Error {
-        guard var error = error as? RequestError, error.response == nil, let head else { return call.final(error) }
-        error.response = head
-        error.request = head.request
+        guard var error = error as? RequestError, error.response == nil, let head = parser.head else {
+            return call.final(error)
+        }
+        (error.response, error.request) = (head, head.request)
         return call.final(error)
     }
 
@@ -107,5 +101,34 @@ struct EventConnection {
             return call.config.deadline.map { $0 > .zero } ?? true
         }
         return call.isTransient(.failure(error))
+    }
+}
+
+/// The delays between the connections of ``ServerSentEvents``.
+struct Reconnection: Sendable {
+    /// The shortest delay after a connection that ended early without an event.
+    static let shortest = Duration.seconds(1)
+    /// The shortest delay of all, so that a server cannot make a client connect without a pause.
+    static let pause = Duration.milliseconds(100)
+    /// The bound for delays that double.
+    static let longest = Duration.seconds(30)
+
+    /// The server's reconnection time (WHATWG HTML §9.2.2).
+    var time = Duration.seconds(3)
+    /// The delay after the last connections, if they ended early without an event; otherwise zero.
+    private var backOff = Duration.zero
+
+    /// The delay before the next connection.
+    ///
+    /// A connection was good if it brought an event, or if it was open for at least as long as the delay before it. So
+    /// a quiet stream that a proxy ends each minute is connected again soon; a server that closes at once is not.
+    ///
+    /// - Parameter jitter: A random number from zero to one.
+    mutating func delay(after loss: EventConnection.Loss, jitter: Double) -> Duration {
+        let shortest = max(time, Self.shortest)
+        let isGood = loss.hasEvents || loss.open >= max(backOff, shortest)
+        backOff = isGood ? .zero : min(max(backOff * 2, shortest), max(Self.longest, time))
+        let delay = (isGood ? max(time, Self.pause) : backOff) * (1 + jitter / 2)
+        return max(delay, loss.retryAfter ?? .zero).clamped
     }
 }

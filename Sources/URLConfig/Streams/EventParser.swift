@@ -1,3 +1,41 @@
+/// An event of a stream of server-sent events, `text/event-stream` (WHATWG HTML §9.2).
+public struct ServerSentEvent: Sendable, Hashable {
+    /// Where it comes from.
+    struct Source {
+        let head: DataResponse
+        /// The number of the event in its response.
+        let number: Int
+    }
+
+    /// The type, from the `event` field; by default `message`.
+    public var event: String
+    /// The values of the `data` fields, with a line feed between them.
+    public var data: String
+    /// The ID, from the `id` field; empty if the stream has not had one before the end of this event.
+    ///
+    /// An event without `id` field has the ID of the event before it.
+    public var id: String
+    /// `nil` if no call received it.
+    @Uncompared var source: Source?
+
+    /// Creates an event, such as for a test; the parameters are the properties of the same names.
+    public init(event: String = "message", data: String = "", id: String = "") {
+        (self.event, self.data, self.id) = (event, data, id)
+        _source = Uncompared(wrappedValue: nil)
+    }
+
+    /// A model from the data as JSON, decoded with the decoder of the call.
+    ///
+    /// - Parameter type: The type of the model; by default what the context expects.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, the number, type and ID of the event, and the
+    ///   data as its content. For an event that no call has received, the error of the decoder.
+    public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
+        guard let source else { return try DataResponse.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
+        let place = "event \(source.number) (\(event)\(id.isEmpty ? "" : ", ID \(id)"))"
+        return try source.head.decoded(type, from: data, at: place.shortened(to: 100).onOneLine)
+    }
+}
+
 /// Makes server-sent events from the chunks of a body (WHATWG HTML §9.2.6).
 ///
 /// ```swift
@@ -8,7 +46,7 @@
 ///
 /// An event is made as soon as its blank line has arrived; an unfinished event at the end of the body is discarded.
 /// U+FFFD replaces bytes that are not UTF-8.
-struct EventParser: Sendable {
+struct EventParser: BodyParser {
     private var lines: LineSplitter
     private var fields: Fields
     /// The ID for the `Last-Event-ID` field of the next request, from the last event that ended; empty for none.
@@ -19,12 +57,14 @@ struct EventParser: Sendable {
     var retry: Duration? { fields.retry }
     /// The response that the events get.
     var head: DataResponse?
+    private var count = 0
 
     /// - Parameters:
     ///   - lastEventID: The ID that was sent in the request, which events have until the stream has another one.
     ///   - limit: The most bytes of one line, or of the data, type and ID of one event together with its next line.
-    init(lastEventID: String = "", limit: Int = LineSplitter.standardLimit) {
-        self.lastEventID = lastEventID
+    ///   - head: The response that the events get.
+    init(lastEventID: String = "", limit: Int = LineSplitter.standardLimit, of head: DataResponse? = nil) {
+        (self.lastEventID, self.head) = (lastEventID, head)
         lines = LineSplitter(limit: limit, unit: "an event")
         fields = Fields(id: lastEventID)
     }
@@ -35,14 +75,15 @@ struct EventParser: Sendable {
     ///
     /// - Throws: ``RequestError/Code/responseTooLarge`` for an event that is longer than the limit, finished or not.
     mutating func next() throws(RequestError) -> ServerSentEvent? {
-        while let line = try lines.next(besides: fields.size) {
+        while let line = try lines.nextPlace(besides: fields.size) {
             guard line.isEmpty else {
                 lines.read(line, with: &fields) { $0.read($1) }
                 continue
             }
             lastEventID = fields.id
             guard var event = fields.take() else { continue }
-            event.head = head
+            count += 1
+            event.source = head.map { .init(head: $0, number: count) }
             return event
         }
         return nil

@@ -3,13 +3,13 @@
 /// ```swift
 /// var lines = LineSplitter()
 /// lines.append(chunk)
-/// while let line = try lines.nextText() { … }
+/// while let line = try lines.next() { … }
 /// ```
 ///
 /// Blank lines are kept, and a byte order mark at the start is removed. Each byte is searched once for either
 /// terminator, so the time is linear for chunks and lines of any size. In memory are the chunks that were not read, and
 /// the start of an unfinished line.
-struct LineSplitter: Sendable {
+struct LineSplitter: BodyParser {
     /// The most bytes of a line by default.
     static let standardLimit = 16_000_000
 
@@ -52,16 +52,16 @@ struct LineSplitter: Sendable {
     /// U+FFFD replaces bytes that are not UTF-8.
     ///
     /// - Throws: ``RequestError/Code/responseTooLarge`` for a line that is longer than the limit, finished or not.
-    mutating func nextText() throws(RequestError) -> String? {
-        guard let line = try next() else { return nil }
+    mutating func next() throws(RequestError) -> String? {
+        guard let line = try nextPlace() else { return nil }
         return bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[line]), as: UTF8.self) }
     }
 
-    /// The text of the last line, if it has no terminator; it is called after `nextText()` returned `nil`.
-    mutating func endText() -> String? {
+    /// The text of the last line, if it has no terminator.
+    mutating func end() -> String? {
         guard start < bytes.count else { return nil }
         bytes.append(UInt8(ascii: "\n"))
-        let text = try? nextText()
+        let text = try? next()
         // It is empty after a byte order mark.
         return text == "" ? nil : text
     }
@@ -71,7 +71,7 @@ struct LineSplitter: Sendable {
     /// The place is valid until bytes are appended.
     ///
     /// - Parameter size: How many bytes the caller has kept, which are part of the limit.
-    mutating func next(besides size: Int = 0) throws(RequestError) -> Range<Int>? {
+    mutating func nextPlace(besides size: Int = 0) throws(RequestError) -> Range<Int>? {
         if skipsLineFeed, start < bytes.count {
             skipsLineFeed = false
             if bytes[start] == UInt8(ascii: "\n") { start += 1 }

@@ -24,60 +24,54 @@ public struct Pages: AsyncSequence, Sendable {
 
     /// Requests the pages.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-        private enum State {
-            case start
-            case page(DataResponse)
-            case end
-        }
-
         private let pages: Pages
-        private var state = State.start
-        private var requested: Set<Fingerprint> = []
+        /// The page before; `nil` at the beginning.
+        private var last: DataResponse?
+        private var isOver = false
+        /// What tells the requests apart; the key is random, so that a server cannot provoke the same one.
+        private var requested: Set<Digest> = []
+        private let key = Digest.Key()
         /// Whether a page came from another origin than that of the first request: then its links are not trusted.
         private var isForeign = false
 
-        fileprivate init(pages: Pages) {
-            self.pages = pages
-        }
+        fileprivate init(pages: Pages) { self.pages = pages }
 
         /// Requests the next page; `nil` after the last page and after an error.
         ///
         /// - Throws: The errors that ``Foundation/URLSession/pages(for:config:fileID:line:_:next:)`` lists.
         public mutating func next() async throws -> DataResponse? {
             // This runs on no actor, and so does the function of the caller.
-            let last = state
+            if isOver { return nil }
             // Errors leave it at the end.
-            state = .end
-            guard let request = try request(after: last) else { return nil }
-            isForeign = isForeign || pages.next == nil && Origin(request.url) != Origin(pages.request.url)
-            let page = try await pages.page(request, isForeign: isForeign)
-            state = .page(page)
-            return page
+            isOver = true
+            guard let request = try request() else { return nil }
+            notes(Origin(request.url))
+            last = try await pages.page(request, isForeign: isForeign)
+            isOver = false
+            return last
         }
 
         /// Nothing is requested any more.
-        mutating func end() {
-            state = .end
+        mutating func end() { isOver = true }
+
+        /// A page comes from this origin.
+        private mutating func notes(_ origin: Origin) {
+            isForeign = isForeign || pages.next == nil && origin != Origin(pages.request.url)
         }
 
-        private mutating func request(after last: State) throws -> URLRequest? {
-            let next: URLRequest?
-            let page: DataResponse?
-            switch last {
-            case .start: (next, page) = (pages.request, nil)
-            case .page(let last):
+        private mutating func request() throws -> URLRequest? {
+            var next: URLRequest? = pages.request
+            if let last {
                 try Task.checkCancellation()
-                isForeign = pages.next == nil && (isForeign || Origin(last.url) != Origin(pages.request.url))
-                (next, page) = (try pages.request(after: last, isForeign: isForeign), last)
-            case .end: return nil
+                notes(Origin(last.url))
+                next = try pages.request(after: last, isForeign: isForeign)
             }
-            guard let next else { return nil }
-            guard let fingerprint = Fingerprint(next) else { return next }
-            guard requested.insert(fingerprint).inserted else {
-                let shown = next.summary(page?.shownRedaction ?? pages.config.redaction)
+            guard let next, let identity = next.identity else { return next }
+            guard requested.insert(Digest(identity, key: key)).inserted else {
+                let shown = next.summary(last?.shownRedaction ?? pages.config.redaction)
                 throw RequestError(
                     .invalidResponse, reason: "the next page, \(shown), was requested before; the pages form a loop",
-                    response: page)
+                    response: last)
             }
             return next
         }
@@ -92,11 +86,7 @@ extension Pages {
     }
 
     private func request(after page: DataResponse, isForeign: Bool) throws -> URLRequest? {
-        guard let next else { return try request(linkedBy: page, isForeign: isForeign) }
-        return try next(page)
-    }
-
-    private func request(linkedBy page: DataResponse, isForeign: Bool) throws -> URLRequest? {
+        if let next { return try next(page) }
         guard let link = page.links["next"], let url = request.url else { return nil }
         var next = request
         do {
@@ -115,42 +105,104 @@ extension Pages {
             ? next.withoutCredentials(config.redaction)
             : next.keepingCredentials(for: request, config.redaction)
         do {
-            try config.transport.forThisTask.check(next)
+            try config.transport.check(next)
         } catch {
             throw RequestError(unfollowed: page, error.reason)
         }
         return next
     }
 
-    /// Identifies a request without keeping its body.
+    /// The elements of all pages, for an API whose pages are arrays.
     ///
-    /// Two hashes of the same state are as good as one with twice the bits: equal ones by chance are so unlikely that
-    /// they need no thought, also where an `Int` has 32 bits. A server cannot provoke them, because the seed is random.
-    private struct Fingerprint: Hashable {
-        private let first: Int
-        private let second: Int
+    /// ```swift
+    /// for try await article in session.pages(for: request).values(of: [Article].self) { … }
+    /// ```
+    ///
+    /// - Parameter type: The type of a page, which ``DataResponse/decode(_:_:)`` decodes. A page with status 204 or 205
+    ///   and no content has no elements.
+    /// - Returns: The elements. Their loop throws the errors of the pages and of `decode`.
+    public func values<Value: Decodable & Sendable>(of type: [Value].Type) -> Values<Value> {
+        values(of: type) { $0 }
+    }
 
-        /// `nil` for a request whose body is not known before it is sent.
-        init?(_ request: URLRequest) {
-            guard request.httpBodyStream == nil else { return nil }
-            var request = request
-            request.setValue(nil, forHTTPHeaderField: IdempotencyKey.field)
-            var hasher = Hasher()
-            hasher.combine(request.httpMethod)
-            hasher.combine(request.url.map { Substring($0.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }) })
-            // Some APIs take the cursor in a field.
-            hasher.combine(request.allHTTPHeaderFields)
-            // Data's own hash ignores all but its first 80 bytes.
-            request.httpBody?.withUnsafeBytes { hasher.combine(bytes: $0) }
-            var other = hasher
-            other.combine(true)
-            (first, second) = (hasher.finalize(), other.finalize())
+    /// The elements of all pages, for an API whose pages contain an array and more.
+    ///
+    /// ```swift
+    /// for try await article in session.pages(for: request).values(of: Envelope.self, \.items) { … }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type of a page, which ``DataResponse/decode(_:_:)`` decodes. A page with status 204 or 205 and no
+    ///     content has no elements.
+    ///   - elements: The elements of a page. It does not run on the caller's actor.
+    /// - Returns: The elements. Their loop throws the errors of the pages, of `decode` and of `elements`.
+    public func values<Page: Decodable & Sendable, Value: Sendable>(
+        of type: Page.Type, _ elements: @escaping @Sendable (Page) throws -> [Value]
+    ) -> Values<Value> {
+        Values(pages: self) { page in
+            let hasNoContent = page.data.isEmpty && [.noContent, .resetContent].contains(page.status)
+            return hasNoContent ? [] : try elements(page.decode())
+        }
+    }
+
+    /// The elements of all pages; a page is requested after the last element of the page before.
+    public struct Values<Element: Sendable>: AsyncSequence, Sendable {
+        fileprivate let pages: Pages
+        fileprivate let elements: @Sendable (DataResponse) throws -> [Element]
+
+        /// Begins with the first page.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(pages: pages.makeAsyncIterator(), elements: elements)
+        }
+
+        /// Requests and decodes the pages.
+        public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+            fileprivate var pages: Pages.AsyncIterator
+            fileprivate let elements: @Sendable (DataResponse) throws -> [Element]
+            /// The rest of the page.
+            fileprivate var rest = [Element]().makeIterator()
+
+            /// The next element; `nil` after the last one and after an error.
+            ///
+            /// - Throws: The errors of the pages, of `decode` and of the function that returns the elements.
+            public mutating func next() async throws -> Element? {
+                // This runs on no actor, and so do the decoder and the function.
+                do {
+                    while true {
+                        if let element = rest.next() {
+                            try Task.checkCancellation()
+                            return element
+                        }
+                        guard let page = try await pages.next() else { return nil }
+                        rest = try elements(page).makeIterator()
+                    }
+                } catch {
+                    rest = [].makeIterator()
+                    pages.end()
+                    throw error
+                }
+            }
         }
     }
 }
 
 extension Pages: RedactedReflectable {
     var shownChildren: [(String, Any?)] { [("request", request.summary(config.redaction.knowing(request)))] }
+}
+
+extension URLRequest {
+    /// What tells it from another request; `nil` if its body is not known before it is sent.
+    ///
+    /// Some APIs take the cursor in a field, others in the body.
+    fileprivate var identity: String? {
+        guard httpBodyStream == nil else { return nil }
+        var request = self
+        request.setValue(nil, forHTTPHeaderField: IdempotencyKey.field)
+        let url = String((url?.absoluteString ?? "").prefix { $0 != "#" })
+        let fields = (request.allHTTPHeaderFields ?? [:]).map { "\($0.key): \($0.value)" }.sorted()
+        let body = httpBody?.base64EncodedString() ?? ""
+        return ([httpMethod ?? "", url] + fields + [body]).joined(separator: "\n")
+    }
 }
 
 extension RequestError {

@@ -59,7 +59,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// Reads the events.
     ///
     /// The transfer ends when it is released.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         fileprivate let source: ServerSentEvents
         private var lastEventID: String
         /// The origin that has sent the last ID.
@@ -82,11 +82,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 while !isOver {
                     try Task.checkCancellation()
                     if connection == nil { connection = source.connection(after: lastEventID, from: origin) }
-                    switch try await connection?.next() {
-                    case .event(let event): return event
-                    case .lost(let loss): try await wait(after: loss)
-                    case .over, nil: end()
-                    }
+                    if let event = try await connection?.next() { return event }
+                    try await wait()
                 }
                 return nil
             } catch {
@@ -97,13 +94,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         private mutating func end() { (connection, isOver) = (nil, true) }
 
-        private mutating func wait(after loss: EventConnection.Loss) async throws {
-            guard let old = connection else { return }
+        /// Waits before the next connection, if there is one.
+        private mutating func wait() async throws {
+            guard let old = connection, var loss = old.loss else { return end() }
             connection = nil
             if old.parser.lastEventID != lastEventID { (lastEventID, origin) = (old.parser.lastEventID, old.origin) }
             let longest = source.config.retry.longestRetryAfter
             if let retry = old.parser.retry { reconnection.time = Swift.min(retry, longest) }
-            var loss = loss
             loss.retryAfter = loss.retryAfter.map { Swift.min($0, longest) }
             let delay = reconnection.delay(after: loss, jitter: .random(in: 0...1))
             old.logs(loss, delay)

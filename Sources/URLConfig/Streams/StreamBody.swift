@@ -1,10 +1,5 @@
 /// The body of a stream, as its call passes it on: with the call's progress, log and errors.
 struct StreamBody: Sendable {
-    /// Returns the next piece, which is never empty; `nil` at the end.
-    ///
-    /// The transfer ends when it is released.
-    typealias Next = () async throws -> Data?
-
     /// The response without its body.
     let head: DataResponse
     private let body: ResponseBody
@@ -14,24 +9,40 @@ struct StreamBody: Sendable {
         head = received.response
         body = received.body ?? ResponseBody(received.response.data)
         self.call = call
-        call.progress?.expect(head.bodyLength)
+        // There is none after these (RFC 9110 §6.4.1).
+        let hasBody = head.request.httpMethod != "HEAD" && ![.noContent, .notModified].contains(head.status)
+        call.progress?.expect(hasBody ? head.headerFields.decodedLength : nil)
     }
 
     /// Begins to read.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the body has been read.
-    func read() throws -> Next {
-        let reader: ReceivedBody.Reader
+    /// - Parameter type: What `Content-Type` must name, if there is one.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the body has been read, and with
+    ///   code ``RequestError/Code/unacceptableContentType``.
+    func read(as type: MediaType? = nil) throws -> Reader {
+        if let type, head.headerFields[.contentType] != nil { try head.validated(contentType: type) }
         do {
-            reader = try body.read()
-        } catch var error as RequestError {
-            error.response = head
-            throw error
+            return Reader(reader: try body.read(), call: call, head: head)
+        } catch {
+            throw error.with(head)
         }
-        var count: Int64 = 0
-        var isOver = false
-        return { [call, head] in
-            if isOver { return nil }
+    }
+
+    /// Reads the pieces; the transfer ends when it is released.
+    struct Reader: Sendable {
+        fileprivate let reader: ReceivedBody.Reader
+        fileprivate let call: Call
+        fileprivate let head: DataResponse
+        private var count: Int64 = 0
+
+        fileprivate init(reader: ReceivedBody.Reader, call: Call, head: DataResponse) {
+            (self.reader, self.call, self.head) = (reader, call, head)
+        }
+
+        /// The next piece, which is never empty; `nil` at the end.
+        ///
+        /// It is not called again after the end or an error.
+        mutating func next() async throws -> Data? {
             do {
                 if let piece = try await reader.next() {
                     count += Int64(piece.count)
@@ -39,7 +50,6 @@ struct StreamBody: Sendable {
                     return piece
                 }
                 try Task.checkCancellation()
-                isOver = true
                 call.log.ended(head, bytes: count, after: call.elapsed())
                 if let progress = call.progress, !call.reconnects {
                     try await call.deadline.run { try await progress.finish() }
@@ -47,7 +57,6 @@ struct StreamBody: Sendable {
                 call.deadline.end()
                 return nil
             } catch {
-                isOver = true
                 throw call.failure(error.with(head), of: head.request)
             }
         }
@@ -66,9 +75,17 @@ extension Error {
 }
 
 extension DataResponse {
-    /// The length of the body in bytes; `nil` if it is unknown or there is none (RFC 9110 §6.4.1).
-    fileprivate var bodyLength: Int64? {
-        let hasBody = request.httpMethod != "HEAD" && ![.noContent, .notModified].contains(status)
-        return hasBody ? headerFields.decodedLength : nil
+    /// A model from a part of the body.
+    ///
+    /// - Parameter place: Names the part, for the error.
+    func decoded<Model: Decodable>(_ type: Model.Type, from part: String, at place: String) throws -> Model {
+        var response = self
+        response.data = Data(part.utf8)
+        do {
+            return try response.decode(type)
+        } catch var error as RequestError {
+            error.locate(place)
+            throw error
+        }
     }
 }

@@ -8,29 +8,14 @@
 /// The body can be read once, in one of the ways below. The transfer ends when the loop ends, also with `break` or an
 /// error, when the task is cancelled, or when the response is released.
 public struct StreamResponse: Sendable {
-    /// The response without its body; if it is not 2xx, with the beginning of its body.
-    private var response: DataResponse
-    let body: StreamBody
+    private let body: StreamBody
 
-    init(_ received: Received, of call: Call) {
-        response = received.response
-        body = StreamBody(received, of: call)
-    }
+    init(_ received: Received, of call: Call) { body = StreamBody(received, of: call) }
 
-    /// The request as it was sent, credentials included.
-    public var request: URLRequest { response.request }
-    /// The URL of the response, after redirects.
-    public var url: URL? { response.url }
-    /// The status (RFC 9110 §15).
-    public var status: HTTPResponse.Status { response.status }
-    /// Whether the status is 2xx.
-    public var isSuccess: Bool { response.isSuccess }
-    /// The header fields.
-    public var headerFields: HTTPFields { response.headerFields }
-    /// The time from the call until the head of the response arrived.
-    public var duration: Duration { response.duration }
-    /// The attempts of the call, redirects and retries included; the last one received this response.
-    public var attempts: [Attempt] { response.attempts }
+    /// The response without its body: its status, its header fields, and how it was received.
+    ///
+    /// If the status is not 2xx, the beginning of the body is in its ``DataResponse/data``, too.
+    public var head: DataResponse { body.head }
 
     /// This response, if its status is 2xx.
     ///
@@ -38,14 +23,14 @@ public struct StreamResponse: Sendable {
     ///   megabyte of the content.
     @discardableResult
     public func validated() throws -> Self {
-        try response.validated()
+        try head.validated()
         return self
     }
 
     /// This response, if its status is accepted, such as `[200, 206]`; errors are those of ``validated()``.
     @discardableResult
     public func validated(status accepted: Set<HTTPResponse.Status>) throws -> Self {
-        try response.validated(status: accepted)
+        try head.validated(status: accepted)
         return self
     }
 
@@ -54,7 +39,7 @@ public struct StreamResponse: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableContentType``.
     @discardableResult
     public func validated(contentType type: MediaType) throws -> Self {
-        try response.validated(contentType: type)
+        try head.validated(contentType: type)
         return self
     }
 
@@ -62,8 +47,10 @@ public struct StreamResponse: Sendable {
     ///
     /// See ``DataResponse/validated(orThrow:decoder:)``.
     @discardableResult
-    public func validated<Failure: Decodable & Error>(orThrow failure: Failure.Type) throws -> Self {
-        try response.validated(orThrow: failure)
+    public func validated<Failure: Decodable & Error>(
+        orThrow failure: Failure.Type, decoder: JSONDecoder? = nil
+    ) throws -> Self {
+        try head.validated(orThrow: failure, decoder: decoder)
         return self
     }
 
@@ -74,7 +61,7 @@ public struct StreamResponse: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/responseTooLarge`` for more bytes, and the errors of
     ///   ``chunks``.
     public func collect(upTo limit: Int) async throws -> DataResponse {
-        var response = response
+        var response = head
         do {
             response.data = Data()
             for try await chunk in chunks { try response.data.append(chunk, upTo: limit) }
@@ -84,13 +71,152 @@ public struct StreamResponse: Sendable {
         }
         return response
     }
+
+    /// The body in pieces as they arrive.
+    ///
+    /// Reading throws `URLError` if the transfer fails, ``RequestError`` if the deadline passes, the body is longer
+    /// than ``Foundation/URLSession/Config/responseLimit`` or was already read, and `CancellationError` if the task is
+    /// cancelled.
+    public var chunks: Elements<Data> { Elements(body: body, parser: Chunks()) }
+
+    /// The lines of the body as they arrive; blank lines are kept.
+    ///
+    /// Lines end with LF, CR or CRLF. The text is UTF-8; U+FFFD replaces invalid bytes. Errors are those of ``chunks``,
+    /// and ``RequestError/Code/responseTooLarge`` for a line longer than 16 MB.
+    public var lines: Elements<String> { Elements(body: body, parser: LineSplitter()) }
+
+    /// The events of a stream of server-sent events (`text/event-stream`, WHATWG HTML §9.2) as they arrive.
+    ///
+    /// ```swift
+    /// for try await event in response.events where event.data != "[DONE]" {
+    ///     let chunk: ChatChunk = try event.decode()
+    /// }
+    /// ```
+    ///
+    /// It ends with the body; ``Foundation/URLSession/events(for:config:lastEventID:fileID:line:_:)`` connects again.
+    /// Errors are those of ``chunks``, ``RequestError/Code/unacceptableContentType`` if `Content-Type` names another
+    /// type, and ``RequestError/Code/responseTooLarge`` for an event longer than 16 MB.
+    public var events: Elements<ServerSentEvent> {
+        Elements(body: body, parser: EventParser(of: head), contentType: .eventStream)
+    }
+
+    /// The values of a body that has one JSON value on each line (JSON Lines, NDJSON) as they arrive.
+    ///
+    /// Blank lines are ignored. Values are decoded with the decoder of the call.
+    ///
+    /// - Parameter type: The type of a value.
+    /// - Returns: The values. Reading throws the errors of ``lines``, and ``RequestError`` with code
+    ///   ``RequestError/Code/decoding``, the number of the line, and the line as its content.
+    public func values<Value: Decodable & Sendable>(of type: Value.Type) -> Elements<Value> {
+        Elements(body: body, parser: Values(head: head))
+    }
 }
 
 extension StreamResponse: CustomStringConvertible, RedactedReflectable {
     /// The status and the request, such as `200 GET https://api.example.com/events`; secrets are hidden.
-    public var description: String { "\(status.code) \(request.summary(response.shownRedaction))" }
+    public var description: String { "\(head.status.code) \(head.request.summary(head.shownRedaction))" }
 
     var shownChildren: [(String, Any?)] {
-        response.shownChildren.filter { !["data", "attempts"].contains($0.0) }
+        head.shownChildren.filter { !["data", "attempts"].contains($0.0) }
     }
+}
+
+extension StreamResponse {
+    /// The parts of a body, such as its lines, as they arrive.
+    public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
+        fileprivate let body: StreamBody
+        fileprivate let parser: any BodyParser<Element>
+        /// What `Content-Type` must name, if there is one.
+        fileprivate var contentType: MediaType?
+
+        /// Begins to read, for one loop only.
+        public func makeAsyncIterator() -> AsyncIterator {
+            var iterator = AsyncIterator(parser: parser)
+            do {
+                iterator.reader = try body.read(as: contentType)
+            } catch {
+                iterator.failure = error
+            }
+            return iterator
+        }
+
+        /// Reads the elements, until it is released.
+        public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+            fileprivate var parser: any BodyParser<Element>
+            /// `nil` after the end and after an error.
+            fileprivate var reader: StreamBody.Reader?
+            /// Why the body cannot be read.
+            fileprivate var failure: (any Error)?
+
+            /// The next element; `nil` at the end of the body and after an error.
+            public mutating func next() async throws -> Element? {
+                do {
+                    // Elements that have already arrived come without waiting.
+                    try Task.checkCancellation()
+                    if let failure { throw failure }
+                    guard reader != nil else { return nil }
+                    while true {
+                        if let element = try parser.next() { return element }
+                        guard let piece = try await reader?.next() else {
+                            reader = nil
+                            return try parser.end()
+                        }
+                        parser.append(piece)
+                    }
+                } catch {
+                    (reader, failure) = (nil, nil)
+                    throw error
+                }
+            }
+        }
+    }
+
+    private struct Chunks: BodyParser {
+        private var chunk: Data?
+
+        mutating func append(_ piece: Data) { chunk = piece }
+        mutating func next() -> Data? { chunk.take() }
+    }
+
+    private struct Values<Value: Decodable & Sendable>: BodyParser {
+        let head: DataResponse
+        private var lines = LineSplitter()
+        private var count = 0
+
+        init(head: DataResponse) { self.head = head }
+
+        mutating func append(_ piece: Data) { lines.append(piece) }
+
+        mutating func next() throws -> Value? {
+            while let line = try lines.next() {
+                if let value = try value(line) { return value }
+            }
+            return nil
+        }
+
+        mutating func end() throws -> Value? { try lines.end().flatMap { try value($0) } }
+
+        private mutating func value(_ line: String) throws -> Value? {
+            count += 1
+            if line.utf8.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { return nil }
+            return try head.decoded(Value.self, from: line, at: "line \(count)")
+        }
+    }
+}
+
+/// Makes elements of the pieces of a body.
+protocol BodyParser<Element>: Sendable {
+    associatedtype Element
+
+    mutating func append(_ piece: Data)
+
+    /// The next element; `nil` if more bytes are needed.
+    mutating func next() throws -> Element?
+
+    /// The last element, if the end of the body ends it; called once, after `next` has returned `nil`.
+    mutating func end() throws -> Element?
+}
+
+extension BodyParser {
+    mutating func end() throws -> Element? { nil }
 }

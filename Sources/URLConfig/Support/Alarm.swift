@@ -1,5 +1,28 @@
 @preconcurrency import Dispatch
 
+extension Clock<Duration> {
+    /// Returns a function for the time since now.
+    func stopwatch() -> @Sendable () -> Duration {
+        // The usual clock, without a box for its instants.
+        if self is ContinuousClock {
+            let start = ContinuousClock.now
+            return { start.duration(to: .now) }
+        }
+        let start = now
+        return { start.duration(to: now) }
+    }
+}
+
+/// Runs an operation, and calls `expire`, from any thread, if the operation does not end in time.
+func withTimeLimit<Result>(
+    _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
+    operation: () async throws -> Result
+) async rethrows -> Result {
+    let alarm = limit.map { Alarm(after: $0, clock, expire) }
+    defer { withExtendedLifetime(alarm) {} }
+    return try await operation()
+}
+
 /// Calls a function once, after a delay, unless the alarm is released before.
 ///
 /// The system's clocks do not use Swift's thread pool for this, because a measured operation may block all its threads.
@@ -40,10 +63,8 @@ private final class Alarms: Sendable {
     private struct State {
         /// The functions that were not called and not removed.
         var functions: [Int: @Sendable () -> Void] = [:]
-        /// A heap with the earliest entry first: no entry is later than those at 2i + 1 and 2i + 2.
-        ///
-        /// Entries whose function was removed leave it later.
-        var entries: [Entry] = []
+        /// The earliest entry first; entries whose function was removed leave it later.
+        var entries: ArraySlice<Entry> = []
         var last = 0
         /// The time for which the timer is set.
         var next = DispatchTime.distantFuture
@@ -51,33 +72,20 @@ private final class Alarms: Sendable {
         mutating func add(_ time: DispatchTime, _ function: @escaping @Sendable () -> Void) -> Int {
             last += 1
             functions[last] = function
-            entries.append(Entry(time: time, number: last))
-            var index = entries.count - 1
-            while index > 0, entries[index].time < entries[(index - 1) / 2].time {
-                entries.swapAt(index, (index - 1) / 2)
-                index = (index - 1) / 2
+            // Most limits are alike, so most entries belong at the end.
+            var (start, end) = (entries.startIndex, entries.endIndex)
+            if let latest = entries.last, latest.time <= time { start = end }
+            while start < end {
+                let middle = (start + end) / 2
+                if entries[middle].time <= time { start = middle + 1 } else { end = middle }
             }
+            entries.insert(Entry(time: time, number: last), at: start)
             return last
-        }
-
-        mutating func removeFirst() {
-            entries.swapAt(0, entries.count - 1)
-            entries.removeLast()
-            var index = 0
-            while true {
-                var first = 2 * index + 1
-                guard first < entries.count else { return }
-                if first + 1 < entries.count, entries[first + 1].time < entries[first].time { first += 1 }
-                guard entries[first].time < entries[index].time else { return }
-                entries.swapAt(index, first)
-                index = first
-            }
         }
 
         /// Removes entries without a function when they are the most, so that each costs little.
         mutating func sweep() {
-            guard entries.count > 2 * functions.count + 64 else { return }
-            entries = entries.filter { functions[$0.number] != nil }.sorted { $0.time < $1.time }
+            if entries.count > 2 * functions.count + 64 { entries.removeAll { functions[$0.number] == nil } }
         }
     }
 
@@ -113,7 +121,7 @@ private final class Alarms: Sendable {
         let due = state.withLock { state in
             var due: [@Sendable () -> Void] = []
             while let first = state.entries.first, first.time <= now {
-                state.removeFirst()
+                state.entries.removeFirst()
                 if let function = state.functions.removeValue(forKey: first.number) { due.append(function) }
             }
             state.next = .distantFuture

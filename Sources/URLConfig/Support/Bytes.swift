@@ -12,6 +12,14 @@ extension UInt8 {
     }
 }
 
+extension Int64 {
+    init?(digits text: some StringProtocol) {
+        // Int64 also accepts a sign.
+        guard text.utf8.allSatisfy(\.isDigit) else { return nil }
+        self.init(text)
+    }
+}
+
 extension Int {
     /// Such as `512 B` or `1.2 kB` (1,200 bytes).
     var shownAsBytes: String {
@@ -19,4 +27,11 @@ extension Int {
         for larger in ["kB", "MB", "GB"] where value >= 999.5 { (value, unit) = (value / 1000, larger) }
         return unit == "B" ? "\(self) B" : "\((value * 10).rounded() / 10) \(unit)"
     }
+}
+
+extension Dictionary where Key == String {
+    /// The members in the order of their names.
+    ///
+    /// Only the names are sorted, because the code that sorts is compiled for each type: 3 kB.
+    func sortedByName() -> [Element] { keys.sorted().compactMap { name in self[name].map { (name, $0) } } }
 }

@@ -1,28 +1,26 @@
 /// A value and its lock; the library has no other locks.
 ///
-/// `@unchecked Sendable` is safe because `value` is used only in `withLock`, while `lock` is held. Never suspend, call
-/// user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)
-package final class Locked<Value: Sendable>: @unchecked Sendable {
-    /// It costs half of an `NSLock`, which has two mutexes on Linux.
-    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var value: Value
+/// `@unchecked Sendable` is safe because the value is used only in `withLock`, while the lock is held. Never suspend,
+/// call user code or take a second lock inside the closure. (`Synchronization.Mutex` needs a newer Apple OS.)
+package struct Locked<Value: Sendable>: @unchecked Sendable {
+    /// The value, and behind it the lock: one allocation.
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
+    }
+
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: Value) {
-        self.value = value
-        pthread_mutex_init(lock, nil)
+        storage = Storage.create(minimumCapacity: 1) { _ in value }
+        _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
     }
 
-    deinit {
-        pthread_mutex_destroy(lock)
-        lock.deallocate()
-    }
-
-    package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
-        -> Result
-    {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        return try body(&value)
+    package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+        try storage.withUnsafeMutablePointers { value, lock throws(Failure) in
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
     }
 
     /// Replaces a part of the value.

@@ -1,4 +1,4 @@
-/// The authenticators and transports that a task runs in, whose own calls must not use them again.
+/// The authenticators that a task runs in: their own calls, such as a refresh, must not ask them and wait for themselves.
 ///
 /// A task that outlives the operation inherits the scope, but then the scope is over.
 struct WorkScope: Sendable {
@@ -8,6 +8,7 @@ struct WorkScope: Sendable {
     private let isOver = Locked(false)
 
     /// Runs an operation of an object; `nil` for no scope.
+    @inline(never)
     static func of<Result: Sendable>(
         _ worker: AnyObject?, _ operation: () async throws -> Result
     ) async throws -> Result {

@@ -15,33 +15,62 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     let request: Transport.Request
-    let shadow: ShadowSession
     let body: ReceivedBody
     private let state = Locked(State())
     /// Whether the caller waits for the end of the body.
     private let isWhole: Bool
     private let begun = OneShot<Void>()
-    private let elapsed: @Sendable () -> Duration
 
-    init(_ request: Transport.Request, _ excess: ReceivedBody.Excess = ShadowSession.excess) {
+    /// Sends a request; returns the response when its head has arrived, or its whole body.
+    static func response(to request: Transport.Request) async throws -> Transport.Response {
+        var request = request
+        if request.replacement == nil {
+            try request.openBody()
+        } else {
+            // Opening a stream may block.
+            request = try await request.conditions.deadline.run { [request] in
+                var opened = request
+                try await opened.writeSequence()
+                try opened.openBody()
+                return opened
+            }
+        }
+        let exchange = Exchange(request)
+        // It ends the exchange when it is released.
+        let body = ResponseBody(exchange.body)
+        exchange.start()
+        try await exchange.waitForHead()
+        // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may give.
+        guard let head = exchange.head, 0...999 ~= head.statusCode else {
+            throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
+        }
+        exchange.storeCookies(of: head)
+        var response = Transport.Response(
+            status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
+        response.isFromCache = { exchange.isFromCache }
+        response.redaction = request.conditions.redaction
+        return response
+    }
+
+    init(_ request: Transport.Request, _ excess: ReceivedBody.Excess = Exchange.excess) {
         self.request = request
         isWhole = request.isWhole
-        shadow = ShadowSession.of(request.session)
-        body = ReceivedBody(memory: request.isWhole ? .max : ShadowSession.bufferSize, excess)
-        elapsed = request.conditions.clock.stopwatch()
+        body = ReceivedBody(memory: request.isWhole ? .max : Self.bufferSize, excess)
         super.init()
         body.onSignal { [weak self] in self?.follow($0) }
     }
 
     /// Watches the time limits of the request and its session.
     ///
-    /// - Parameter silence: The session's limit for silence; `nil` if Foundation watches it.
-    func watch(silence: Duration? = nil) {
+    /// - Parameters:
+    ///   - whole: The session's limit for the whole attempt.
+    ///   - silence: The session's limit for silence; `nil` if Foundation watches it.
+    func watch(whole: Duration? = nil, silence: Duration? = nil) {
         var limits = request.timeLimits
-        limits.whole = [limits.whole, shadow.resourceLimit].compactMap { $0 }.min()
+        limits.whole = [limits.whole, whole].compactMap { $0 }.min()
         limits.silence = limits.silence ?? silence
         body.limit(to: request.conditions.responseLimit)
-        body.watch(limits, of: request, since: elapsed)
+        body.watch(limits, of: request)
     }
 
     /// Starts a task, unless the exchange is over.
@@ -89,7 +118,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
                 return state.task
             }
             begun.resolve(.success(()))
-            if let task { ShadowSession.cancel(task, of: self) }
+            if let task { cancel(task) }
         }
     }
 
@@ -102,7 +131,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             body.touch()
             return completionHandler(.allow)
         }
-        body.touch()
         body.restart()
         state.set(\.head, response)
         if !isWhole {

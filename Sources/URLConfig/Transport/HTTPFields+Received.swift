@@ -15,6 +15,17 @@ extension HTTPFields {
     }
 }
 
+extension HTTPFields {
+    init(_ response: HTTPURLResponse) {
+        self.init(
+            received: response.allHeaderFields.lazy.compactMap { name, value in
+                guard let name = name as? String, let value = value as? String else { return nil }
+                return (name: name, value: value)
+            })
+        if let joined = self[.setCookie] { self[values: .setCookie] = joined.separateCookies }
+    }
+}
+
 extension HTTPField.Name {
     /// Names that most responses have, because making a name takes several times as long as finding one.
     fileprivate static let frequent: [String: Self] = {

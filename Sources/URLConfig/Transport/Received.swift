@@ -33,30 +33,40 @@ struct Received: Sendable {
 }
 
 extension Transport.Response {
-    /// A response with its whole body.
+    /// The response to a request, whose body is still to be read.
     ///
-    /// - Parameters:
-    ///   - head: The response without its body.
-    ///   - elapsed: The time since the call began.
+    /// - Parameter duration: The time since the call began.
+    func received(to request: URLRequest, _ decoder: (any ResponseDecoder)?, _ duration: Duration) -> Received {
+        var head = DataResponse(
+            request: request, url: url, status: status, headerFields: headerFields, duration: duration)
+        (head.redaction, head.decoder) = (redaction, decoder)
+        return Received(response: head, body: body)
+    }
+
+    /// The response to a request with its whole body.
+    ///
+    /// - Parameter elapsed: The time since the call began.
     func collected(
-        _ head: DataResponse, _ progress: ProgressMeter?, _ elapsed: () -> Duration
-    ) async throws -> DataResponse {
+        to request: URLRequest, _ decoder: (any ResponseDecoder)?, _ progress: ProgressMeter?,
+        _ elapsed: @Sendable () -> Duration
+    ) async throws -> Received {
         let progress = status.kind == .successful ? progress : nil
-        if head.request.httpMethod != "HEAD" { progress?.expect(headerFields.decodedLength) }
-        var response = head
+        if request.httpMethod != "HEAD" { progress?.expect(headerFields.decodedLength) }
+        let reader = try body.read()
+        var data = Data()
+        var tooLarge: RequestError?
         do {
-            let reader = try body.read()
             while let piece = try await reader.next() {
                 progress?.received(piece.count)
-                if response.data.isEmpty { response.data = piece } else { response.data.append(piece) }
+                if data.isEmpty { data = piece } else { data.append(piece) }
             }
-        } catch var error as RequestError where error.code == .responseTooLarge && error.response == nil {
-            response.duration = elapsed()
-            error.response = response
-            throw error
+        } catch let error as RequestError where error.code == .responseTooLarge && error.response == nil {
+            tooLarge = error
         }
-        response.duration = elapsed()
-        response.fromCache = isFromCache()
-        return response
+        var response = received(to: request, decoder, elapsed()).response
+        (response.data, response.fromCache) = (data, isFromCache())
+        guard var error = tooLarge else { return Received(response: response) }
+        error.response = response
+        throw error
     }
 }

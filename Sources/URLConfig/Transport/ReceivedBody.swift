@@ -3,24 +3,15 @@
 /// What may happen to a body is decided here and only here: its limit, a reader that is slower than the wire, time
 /// limits, cancellation, errors and the end.
 final class ReceivedBody: Sendable {
-    /// What the transport has to do.
-    enum Signal: Sendable {
-        /// Nothing more must arrive until ``resume``.
-        case pause
-        case resume
-        /// The transfer ends, because nobody wants the rest.
-        case cancel
-    }
+    /// What the transport has to do: nothing more must arrive until it is resumed, or nobody wants the rest.
+    enum Signal: Sendable { case pause, resume, cancel }
 
-    /// What happens when more bytes arrive than may be in memory.
-    enum Excess: Sendable {
-        /// The transport is paused.
-        case pauses
-        /// They are written to temporary files.
-        case spills
-    }
+    /// What happens when more bytes arrive than may be in memory: the transport is paused, or files are written.
+    enum Excess: Sendable { case pauses, spills }
 
     /// Returns the next piece of a body that is asked for piece by piece; `nil` at its end.
+    ///
+    /// It may block, and need not stop when its task is cancelled.
     typealias Source = @Sendable () async throws -> Data?
 
     /// The number of bytes in memory at which the reader is too slow.
@@ -32,20 +23,18 @@ final class ReceivedBody: Sendable {
     ///
     /// - Parameter memory: The number of bytes in memory at which the reader is too slow.
     init(memory: Int = .max, _ excess: Excess = .pauses) {
-        (self.memory, self.excess) = (memory, excess)
-        state = Locked(State())
+        (self.memory, self.excess, state) = (memory, excess, Locked(State()))
     }
 
     /// A complete body.
     init(_ data: Data) {
         (memory, excess) = (.max, .pauses)
-        state = Locked(State(bytes: data, result: .success(())))
+        state = Locked(State(bytes: data, count: data.count, result: .success(())))
     }
 
     /// A body that is asked for piece by piece.
     init(_ source: @escaping Source) {
-        (memory, excess) = (.max, .pauses)
-        state = Locked(State(source: source))
+        (memory, excess, state) = (.max, .pauses, Locked(State(source: source)))
     }
 
     /// Sets what is called if the transport has something to do, on any thread and with no lock held.
@@ -61,18 +50,20 @@ final class ReceivedBody: Sendable {
     /// - Parameters:
     ///   - limits: The time limits of the attempt.
     ///   - clock: Measures the limits; by default the clock of the call.
-    ///   - elapsed: The time since the attempt began.
+    ///   - elapsed: The time since the attempt began; by default it begins now.
     func watch(
         _ limits: TimeLimits, of request: Transport.Request, on clock: (any Clock<Duration>)? = nil,
-        since elapsed: @escaping @Sendable () -> Duration
+        since elapsed: (@Sendable () -> Duration)? = nil
     ) {
-        let (conditions, url) = (request.conditions, request.urlRequest.url)
         if isOver { return }
-        let wait = conditions.deadline.wait { [weak self] in self?.cancel($0) }
+        let (deadline, url) = (request.conditions.deadline, request.urlRequest.url)
+        let wait = deadline.wait(
+            arrived: { [weak self] in self?.arrived }, expire: { [weak self] in self?.cancel($0) })
         let watchdog =
             limits.isEmpty
             ? nil
-            : Watchdog(limits, clock ?? conditions.clock, since: elapsed) { [weak self] in
+            : Watchdog(limits, clock ?? request.conditions.clock, since: elapsed) {
+                [weak self] in
                 self?.isAwaited ?? false
             } expire: { [weak self] in
                 self?.fail(URLError(timedOut: url, after: $0))
@@ -80,8 +71,8 @@ final class ReceivedBody: Sendable {
         state.withLock { state in
             // A transport that uses another one has limits of its own.
             if let watchdog { state.watchdogs.append(watchdog) }
-            if wait != nil { state.endWaits.append { conditions.deadline.end(wait) } }
-            state.needsPump = state.needsPump || request.buffersBody || watchdog != nil || wait != nil
+            if wait != nil { state.endWaits.append { deadline.end(wait) } }
+            state.leavesSource = state.leavesSource || request.buffersBody || watchdog != nil || wait != nil
         }
         watchdog?.start()
     }
@@ -100,18 +91,25 @@ final class ReceivedBody: Sendable {
         changePause()
     }
 
-    /// Forgets what has arrived: another response begins, such as the one after a redirect.
-    func restart() { state.withLock { $0.restart() } }
+    /// From now on, a reader that is cancelled does not wait for the source.
+    func leavesSourceAlone() { state.set(\.leavesSource, true) }
+
+    /// The head of a response has arrived: forgets what has arrived before.
+    func restart() {
+        touch()
+        state.withLock { state in
+            state.hasHead = true
+            if !state.isHeadPassed { (state.bytes, state.spilled, state.overflow, state.count) = (Data(), 0, nil, 0) }
+        }
+    }
 
     /// Bytes were sent or received that are not part of the body.
     func touch() { for watchdog in state.withLock({ $0.watchdogs }) { watchdog.touch() } }
 
     /// The head is passed on: nobody waits for bytes until the body is read.
-    func didPassHead() { state.withLock { $0.isHeadPassed = true } }
+    func didPassHead() { state.withLock { ($0.hasHead, $0.isHeadPassed) = (true, true) } }
 
-    /// Ends the body, unless it has ended; what has arrived can still be read.
-    ///
-    /// - Returns: Whether it had not ended.
+    /// Ends the body, and returns `false` if it had ended; what has arrived can still be read.
     @discardableResult
     func finish(_ result: Result<Void, any Error> = .success(())) -> Bool { end(result) }
 
@@ -124,6 +122,9 @@ final class ReceivedBody: Sendable {
     /// Whether somebody waits for bytes: the reader, or the call if it waits for the head or the whole body.
     var isAwaited: Bool { state.withLock { $0.reader != nil || !$0.isHeadPassed } }
 
+    /// The number of bytes that have arrived; `nil` before the head.
+    private var arrived: Int? { state.withLock { $0.hasHead || $0.count > 0 ? $0.count : nil } }
+
     /// Whether the body has ended.
     var isOver: Bool { state.withLock { $0.result != nil } }
 
@@ -132,27 +133,23 @@ final class ReceivedBody: Sendable {
 
     @discardableResult
     private func end(_ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false) -> Bool {
-        // The old state is returned, so that nothing is released while the lock is held.
-        let before = state.withLock { state in
-            let before = state
-            state.end(result)
-            if dropsBytes { (state.bytes, state.spilled, state.overflow) = (Data(), 0, nil) }
-            return before
+        // What is released here may be a caller's, so it is not released while the lock is held.
+        let (isFirst, signal, ended) = state.withLock { state in
+            (state.result == nil, state.signal, state.end(result, dropsBytes: dropsBytes))
         }
-        for watchdog in before.watchdogs { watchdog.stop() }
-        for endWait in before.endWaits { endWait() }
-        before.demand?.resolve(.success(()))
-        before.reader?.resolve(.success(()))
-        // A source is the caller's: what it does when it is cancelled or released may block, and this may be an alarm.
-        if before.pump != nil || before.source != nil {
+        for watchdog in ended.watchdogs { watchdog.stop() }
+        for endWait in ended.endWaits { endWait() }
+        ended.reader?.resolve(.success(()))
+        ended.demand?.resolve(.success(()))
+        // What a source does when it is cancelled or released may block, and this may be an alarm.
+        if let source = ended.source {
             DispatchQueue.global().async {
-                before.pump?.cancel()
-                withExtendedLifetime(before) {}
+                ended.asking?.cancel()
+                withExtendedLifetime(source) {}
             }
         }
-        guard before.result == nil else { return false }
-        if cancels { before.signal?(.cancel) }
-        return true
+        if isFirst, cancels { signal?(.cancel) }
+        return isFirst
     }
 
     /// Pauses or resumes the transport, as the bytes in memory demand.
@@ -170,28 +167,13 @@ final class ReceivedBody: Sendable {
     /// The next bytes; `nil` at the end of the body.
     fileprivate func next() async throws -> Data? {
         while true {
-            switch try state.withLock({ try $0.take() }) {
-            case .bytes(let bytes):
+            let (bytes, isOver) = try state.withLock { try $0.take() }
+            if !bytes.isEmpty {
                 changePause()
                 return bytes
-            case .end: return nil
-            case .source(let source): await ask(source)
-            case .later: try await wait()
             }
-        }
-    }
-
-    /// Asks the source for one piece.
-    private func ask(_ source: Source) async {
-        do {
-            guard let piece = try await source() else {
-                finish()
-                return
-            }
-            state.withLock { $0.isAsking = false }
-            if !piece.isEmpty { receive(piece) }
-        } catch {
-            finish(.failure(error))
+            if isOver { return nil }
+            try await wait()
         }
     }
 
@@ -200,33 +182,46 @@ final class ReceivedBody: Sendable {
         let reader = OneShot<Void>()
         guard let work = try state.withLock({ try $0.wait(for: reader) }) else { return }
         touch()
-        work.demand?.resolve(.success(()))
         work.overflow?.take { [weak self] in self?.receiveSpilled($0) }
-        if let source = work.source { pump(source) }
+        work.demand?.resolve(.success(()))
+        if let source = work.source {
+            guard work.isAlone else { return await ask(source) }
+            pump(source)
+        }
         try await reader.value { self.cancel() }
     }
 
-    private func receiveSpilled(_ bytes: Data) {
-        let reader = state.withLock { state in
-            guard state.spilled > 0 else { return nil as OneShot<Void>? }
-            state.spilled -= bytes.count
-            state.bytes.append(bytes)
-            return state.reader.take()
+    /// Asks the source for the next piece that is not empty.
+    private func ask(_ source: Source) async {
+        do {
+            while let piece = try await source() { if !piece.isEmpty { return receive(piece) } }
+            finish()
+        } catch {
+            finish(.failure(error))
         }
-        reader?.resolve(.success(()))
     }
 
-    /// Asks the source in a task, which can be left alone: a source may block, and need not stop when it is cancelled.
+    /// Asks the source in one task, which can be left alone, each time that the reader waits.
     private func pump(_ source: @escaping Source) {
-        let pump = Task.onOwnThreads { [self] in
+        let task = Task.onOwnThreads { [self] in
             while !isOver {
                 await ask(source)
                 let demand = OneShot<Void>()
                 if state.withLock({ $0.mustWait(for: demand) }) { try? await demand.value() }
             }
         }
-        state.withLock { if $0.result == nil { $0.pump = pump } }
-        if isOver { pump.cancel() }
+        state.withLock { if $0.result == nil { $0.asking = task } }
+        if isOver { task.cancel() }
+    }
+
+    private func receiveSpilled(_ bytes: Data) {
+        let reader = state.withLock { state -> OneShot<Void>? in
+            guard state.spilled > 0 else { return nil }
+            state.spilled -= bytes.count
+            state.bytes.append(bytes)
+            return state.reader.take()
+        }
+        reader?.resolve(.success(()))
     }
 
     /// The only one that reads the body; the transfer ends when it is released.
@@ -251,32 +246,33 @@ final class ReceivedBody: Sendable {
             return try await body.next()
         }
 
-        /// Reads the beginning of the body, and puts it back.
-        ///
-        /// - Parameter limit: The time after which the body ends with a timeout.
-        func peek(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
+        /// Puts bytes back that were read, so that they are read again.
+        func putBack(_ bytes: Data) { body.state.withLock { $0.bytes = bytes + $0.bytes } }
+
+        /// Reads as much of the beginning, and ends the body with an error if it does not arrive in time.
+        func read(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
             -> Data
         {
-            body.state.withLock { $0.needsPump = true }
+            body.leavesSourceAlone()
             var data = Data()
             await withTimeLimit(limit, clock) { [body] in
                 body.fail(timedOut)
             } operation: {
                 while data.count < count, let piece = try? await next() { data.append(piece) }
             }
-            body.state.withLock { $0.bytes = data + $0.bytes }
-            return data.prefix(count)
+            return data
         }
     }
 }
 
 extension ReceivedBody {
-    /// What a reader does next.
-    private enum Arrival {
-        case bytes(Data)
-        case end
-        case source(Source)
-        case later
+    /// What gives bytes to a reader that waits.
+    private struct Work {
+        var overflow: Overflow?
+        var demand: OneShot<Void>?
+        var source: Source?
+        /// Whether the source is asked in a task.
+        var isAlone: Bool
     }
 
     private struct State {
@@ -285,19 +281,19 @@ extension ReceivedBody {
         /// The number of bytes that follow in files.
         var spilled = 0
         var overflow: Overflow?
-        /// The limit of a call; `nil` without one.
+        /// The number of bytes that have arrived.
+        var count = 0
+        /// The limit of a call; `nil` before it is set.
         var limit: Int?
-        /// The number of bytes that may still arrive.
-        var room = Int.max
-        var isLimited = false
+        var hasHead = false
         /// Whether the call has received the head of the response.
         var isHeadPassed = false
         var source: Source?
-        /// Whether the reader itself is asking the source.
-        var isAsking = false
-        /// Whether a task must ask the source, because the reader must be able to leave it alone.
-        var needsPump = false
-        var pump: Task<Void, Never>?
+        /// Whether a task asks the source, because the reader must be able to leave it alone.
+        var leavesSource = false
+        /// Whether that task has begun.
+        var isAsked = false
+        var asking: Task<Void, Never>?
         /// What the task waits for before it asks again.
         var demand: OneShot<Void>?
         /// The reader, while it waits.
@@ -312,33 +308,25 @@ extension ReceivedBody {
         /// End the waits for the deadline.
         var endWaits: [@Sendable () -> Void] = []
 
+        private var tooLong: RequestError { RequestError(tooLongFor: limit ?? .max, "responseLimit") }
+
         /// Sets the limit of a call, once; returns an error if more bytes have arrived.
         mutating func limit(to limit: Int?) -> RequestError? {
-            guard !isLimited else { return nil }
-            isLimited = true
-            guard let limit else { return nil }
-            (self.limit, room) = (limit, max(0, limit) - bytes.count)
-            guard room < 0 else { return nil }
-            (bytes, room) = (Data(bytes.prefix(max(0, limit))), 0)
+            guard self.limit == nil else { return nil }
+            self.limit = limit ?? .max
+            guard let limit, bytes.count > max(0, limit) else { return nil }
+            bytes = Data(bytes.prefix(max(0, limit)))
             if result != nil { result = .failure(tooLong) }
             return tooLong
         }
-
-        mutating func restart() {
-            guard !isHeadPassed else { return }
-            (bytes, spilled, overflow) = (Data(), 0, nil)
-            room = limit.map { max(0, $0) } ?? .max
-        }
-
-        private var tooLong: RequestError { RequestError(tooLongFor: limit ?? .max, "responseLimit") }
 
         /// Adds bytes; returns an error if they are more than the limit allows.
         mutating func add(
             _ new: Data, _ memory: Int, _ excess: Excess, _ makeOverflow: () -> Overflow
         ) -> RequestError? {
             guard result == nil else { return nil }
-            let fitting = new.prefix(room)
-            room -= fitting.count
+            let fitting = new.prefix(max(0, max(0, limit ?? .max) - count))
+            count += fitting.count
             if excess == .spills, spilled > 0 || !bytes.isEmpty && fitting.count > memory - bytes.count {
                 spilled += fitting.count
                 let files = overflow ?? makeOverflow()
@@ -354,39 +342,30 @@ extension ReceivedBody {
             return fitting.count < new.count ? tooLong : nil
         }
 
-        mutating func take() throws -> Arrival {
-            if !bytes.isEmpty {
+        /// Removes the bytes, or returns whether the body is over.
+        mutating func take() throws -> (Data, isOver: Bool) {
+            guard bytes.isEmpty, spilled == 0, let result else {
                 defer { bytes = Data() }
-                return .bytes(bytes)
+                return (bytes, false)
             }
-            guard spilled == 0 else { return .later }
-            if let result {
-                try result.get()
-                return .end
-            }
-            guard let source, !needsPump else { return .later }
-            try checkIsOnly()
-            isAsking = true
-            return .source(source)
+            try result.get()
+            return (Data(), true)
         }
 
-        /// Notes a reader that waits, and returns what it does first; `nil` if it need not wait.
-        mutating func wait(
-            for reader: OneShot<Void>
-        ) throws -> (overflow: Overflow?, demand: OneShot<Void>?, source: Source?)? {
+        /// Notes a reader that waits, and returns what gives it bytes; `nil` if it need not wait.
+        mutating func wait(for reader: OneShot<Void>) throws -> Work? {
             guard bytes.isEmpty, result == nil || spilled > 0 else { return nil }
-            try checkIsOnly()
-            self.reader = reader
-            return (spilled > 0 ? overflow : nil, demand.take(), needsPump ? source.take() : nil)
-        }
-
-        private func checkIsOnly() throws {
-            guard reader == nil, !isAsking else {
+            guard self.reader == nil else {
                 throw RequestError(.invalidResponse, reason: "another task is reading the body")
             }
+            self.reader = reader
+            defer { isAsked = isAsked || leavesSource }
+            return Work(
+                overflow: spilled > 0 ? overflow : nil, demand: demand.take(), source: isAsked ? nil : source,
+                isAlone: leavesSource)
         }
 
-        /// Whether a task must wait before it asks the source again.
+        /// Whether the task that asks the source must wait until a reader does.
         mutating func mustWait(for demand: OneShot<Void>) -> Bool {
             guard reader == nil, result == nil else { return false }
             self.demand = demand
@@ -400,17 +379,22 @@ extension ReceivedBody {
             return (signal, isFull)
         }
 
-        /// Ends the body; only the first result counts.
-        mutating func end(_ result: Result<Void, any Error>) {
-            if self.result == nil { self.result = result }
-            (reader, source, pump, demand, watchdogs, endWaits) = (nil, nil, nil, nil, [], [])
+        /// Ends the body, for which only the first result counts, and returns what it no longer needs.
+        mutating func end(_ result: Result<Void, any Error>, dropsBytes: Bool) -> Self {
+            var ended = State()
+            self.result = self.result ?? result
+            swap(&ended.reader, &reader)
+            swap(&ended.source, &source)
+            swap(&ended.asking, &asking)
+            swap(&ended.demand, &demand)
+            swap(&ended.watchdogs, &watchdogs)
+            swap(&ended.endWaits, &endWaits)
+            if dropsBytes {
+                swap(&ended.bytes, &bytes)
+                swap(&ended.overflow, &overflow)
+                spilled = 0
+            }
+            return ended
         }
-    }
-}
-
-extension RequestError {
-    /// - Parameter name: The name of the limit.
-    init(tooLongFor limit: Int, _ name: String) {
-        self.init(.responseTooLarge, reason: "the body is longer than \(name), \(limit.shownAsBytes)")
     }
 }

@@ -48,12 +48,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return reader
     }
 
+    /// Whether nobody has read it, or it can be read again.
+    var canBeRead: Bool { data != nil || reader.withLock { $0 != nil } }
+
     /// The beginning of the body, for an error; the body can still be read.
     func peek(
         upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>
     ) async -> Data {
         guard let reader = reader.withLock({ $0 }) else { return Data() }
-        return await reader.peek(upTo: count, within: limit, timedOut, clock)
+        let data = await reader.read(upTo: count, within: limit, timedOut, clock)
+        reader.putBack(data)
+        return data.prefix(count)
     }
 
     /// The whole body.
@@ -87,5 +92,12 @@ extension Data {
         let fitting = piece.prefix(Swift.max(0, limit) - count)
         if isEmpty { self = fitting } else { append(fitting) }
         guard fitting.count == piece.count else { throw RequestError(tooLongFor: limit, "the limit") }
+    }
+}
+
+extension RequestError {
+    /// - Parameter name: The name of the limit.
+    init(tooLongFor limit: Int, _ name: String) {
+        self.init(.responseTooLarge, reason: "the body is longer than \(name), \(limit.shownAsBytes)")
     }
 }

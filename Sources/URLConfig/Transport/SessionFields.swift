@@ -72,3 +72,28 @@ extension HTTPCookie {
         return false
     }
 }
+
+extension URLSession {
+    /// Whether the session's configuration adds an `Authorization`.
+    var addsAuthorization: Bool {
+        (configuration.httpAdditionalHeaders ?? [:]).keys.contains {
+            ($0 as? String)?.lowercased() == "authorization"
+        }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Removes the fields with credentials that it would add to requests; returns whether there were any.
+    func removeCredentials(_ redaction: Redaction) -> Bool {
+        let fields = httpAdditionalHeaders ?? [:]
+        let others = fields.filter { field in (field.key as? String).map { !redaction.isCredential($0) } ?? true }
+        httpAdditionalHeaders = others
+        return others.count < fields.count
+    }
+
+    /// The time limit of one attempt, if it was set: the default is seven days.
+    var resourceLimit: Duration? {
+        let limit = Duration(timeoutInterval: timeoutIntervalForResource)
+        return limit.flatMap { $0 < .seconds(7 * 24 * 3600) ? $0 : nil }
+    }
+}

@@ -10,11 +10,11 @@ extension Transport {
         /// The session of the call, whose configuration a transport may use.
         public let session: URLSession
         /// Whether the credentials of the session's configuration may be sent: not after a redirect to another origin.
-        public let allowsSessionCredentials: Bool
+        let allowsSessionCredentials: Bool
         /// What the call wants of transports.
         let conditions: Conditions
         /// Whether the call waits for the whole body.
-        var buffersBody = false
+        var buffersBody: Bool
         /// Whether a transport may wait for the body before it returns the head, which needs fewer changes of threads.
         ///
         /// The progress needs the bytes as they arrive.
@@ -48,14 +48,32 @@ extension Transport {
             }
         }
 
+        /// Creates a request, to test an app's own transport.
+        ///
+        /// - Parameters:
+        ///   - urlRequest: The request.
+        ///   - session: The session of the call.
+        public init(_ urlRequest: URLRequest, session: URLSession = .shared) {
+            let config = URLSession.Config()
+            let deadline = Deadline(nil, config.clock) { _, _ in CancellationError() }
+            self.init(urlRequest, session, Conditions(config, deadline))
+        }
+
+        init(
+            _ urlRequest: URLRequest, _ session: URLSession, allowsSessionCredentials: Bool = true,
+            _ conditions: Conditions, buffersBody: Bool = false
+        ) {
+            (self.urlRequest, self.session, self.conditions) = (urlRequest, session, conditions)
+            (self.allowsSessionCredentials, self.buffersBody) = (allowsSessionCredentials, buffersBody)
+        }
+
         /// The request with the fields and cookies of the session's configuration, for a transport that does not use
         /// the session.
         ///
         /// Its own fields have priority. Credentials are left out where ``allowsSessionCredentials`` is `false`.
-        /// Cookies of `HTTPCookieStorage.shared` are left out: on a server, they may belong to other users.
-        public var completeURLRequest: URLRequest { complete(session.configuration) }
-
-        /// - Parameter usesSharedCookies: Whether the cookies of `HTTPCookieStorage.shared` belong to it.
+        ///
+        /// - Parameter usesSharedCookies: Whether the cookies of `HTTPCookieStorage.shared` belong to it: on a server,
+        ///   they may belong to other users.
         func complete(_ configuration: URLSessionConfiguration, usesSharedCookies: Bool = false) -> URLRequest {
             var complete = urlRequest
             SessionFields(configuration, usesSharedCookies: usesSharedCookies)
@@ -68,11 +86,18 @@ extension Transport {
         /// session.
         ///
         /// In `HTTPCookieStorage.shared`, nothing is stored. Each `Set-Cookie` field is one cookie (RFC 6265 §3).
-        public func storeCookies(of response: Response) {
+        package func storeCookies(of response: Response) {
             let values = response.headerFields[values: .setCookie]
             guard !values.isEmpty else { return }
             SessionFields(session.configuration, usesSharedCookies: false)
                 .storeCookies(values, from: urlRequest.url, to: urlRequest)
+        }
+
+        /// Replaces a sequence by a stream of a temporary file.
+        mutating func writeSequence() async throws {
+            guard case .sequence(let pieces, let length) = replacement else { return }
+            let file = try await pieces.written(length: length)
+            replacement = .stream(length: try file.status().size) { try file.stream() }
         }
 
         /// Opens a replaced body as the stream of `urlRequest`; ``body`` can be opened again.
@@ -106,7 +131,7 @@ extension Transport {
         /// Then the request's time limit is one for silence: between two arrivals of bytes, not for the whole attempt.
         let isTransfer: Bool
 
-        init(_ config: URLSession.Config, _ deadline: Deadline, isTransfer: Bool = false) {
+        init(_ config: borrowing URLSession.Config, _ deadline: Deadline, isTransfer: Bool = false) {
             clock = config.clock
             self.deadline = deadline
             redaction = config.redaction
@@ -136,6 +161,12 @@ extension Transport {
         ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
         ///   - open: Creates the stream without opening it. It is called each time that the request is sent.
         case stream(length: Int64?, open: @Sendable () throws -> InputStream)
+        /// Pieces that arrive while they are sent.
+        ///
+        /// They can be sent once. ``Transport/urlSession`` writes them to a temporary file first.
+        ///
+        /// - Parameter length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
+        case sequence(ResponseBody, length: Int64?)
 
         /// A stream of the body that is not open yet, and its length in bytes.
         ///
@@ -155,8 +186,31 @@ extension Transport {
                 let stream = try open()
                 try stream.checkIsUnread()
                 return (stream, length.flatMap { $0 < 0 ? nil : $0 })
+            case .sequence:
+                throw RequestError.refused(.invalidRequest, "body: a sequence is no stream")
             }
         }
+    }
+}
+
+extension URLRequest {
+    /// The time limit of one attempt, if it was set.
+    ///
+    /// Foundation's default of 60 seconds is a limit for silence, which Foundation measures itself.
+    var customTimeLimit: Duration? {
+        timeoutInterval == 60 ? nil : Duration(timeoutInterval: timeoutInterval)
+    }
+
+    /// The length of the body in bytes; -1 for a stream of unknown length, `nil` for no body.
+    var bodyLength: Int64? {
+        if let body = httpBody { return body.isEmpty ? nil : Int64(body.count) }
+        guard httpBodyStream != nil else { return nil }
+        return declaredLength ?? NSURLSessionTransferSizeUnknown
+    }
+
+    /// The value of `Content-Length`; `nil` if it is missing or invalid.
+    var declaredLength: Int64? {
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64(digits: $0) }
     }
 }
 

@@ -19,57 +19,13 @@
 /// }
 /// ```
 ///
-/// If a transport calls `response(for:)`, that call uses ``urlSession`` instead of this transport.
-/// This is not so in a detached task.
+/// A transport that is in use must not call `response(for:)` without another transport: the call would come back to it.
 public struct Transport: Sendable {
-    private final class Custom: Sendable {
-        let send: @Sendable (Request) async throws -> Response
-        /// Whether it is one of the library's: it never blocks, and watches the time limits itself.
-        let isOwn: Bool
-
-        init(_ send: @escaping @Sendable (Request) async throws -> Response, isOwn: Bool = false) {
-            self.send = send
-            self.isOwn = isOwn
-        }
-
-        /// Sends a request that was checked.
-        func response(to request: Request) async throws -> Response {
-            do {
-                // Built-in transports do not call back into `response(for:)`.
-                return try await WorkScope.of(isOwn ? nil : self) { try await send(request) }
-            } catch let lost as LostConnection {
-                throw URLError(lost, of: request.urlRequest)
-            }
-        }
-
-        /// The same within the time limits of an attempt.
-        func response(toAttempt request: Request) async throws -> Response {
-            if isOwn { return try await response(to: request) }
-            let conditions = request.conditions
-            let elapsed = conditions.clock.stopwatch()
-            let limits = request.timeLimits
-            // While a body is sent, only the transport knows whether there is silence.
-            let limit = limits.whole ?? (request.body == nil ? limits.silence : nil)
-            let send: @Sendable () async throws -> Response = { try await self.response(to: request) }
-            var response = try await conditions.deadline.run(leavesAlone: limit == nil) {
-                guard let limit else { return try await send() }
-                return try await withDeadline(limit, conditions.clock) {
-                    URLError(timedOut: request.urlRequest.url, after: limit)
-                } operation: {
-                    try await send()
-                }
-            }
-            response.body = response.body.forOneCall
-            let body = response.body.received
-            body.limit(to: conditions.responseLimit)
-            body.watch(limits, of: request, since: elapsed)
-            body.didPassHead()
-            return response
-        }
-    }
-
     /// `nil` for ``urlSession``.
-    private let custom: Custom?
+    private var custom: (@Sendable (_ request: Request) async throws -> Response)?
+    /// Whether it is one of the library's: it never blocks, stops at once when the task is cancelled, and watches the
+    /// time limits itself.
+    private var isOwn = true
 
     /// Uses the session of the call, on Linux an internal session with the same configuration.
     public static let urlSession = Self()
@@ -81,16 +37,15 @@ public struct Transport: Sendable {
     ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
     ///   the request's `timeout` and the call's `deadline`; those of the session's configuration are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
-        custom = Custom(send)
+        (custom, isOwn) = (send, false)
     }
 
-    /// A transport of the library: it never blocks, stops at once when the task is cancelled, and watches the time
-    /// limits itself.
+    /// A transport of the library.
     static func own(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) -> Self {
-        Self(custom: Custom(send, isOwn: true))
+        Self(custom: send)
     }
 
-    private init(custom: Custom? = nil) { self.custom = custom }
+    private init(custom: (@Sendable (_ request: Request) async throws -> Response)? = nil) { self.custom = custom }
 
     /// Sends a request once, for another transport.
     ///
@@ -100,53 +55,69 @@ public struct Transport: Sendable {
     /// - Throws: ``RequestError`` if the request cannot be sent, and the errors of the transport. ``urlSession`` throws
     ///   `URLError` for network failures and expired time limits, and `CancellationError` if the task is cancelled.
     public func send(_ request: Request) async throws -> Response {
-        let transport = forThisTask
         // The other transport may have changed the request.
-        try transport.check(request.urlRequest)
+        try check(request.urlRequest)
         // The other transport may read the body in pieces.
         var request = request
         request.buffersBody = false
-        guard let custom = transport.custom else { return try await URLSessionTransport.response(to: request) }
-        return try await custom.response(to: request)
+        return try await response(to: request)
     }
 
     /// Whether this is ``urlSession``.
     var isURLSession: Bool { custom == nil }
 
     /// Whether this is a transport of the library.
-    package var isBuiltIn: Bool { custom?.isOwn ?? true }
+    package var isBuiltIn: Bool { isOwn }
 
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
     func check(_ request: URLRequest) throws(RequestError) {
         if isBuiltIn { try CallScope.checkNetwork() }
         try request.checkSendable()
-        if custom == nil { try URLSessionTransport.check(request) }
+        if custom == nil { try Exchange.check(request) }
     }
 
-    /// The transport for a call of this task.
-    var forThisTask: Self { WorkScope.contains(custom) ? .urlSession : self }
+    /// Sends a request that was checked.
+    private func response(to request: Request) async throws -> Response {
+        guard let custom else { return try await Exchange.response(to: request) }
+        do {
+            return try await custom(request)
+        } catch let lost as LostConnection {
+            throw URLError(lost, of: request.urlRequest)
+        }
+    }
 
     /// Sends a request of a call once, within the time limits of an attempt.
     ///
     /// - Throws: The errors of ``send(_:)``. If a time limit passes later, reading the body throws.
     func attempt(_ request: Request) async throws -> Response {
-        guard let custom else { return try await URLSessionTransport.response(to: request) }
-        return try await custom.response(toAttempt: request)
+        if isOwn { return try await response(to: request) }
+        let conditions = request.conditions
+        let elapsed = conditions.clock.stopwatch()
+        let limits = request.timeLimits
+        // While a body is sent, only the transport knows whether there is silence.
+        let limit = limits.whole ?? (request.body == nil ? limits.silence : nil)
+        let timer = Deadline(limit, conditions.clock, elapsed) { limit, _ in
+            URLError(timedOut: request.urlRequest.url, after: limit)
+        }
+        var response = try await conditions.deadline.run(leavesAlone: limit == nil) {
+            try await timer.run { try await self.response(to: request) }
+        }
+        response.body = response.body.forOneCall
+        let body = response.body.received
+        body.limit(to: conditions.responseLimit)
+        body.watch(limits, of: request, since: elapsed)
+        body.didPassHead()
+        return response
     }
 }
 
 extension Transport {
-    /// Throw this from a transport if a reused connection was closed before a response.
+    /// A reused connection was closed before a response.
     ///
     /// The server may have processed the request. So the call sends it once more only if its method is idempotent
     /// (RFC 9110 §9.2.2). Otherwise the call throws `URLError` with code `.networkConnectionLost`.
-    public struct LostConnection: Error {
-        let underlyingError: (any Error)?
-
-        /// - Parameter underlyingError: The cause; by default none.
-        public init(underlyingError: (any Error)? = nil) {
-            self.underlyingError = underlyingError
-        }
+    struct LostConnection: Error {
+        var underlyingError: (any Error)?
     }
 
     /// The head of a response, and a body that may still arrive.
@@ -187,5 +158,35 @@ extension Transport.Response: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
         let redaction = redaction ?? URLSession.Config.default.redaction
         return [("status", status.code), ("headerFields", redaction.masked(headerFields))]
+    }
+}
+
+extension URLError {
+    private static let lostConnectionKey = "URLConfigLostConnection"
+
+    /// Whether a reused connection was closed before a response to a request that may be sent again.
+    ///
+    /// It is part of the error, because a transport may send several requests and throw the error of any of them.
+    var isLostConnection: Bool { errorUserInfo[Self.lostConnectionKey] != nil }
+
+    /// The error as the caller receives it.
+    var withoutMark: URLError { URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey }) }
+
+    init(_ lost: Transport.LostConnection, of request: URLRequest) {
+        let reason = "The connection was lost before a response. The server may have processed the request."
+        // This checks the sent method, because a transport may have changed it.
+        self.init(.networkConnectionLost, request.url, reason, request.hasIdempotentMethod ? lost : nil)
+    }
+
+    init(timedOut url: URL?, after limit: Duration) {
+        self.init(.timedOut, url, "The request timed out: there was no complete response within \(limit.shown).")
+    }
+
+    private init(_ code: Code, _ url: URL?, _ reason: String, _ lost: Transport.LostConnection? = nil) {
+        var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
+        information[NSURLErrorFailingURLErrorKey] = url
+        information[Self.lostConnectionKey] = lost
+        information[NSUnderlyingErrorKey] = lost?.underlyingError
+        self.init(code, userInfo: information)
     }
 }

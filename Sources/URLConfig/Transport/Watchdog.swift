@@ -27,16 +27,16 @@ final class Watchdog: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - elapsed: The time since the attempt began.
+    ///   - elapsed: The time since the attempt began; by default it begins now.
     ///   - isAwaited: Whether somebody waits for bytes.
     ///   - expire: Called once, with the limit that has passed. It must not block.
     init(
-        _ limits: TimeLimits, _ clock: any Clock<Duration>, since elapsed: @escaping @Sendable () -> Duration,
+        _ limits: TimeLimits, _ clock: any Clock<Duration>, since elapsed: (@Sendable () -> Duration)? = nil,
         isAwaited: @escaping @Sendable () -> Bool = { true }, expire: @escaping @Sendable (Duration) -> Void
     ) {
         self.limits = limits
         self.clock = clock
-        self.elapsed = elapsed
+        self.elapsed = elapsed ?? clock.stopwatch()
         self.isAwaited = isAwaited
         self.expire = expire
     }

@@ -13,6 +13,19 @@ import URLConfig
         #expect(request.allHTTPHeaderFields == ["Accept-Language": "en-US, zh-Hans-CN"])
     }
 
+    @Test func `a field may be named by its text`() {
+        let request = request {
+            $0["X-Tenant"] = "main"
+            $0["accept"] = "a/b"
+            $0["Accept-Language"] = "de"
+            $0["accept-language"] = nil
+            #expect($0["x-tenant"] == "main" && $0["X Tenant"] == nil)
+        }
+        #expect(request.allHTTPHeaderFields == ["X-Tenant": "main", "accept": "a/b"])
+        let config = URLRequest.Config(host: "https://h.example") { $0.headers["X Tenant"] = "main" }
+        #expect(config.refusal.says(.invalidRequest, "name is not a token"))
+    }
+
     @Test func `a list replaces what was there, and nil or an empty list removes it`() {
         var fields: HTTPFields = [.accept: "a/b", .acceptLanguage: "de"]
         fields[.acceptLanguage] = ["en", "fr"]
@@ -137,9 +150,17 @@ import URLConfig
         #expect(error?.underlyingError is Unavailable)
     }
 
-    @Test func `credentials replace those of the header fields`() {
-        let request = URLRequest.with(config(.bearer("new"))) { $0.headers[.authorization] = "Bearer old" }
-        #expect(request.allHTTPHeaderFields == ["Authorization": "Bearer new"])
+    @Test func `what the call sets wins, and in one closure the credentials win`() {
+        let preset = config(.bearer("old"))
+        let request = URLRequest.with(preset) { $0.headers[.authorization] = "Basic new" }
+        #expect(request.allHTTPHeaderFields == ["Authorization": "Basic new"])
+        let other = URLRequest.with(preset) { $0.headers[.accept] = "a/b" }
+        #expect(other.allHTTPHeaderFields == ["Authorization": "Bearer old", "Accept": "a/b"])
+        let both = URLRequest.with(preset.with { $0.headers[.authorization] = "Basic older" }) {
+            $0.authorization = .bearer("new")
+            $0.headers[.authorization] = "Basic new"
+        }
+        #expect(both.allHTTPHeaderFields == ["Authorization": "Bearer new"])
         #expect(URLRequest.with(config(.bearer("t"))) { $0.authorization = nil }.field("Authorization") == nil)
     }
 

@@ -24,8 +24,8 @@ import Testing
     @Test func `the bytes are those of RFC 7578`() {
         var form = MultipartForm()
         form.append("title", "Holi\u{E9}\r\nday")
-        form.append(URLRequest.File(key: "photo", name: "beach.png", data: Data("\r\n--".utf8), mimeType: .png))
-        form.append(URLRequest.File(key: "raw", name: "x", data: Data()))
+        form.append("photo", data: Data("\r\n--".utf8), filename: "beach.png", contentType: .png)
+        form.append("raw", data: Data(), filename: "x")
         let request = URLRequest.with(config) { $0.body = .multipart(form) }
         #expect(request.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
         let expected = body(
@@ -58,7 +58,7 @@ import Testing
     @Test func `bytes of a file are sent as they are`() {
         let bytes = Data(0...255)
         var form = MultipartForm()
-        form.append(URLRequest.File(key: "f", name: "f", data: bytes))
+        form.append("f", data: bytes, filename: "f")
         let body = URLRequest.with(config) { $0.body = .multipart(form) }.httpBody
         #expect(body?.range(of: Data("\r\n\r\n".utf8) + bytes + Data("\r\n--\(form.boundary)--\r\n".utf8)) != nil)
     }
@@ -71,7 +71,7 @@ import Testing
     func `names cannot end their header field`(plain: String, name: String) {
         var form = MultipartForm()
         form.append(plain, "v")
-        form.append(URLRequest.File(key: plain, name: plain, data: Data("d".utf8)))
+        form.append(plain, data: Data("d".utf8), filename: plain)
         let expected = body(
             form.boundary, ["name=\"\(name)\"", "", "v"],
             ["name=\"\(name)\"; filename=\"\(name)\"", "Content-Type: application/octet-stream", "", "d"])
@@ -100,11 +100,8 @@ import Testing
 
     @Test func `bytes without a file name are a part with their media type`() {
         var form = MultipartForm()
-        var file = URLRequest.File(key: "raw", data: Data("d".utf8))
-        form.append(file)
-        file.key = "csv"
-        file.mimeType = "text/csv"
-        form.append(file)
+        form.append("raw", data: Data("d".utf8))
+        form.append("csv", data: Data("d".utf8), contentType: "text/csv")
         #expect(
             parts(form) == [
                 "name=\"raw\"|Content-Type: application/octet-stream||d", "name=\"csv\"|Content-Type: text/csv||d",
@@ -116,7 +113,7 @@ import Testing
     @Test func `a model becomes a JSON part, by the encoder of when the request is built`() {
         var form = MultipartForm()
         form.append("place", json: Place())
-        form.append("literal", json: ["theName": "x", "n": .null, "k": nil] as RequestBody.JSON)
+        form.append("literal", json: ["theName": "x"])
         let snake = config.with {
             $0.encoder.keyEncodingStrategy = .convertToSnakeCase
             $0.encoder.dateEncodingStrategy = .iso8601
@@ -125,9 +122,32 @@ import Testing
             parts(form, snake) == [
                 "name=\"place\"|Content-Type: application/json||"
                     + #"{"city_name":"Rome","ratio":1,"visited_at":"1970-01-01T00:00:00Z"}"#,
-                "name=\"literal\"|Content-Type: application/json||" + #"{"n":null,"theName":"x"}"#,
+                "name=\"literal\"|Content-Type: application/json||" + #"{"theName":"x"}"#,
             ])
         #expect(parts(form).first?.contains(#""cityName":"Rome""#) == true)
+    }
+
+    @Test func `dates and numbers are encoded as JSON is, by the encoder of the form's preset or the request`() throws {
+        let date = Date(timeIntervalSince1970: 1.5)
+        func form(_ form: MultipartForm) -> MultipartForm {
+            var form = form
+            form.append("date", date)
+            form.append("dates", [date, date])
+            form.append("json", json: [date])
+            return form
+        }
+        let preset = config.with { $0.encoder.dateEncodingStrategy = .millisecondsSince1970 }
+        let expected = [
+            "date\"||1500", "dates\"||1500", "dates\"||1500", "json\"|Content-Type: application/json||[1500]",
+        ]
+        #expect(parts(form(MultipartForm()), preset) == expected.map { "name=\"" + $0 })
+        #expect(parts(form(MultipartForm(preset))) == expected.map { "name=\"" + $0 })
+        let other = form(MultipartForm(preset))
+        #expect(try other.data(JSONEncoder()) == other.data(preset.effectiveEncoder))
+        #expect(parts(form(MultipartForm())).first == "name=\"date\"||1970-01-01T00:00:01Z")
+        var ratio = MultipartForm()
+        ratio.append("ratio", Double.nan)
+        #expect(config.with { $0.body = .multipart(ratio) }.refusal.says(.invalidRequest, "part 'ratio'"))
     }
 
     @Test func `a model that cannot be encoded is refused, and the error names its part`() {
@@ -162,7 +182,7 @@ import Testing
             var form = MultipartForm()
             form.append("count", 7)
             form.append("place", json: Place())
-            form.append(URLRequest.File(key: "raw", data: Data(0...255)))
+            form.append("raw", data: Data(0...255))
             let request = server.request { ($0.method, $0.body) = (.post, .multipart(form)) }
             let received = try await server.response(for: request).data
             let sent = try #require(request.httpBody)
@@ -197,7 +217,8 @@ import Testing
         var form = MultipartForm()
         form.append("photo", file: try directory.file("beach.PNG", Data("1".utf8)))
         form.append("text", file: try directory.file("notes", Data("2".utf8)))
-        form.append("own", file: try directory.file("a.txt", Data("3".utf8)), name: "b.md", contentType: "text/x-own")
+        form.append(
+            "own", file: try directory.file("a.txt", Data("3".utf8)), filename: "b.md", contentType: "text/x-own")
         let request = URLRequest.with(config) { $0.body = .multipart(form) }
         #expect(request.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
         let expected = body(
@@ -214,7 +235,7 @@ import Testing
     func `the name of a file cannot end its header field`(name: String, escaped: String) throws {
         var form = MultipartForm()
         form.append("f", file: try directory.file(name, Data("1".utf8)), contentType: .json)
-        form.append("g", file: try directory.file("plain"), name: name, contentType: .json)
+        form.append("g", file: try directory.file("plain"), filename: name, contentType: .json)
         let expected = body(
             form.boundary, ["name=\"f\"; filename=\"\(escaped)\"", "Content-Type: application/json", "", "1"],
             ["name=\"g\"; filename=\"\(escaped)\"", "Content-Type: application/json", "", ""])
@@ -230,7 +251,7 @@ import Testing
         let empty = form
         form.append("f", file: try directory.file("x.bin", content))
         var inMemory = empty
-        inMemory.append(URLRequest.File(key: "f", name: "x.bin", data: content))
+        inMemory.append("f", data: content, filename: "x.bin")
         #expect(try form.data(JSONEncoder()) == inMemory.data(JSONEncoder()))
     }
 

@@ -35,26 +35,6 @@ import Testing
         #expect(text.percentEncoded(.pathAndQuery) == expected)
     }
 
-    @Test func `what does not fit is left out, and nothing is written past the end`() {
-        for capacity in 0...20 {
-            // A string may have room for more than was asked for.
-            var room = 0
-            _ = String(unsafeUninitializedCapacity: capacity) {
-                room = $0.count
-                return 0
-            }
-            let text = ByteWriter.text(capacity: capacity) {
-                $0.write([UInt8]("ab".utf8))
-                $0.write("\u{E9}", encoding: .unreserved)
-                $0.write("c", encoding: .unreserved)
-                $0.write(1)
-            }
-            let pieces = [("ab", 2), ("%C3%A9", 6), ("c", 3), ("\u{1}", 1)]
-            let expected = pieces.reduce("") { $0.utf8.count + $1.1 <= room ? $0 + $1.0 : $0 }
-            #expect(text == expected, "\(capacity)")
-        }
-    }
-
     @Test func `a form's space is left to become a plus`() {
         #expect("a b+c".percentEncoded(.form) == "a b%2Bc")
     }

@@ -168,7 +168,7 @@ import Testing
     private let second = Date(timeIntervalSince1970: 1)
 
     private func config(_ model: some Encodable & Sendable) -> URLRequest.Config {
-        Self.host.with { $0.query = URLRequest.Query(model) }
+        Self.host.with { $0.query.append(contentsOf: model) }
     }
 
     private func text(_ model: some Encodable & Sendable) -> String { text(config(model)) }
@@ -196,7 +196,7 @@ import Testing
                 $0.query["sinceThen"] = second
                 $0.query["a"] = 1
                 $0.query.append(contentsOf: ["bB": 2])
-                $0.query.append(contentsOf: URLRequest.Query(Box(v: second)))
+                $0.query.append(contentsOf: Box(v: second))
                 $0.query.append(contentsOf: Box(v: 3))
                 $0.query.append("z", [second, second])
                 $0.query["a"] = "x"

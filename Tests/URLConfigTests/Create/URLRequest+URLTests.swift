@@ -125,22 +125,60 @@ import Testing
         #expect(own.allHTTPHeaderFields == ["X-Admin-Key": "s3cret", "Authorization": "Bearer s3cret"])
     }
 
+    @Test func `credentials that are set together with the URL go with it, those of the preset do not`() throws {
+        let url = try #require(URL(string: "https://upload.example/a?x=1#f"))
+        let request = URLRequest.with(Self.api) {
+            $0.authorization = .basic(username: "u", password: "p")
+            $0.headers["X-Upload-Token"] = "own"
+            $0.url = url
+            $0.modify = { $0.setValue("modified", forHTTPHeaderField: "X-Other-Key") }
+        }
+        #expect(
+            request.allHTTPHeaderFields == [
+                "Accept": "application/json", "Idempotency-Key": "1", "X-Upload-Token": "own",
+                "Authorization": "Basic dTpw", "X-Other-Key": "modified",
+            ])
+        let once = Self.api.with { ($0.url, $0.authorization) = (url, .bearer("own")) }
+        #expect(try once.request().field("Authorization") == "Bearer own")
+        #expect(try once.with { $0.method = .post }.request().field("Authorization") == "Bearer own")
+        // Another URL is another destination.
+        #expect(URLRequest.with(once) { $0.url = URL(string: "https://evil.example") }.field("Authorization") == nil)
+        var direct = URLRequest.Config(host: "https://api.example.com")
+        direct.authorization = .bearer("s3cret")
+        var copy = direct
+        copy.url = url
+        #expect(try copy.request().field("Authorization") == nil)
+    }
+
+    @Test func `query items that are set together with the URL are added to it`() throws {
+        func text(_ url: String, _ configure: (inout URLRequest.Config) -> Void) -> String {
+            URLRequest.with(Self.api) {
+                $0.url = URL(string: url)
+                configure(&$0)
+            }.urlText
+        }
+        #expect(text("https://h.example/a") { $0.query["page"] = 2 } == "https://h.example/a?page=2")
+        #expect(text("https://h.example/a?b=1#f") { $0.query["c"] = "x y" } == "https://h.example/a?b=1&c=x%20y#f")
+        #expect(text("https://h.example/a") { $0.query["page"] = 1 } == "https://h.example/a")
+        #expect(text("https://h.example/a") { $0.query.append(contentsOf: ["z": 1]) } == "https://h.example/a?z=1")
+        var config = URLRequest.Config(host: "https://h.example")
+        config.url = URL(string: "https://h.example/a")
+        config.query["b"] = 1
+        #expect(config.refusal.says(.invalidURL, "query", "one closure"))
+    }
+
     @Test func `the redaction of the host's preset decides what stays`() async throws {
         let preset = URLSession.Config().with { $0.redaction = .standard.adding("X-Tenant") }
         await URLSession.Config.withHosts(["api.example.com": preset]) {
-            let request = URLRequest.with(.init(host: "https://api.example.com")) {
-                $0.headers[HTTPField.Name("X-Tenant")!] = "s3cret"
-                $0.url = URL(string: "https://evil.example/next")
-            }
+            let tenant = URLRequest.Config(host: "https://api.example.com") { $0.headers["X-Tenant"] = "s3cret" }
+            let request = URLRequest.with(tenant) { $0.url = URL(string: "https://evil.example/next") }
             #expect(request.allHTTPHeaderFields?.isEmpty == true)
         }
     }
 
     @Test func `an international host is the same in both of its spellings`() {
-        let request = URLRequest.with(.init(host: "https://xn--bcher-kva.example")) {
-            $0.authorization = .bearer("t0k")
-            $0.url = URL(string: "https://b\u{FC}cher.example/x")
-        }
+        let preset = URLRequest.Config(host: "https://xn--bcher-kva.example") { $0.authorization = .bearer("t0k") }
+        let request = URLRequest.with(preset) { $0.url = URL(string: "https://b\u{FC}cher.example/x") }
         #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer t0k")
     }
 }

@@ -148,15 +148,15 @@ import Testing
             await gate.waitForArrivals()
             let error = await expectEnd(of: call, clock)
             #expect(error?.request?.urlText == server.host)
-            #expect(error?.reason.contains("5.0 s") == true)
-            let attempts: [String] =
+            let (attempts, place): ([String], String) =
                 switch step {
-                case .authorize: []
-                case .server: ["unfinished after 5.0 s"]
-                case .refresh, .onUnauthorized: ["401 after 0 ms"]
-                case .validator: ["200 after 0 ms"]
+                case .authorize: ([], "before anything was sent")
+                case .server: (["unfinished after 5.0 s"], "in attempt 1, before a response")
+                case .refresh, .onUnauthorized: (["401 after 0 ms"], "after attempt 1, which had a response, 401")
+                case .validator: (["200 after 0 ms"], "after attempt 1, which had a response, 200")
                 }
             #expect(error?.attempts.map(\.description) == attempts)
+            #expect(error?.reason == "the deadline, 5.0 s, passed \(place)")
             // The task of the server is not part of the call.
             if step != .server { try await waitUntil { gate.cancelled == 1 } }
         }
@@ -205,6 +205,55 @@ import Testing
             let error = await expectEnd(of: call, clock, after: left)
             #expect(error?.underlyingError is Refused)
             #expect(error?.reason.contains("fallback") == true)
+        }
+    }
+
+    @Test(arguments: [FaultServer.Fault.hangAfterHead, .hangInBody])
+    func `its error says how much of a body has arrived`(fault: FaultServer.Fault) async throws {
+        try await FaultServer.serving(fault) { server in
+            let error = await expectError(.deadlineExceeded) {
+                try await server.get { $0.deadline = .milliseconds(500) }
+            }
+            #expect(error?.reason.hasPrefix("the deadline, 500 ms, passed in attempt 1, after the head and ") == true)
+        }
+    }
+
+    // What it does to those who wait.
+
+    private func deadline(_ clock: TestClock, _ limit: Duration? = .seconds(5)) -> Deadline {
+        Deadline(limit, clock) { limit, _ in URLError(timedOut: nil, after: limit) }
+    }
+
+    @Test(arguments: [true, false])
+    func `everybody who waits is told once, and nobody who has stopped to wait, or after its end`(
+        isEnded: Bool
+    ) async throws {
+        let (clock, passed) = (TestClock(), Recorder<Int>())
+        let deadline = deadline(clock)
+        let waits = (0..<3).map { number in deadline.wait { _ in passed.note(number) } }
+        deadline.end(waits[1])
+        await clock.waitForSleepers()
+        if isEnded {
+            deadline.end()
+            try await waitUntil { clock.sleepers == 0 }
+        }
+        clock.advance(by: .seconds(5))
+        try await waitUntil { passed.count == (isEnded ? 0 : 2) }
+        #expect(Set(passed.entries) == (isEnded ? [] : [0, 2]))
+        #expect((try? deadline.check()) == nil || isEnded)
+        #expect((deadline.remaining == nil) == isEnded)
+        // Who begins to wait afterwards is told at once.
+        _ = deadline.wait { _ in passed.note(3) }
+        #expect(passed.count == (isEnded ? 0 : 3))
+    }
+
+    @Test func `without one a function runs in the task of the caller, unless it is to be left alone`() async throws {
+        let own = withUnsafeCurrentTask { $0?.hashValue }
+        for leavesAlone in [false, true] {
+            let other = try await deadline(TestClock(), nil).run(leavesAlone: leavesAlone) {
+                withUnsafeCurrentTask { $0?.hashValue }
+            }
+            #expect((own == other) == !leavesAlone)
         }
     }
 

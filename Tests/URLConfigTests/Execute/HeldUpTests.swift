@@ -153,28 +153,5 @@ import Testing
             }
         }
     }
-
-    @Test func `sessions that are gone give their descriptors back while others are used`() async throws {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            try await FaultServer.serving(.ok("{}")) { server in
-                let request = server.request()
-                func call(on session: URLSession) async throws {
-                    try await session.response(for: request, config: .silent)
-                }
-                try await call(on: server.session)
-                let before = ChildProcess.descriptors
-                for _ in 0..<200 { try await call(on: URLSession(configuration: .ofTests)) }
-                // Few of them are kept, even if very many are created together.
-                #expect(ChildProcess.descriptors < before + 150)
-                try? await waitUntil {
-                    try await call(on: server.session)
-                    return ChildProcess.descriptors <= before + 16 && ShadowSession.count <= 1
-                }
-                #expect(ChildProcess.descriptors <= before + 16)
-                #expect(ShadowSession.count == (TransportOfTests.isAsyncHTTPClient ? 0 : 1))
-            }
-        }
-    }
 }
 #endif

@@ -69,15 +69,6 @@ import Testing
         }
     }
 
-    @Test(arguments: statuses)
-    func `a stream is sent again or dropped as a body is`(status: Int) throws {
-        var request = URLRequest(url: try #require(URL(string: "https://a.example/x")))
-        request.httpMethod = "POST"
-        request.httpBodyStream = InputStream(data: Data("content".utf8))
-        let next = try #require(try request.redirected(by: request.response(status, "/y"), .standard))
-        #expect((next.httpBodyStream == nil) == (status <= 303))
-    }
-
     @Test(arguments: [100, 200, 201, 300, 304, 305, 306, 309, 399, 401, 500])
     func `other statuses are no redirects, whatever their Location`(status: Int) throws {
         let request = URLRequest(url: try #require(URL(string: "https://a.example/x")))

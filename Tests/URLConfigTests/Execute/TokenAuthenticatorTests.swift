@@ -132,6 +132,19 @@ import Testing
         #expect(try await authenticator.sent() == "Bearer a")
     }
 
+    @Test func `of very many tokens that could not be replaced, the last hundred are known`() async throws {
+        let authenticator = await authenticator()
+        for number in 0..<1_000 {
+            stored.set(\.self, Token("token-\(number)"))
+            #expect(try await authenticator.sent() == "Bearer token-\(number)")
+            #expect(try await authenticator.refuse("token-\(number)") == false)
+        }
+        for (number, isKnown) in [(999, true), (900, true), (899, false)] {
+            stored.set(\.self, Token("token-\(number)"))
+            #expect(try await authenticator.sent() == (isKnown ? nil : "Bearer token-\(number)"))
+        }
+    }
+
     @Test func `signed out by the app, nothing is loaded until it sets a token`() async throws {
         stored.set(\.self, "a")
         let authenticator = await authenticator()
@@ -149,14 +162,17 @@ import Testing
             ("localhost", "http://localhost:8081", true),
             ("https://api.example.com/v2", "https://api.example.com", true),
             ("https://api.example.com", "http://api.example.com", false), ("h:443", "https://h", true),
-            ("h:443", "http://h", false), ("h:80", "http://h", true), ("h", "https://h:443", true),
+            ("h:443", "http://h", false), ("http://h", "http://h", true), ("http://h:80", "http://h", true),
+            ("h:80", "http://h", false), ("h:80", "https://h:80", true), ("a.localhost", "http://a.localhost", true),
+            ("127.0.0.2", "http://127.0.0.2:1", true), ("127.0.0.1.evil.com", "http://127.0.0.1.evil.com", false),
+            ("h", "https://h:443", true),
             ("[::1]", "http://[::1]:80", true), ("::1", "http://[::1]", false), ("", "http://h", false),
             ("*.example.com", "http://a.example.com", false), ("api example", "http://api", false),
             ("*", "http://h", false), ("api.example.com:443", "https://api.example.com", true),
             ("https://api.example.com:443", "https://api.example.com", true),
             ("api.example.com:80", "https://api.example.com", false), ("[::1]:80", "http://[::1]", true),
             ("HTTPS://api.example.com", "http://api.example.com", false),
-            ("api.example.com", "http://api.example.com", true), ("127.0.0.1/evil", "http://127.0.0.1", false),
+            ("api.example.com", "http://api.example.com", false), ("127.0.0.1/evil", "http://127.0.0.1", false),
             ("127.0.0.1:99999999999999999999", "http://127.0.0.1", false),
             ("127.0.0.1:65536", "http://127.0.0.1", false),
             ("127.0.0.1,h", "http://127.0.0.1,h", false), ("[::1]", "http://[::1]", true),

@@ -143,8 +143,3 @@ import Testing
     }
     #endif
 }
-
-extension DownloadFolder {
-    /// The length of a file in bytes; 0 if there is none.
-    func size(_ url: URL) -> Int { (try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 }
-}

@@ -67,21 +67,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT|"])
-    func `the rest of a version that had a date is not used without that date`(fields: String) async throws {
-        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        let unnamed = Reply(
-            206, fields + "Content-Range: bytes 200000-299999/300000|Content-Length: 100000",
-            Self.new.content.dropFirst(200_000))
-        try await Self.serving([unnamed], then: Self.new) { server in
-            let fields: HTTPFields = [.lastModified: date, .date: "Sun, 06 Nov 1994 08:59:37 GMT"]
-            try server.leavePart(of: Self.version, named: fields, in: folder)
-            try await server.download(to: folder)
-            #expect(folder.has(Self.new.content))
-            #expect(server.requests.map { $0.field("If-Range") } == [date, nil])
-        }
-    }
-
     @Test(arguments: ["ETag: \"v1\"", "ETag: \"v3\"|Transfer-Encoding: identity|Content-Length: 300000"])
     func `a body that ends with its connection is not shorter than the file`(fields: String) async throws {
         try await Self.serving([Reply(200, fields, Self.version.content.prefix(100_000))]) { server in
@@ -143,7 +128,7 @@ import Testing
             try server.leavePart(300_000, of: Self.version, knowsTotal: false, in: folder)
             try await server.download(to: folder)
             #expect(folder.has(current.content))
-            #expect(server.ranges == ["bytes=300000-", nil])
+            #expect(server.hasRanges(from: 300_000, nil))
         }
     }
 
@@ -183,21 +168,6 @@ import Testing
             let error = await #expect(throws: URLError.self) { try await server.download(to: folder, attempts: 2) }
             #expect(error?.code == .cannotParseResponse)
             #expect(try folder.names == [])
-        }
-    }
-
-    @Test(arguments: [
-        "200000-9223372036854775806/9223372036854775807", "200000-299999/9223372036854775807",
-        "200000-9223372036854775807/*", "200000-99999999999999999999/99999999999999999999", "-1-299999/300000",
-        "200000-199999/300000", "9223372036854775807-9223372036854775807/*",
-    ])
-    func `a range that cannot be true neither crashes nor spoils the file`(range: String) async throws {
-        let fields = "ETag: \"v1\"|Content-Range: bytes \(range)"
-        let reply = Reply(206, fields, Self.new.content.dropFirst(200_000))
-        try await Self.serving([reply]) { server in
-            try server.leavePart(of: Self.version, knowsTotal: false, in: folder)
-            try await server.download(to: folder, attempts: 2)
-            #expect(folder.has(Self.version.content))
         }
     }
 

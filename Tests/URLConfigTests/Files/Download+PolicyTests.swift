@@ -30,6 +30,7 @@ import Testing
             #expect(error?.code == .unacceptableStatus)
             #expect(error?.response?.status.code == status)
             #expect(try error?.response?.text() == content)
+            if status >= 400 { #expect(error?.reason.hasSuffix("the content says “no”") == true) }
             #expect(try folder.names == [])
         }
     }
@@ -93,8 +94,8 @@ import Testing
             #expect(folder.has(Self.version.content))
             #expect(server.hasRanges(from: nil, 200_000, 200_000))
             #expect(authenticator.refused == 1)
-            #expect(response.attempts.map(\.status?.code) == [200, 401, 206])
-            #expect(response.request.value(forHTTPHeaderField: "Authorization") == "3")
+            #expect(response.head.attempts.map(\.status?.code) == [200, 401, 206])
+            #expect(response.head.request.value(forHTTPHeaderField: "Authorization") == "3")
         }
     }
 
@@ -112,7 +113,7 @@ import Testing
                 #expect(other.hasRanges(from: nil, 200_000))
                 #expect(server.hasRanges(from: nil, 200_000))
                 #expect(other.requests.last?.head.contains("signature=1") == true)
-                #expect(response.url?.path() == "/f")
+                #expect(response.head.url?.path() == "/f")
             }
         }
     }
@@ -124,8 +125,8 @@ import Testing
                 for: server.request("a.zip"))
             let response = try await server.download(to: folder)
             #expect(folder.has(Self.version.content))
-            #expect(response.attempts.count == 2)
-            #expect(response.attempts[0].reason == "again from the start: the file has changed")
+            #expect(response.head.attempts.count == 2)
+            #expect(response.head.attempts[0].reason == "again from the start: the file has changed")
         }
     }
 
@@ -143,12 +144,4 @@ import Testing
         #expect(folder.text(folder.file) == "123")
     }
 
-    @Test func `secrets are hidden in errors and logs`() async throws {
-        try await FileServer(Self.version, cuts: [.init(count: 10)]).serving { server in
-            let error = await #expect(throws: URLError.self) {
-                try await server.download("a.zip?token=s3cret", to: folder)
-            }
-            #expect(!"\(String(describing: error))".contains("s3cret"))
-        }
-    }
 }

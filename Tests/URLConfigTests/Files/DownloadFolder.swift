@@ -17,11 +17,23 @@ final class DownloadFolder: Sendable {
 
     /// Where the download goes.
     var file: URL { url.appending(component: "a.zip") }
-    var part: URL { url.appending(component: ".a.zip.urlconfig-part") }
+    /// The file with the bytes that have arrived, whose name has a random end.
+    var part: URL {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: url.path())) ?? []
+        return url.appending(component: all.first { $0.hasPrefix(".a.zip.urlconfig-part-") } ?? "missing")
+    }
     var record: URL { url.appending(component: ".a.zip.urlconfig-state") }
 
-    /// The names of all files.
-    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path()).sorted() } }
+    /// The names of all files, without the random end of a part.
+    var names: [String] {
+        get throws {
+            let all = try FileManager.default.contentsOfDirectory(atPath: url.path())
+            return all.map { $0.replacing(/part-[0-9a-z]+$/, with: "part") }.sorted()
+        }
+    }
+
+    /// The length of a file in bytes; 0 if there is none.
+    func size(_ url: URL) -> Int { (try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 }
 
     /// The content of a file; `nil` if there is none.
     func text(_ url: URL) -> String? { (try? Data(contentsOf: url)).map { String(decoding: $0, as: UTF8.self) } }
@@ -52,26 +64,27 @@ final class DownloadFolder: Sendable {
     /// - Parameters:
     ///   - fields: What names the version.
     ///   - url: The URL after redirects; by default that of the request.
-    ///   - isKilled: Whether the run could not close the part.
     func leavePart(
         _ content: Data = Data("01234".utf8), named fields: HTTPFields = [.eTag: "\"v1\""], of url: URL? = nil,
-        total: Int64? = 10, isKilled: Bool = false, for request: URLRequest = request()
+        total: Int64? = 10, for request: URLRequest = request()
     ) throws {
-        let part = try open(request)
+        var part = try open(request)
         try part.restart(StrongValidator(fields, of: url ?? request.url), total: total)
         try part.append(content)
-        if !isKilled { part.close() }
+        part.close()
     }
 }
 
 extension PartialFile {
     /// Begins from the start, for somebody without credentials.
-    func restart(_ validator: StrongValidator? = nil, total: Int64? = nil) throws {
-        try restart(validator, total: total, for: .anonymous)
+    mutating func restart(_ validator: StrongValidator? = nil, total: Int64? = nil) throws {
+        try begin(at: 0, validator, total: total, for: .anonymous)
     }
 
-    /// Continues, for somebody without credentials.
-    func resume(at offset: Int64, total: Int64) throws { try resume(at: offset, total: total, for: .anonymous) }
+    /// Continues the first version.
+    mutating func resume(at offset: Int64, total: Int64, for requester: Requester = .anonymous) throws {
+        try begin(at: offset, DownloadFolder.version("v1"), total: total, for: requester)
+    }
 }
 
 extension Requester {

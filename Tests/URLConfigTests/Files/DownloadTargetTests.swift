@@ -3,15 +3,16 @@ import Testing
 
 @testable import URLConfig
 
-/// What is checked before anything is sent.
+/// What is checked before anything is sent, and what may be in the place of the files beside the target.
 @Suite struct DownloadTargetTests {
     private let folder: DownloadFolder
 
     init() throws { folder = try DownloadFolder() }
 
-    private func reason(_ url: URL, overwrites: Bool = false) -> String? {
+    /// Why a target, or the part of it, cannot be used; `nil` if it can.
+    private func reason(_ url: URL? = nil, overwrites: Bool = false) -> String? {
         do {
-            _ = try DownloadTarget(url, overwrites: overwrites)
+            _ = try DownloadTarget(url ?? folder.file, overwrites: overwrites).openState()
             return nil
         } catch let error as RequestError where error.code == .invalidRequest {
             return error.reason
@@ -24,9 +25,10 @@ import Testing
 
     @Test(arguments: ["https://example.com/a", "file://server/a", "data:,a", "a"])
     func `it is a local file`(text: String) throws {
-        #expect(try reason(#require(URL(string: text))) == "the target is not the URL of a local file")
-        #expect(reason(folder.file) == nil)
-        #expect(try reason(#require(URL(string: "file://localhost" + folder.file.path()))) == nil)
+        let (remote, local) = (URL(string: text), URL(string: "file://localhost" + folder.file.path()))
+        #expect(try reason(#require(remote)) == "the target is not the URL of a local file")
+        #expect(reason() == nil)
+        #expect(try reason(#require(local)) == nil)
     }
 
     @Test func `it is not a directory`() throws {
@@ -39,23 +41,22 @@ import Testing
     }
 
     @Test func `its folder exists`() throws {
-        let url = folder.url.appending(components: "new", "a.zip")
-        #expect(reason(url) == "the folder of 'a.zip' does not exist; create it")
+        let start = "the file 'b' cannot be created in its folder: "
+        #expect(reason(folder.url.appending(components: "new", "b")) == start + "No such file or directory")
         try Data().write(to: folder.file)
-        let below = folder.file.appending(component: "b")
-        #expect(reason(below) == "the file 'b' cannot be created in its folder: Not a directory")
+        #expect(reason(folder.file.appending(component: "b")) == start + "Not a directory")
     }
 
     @Test(.disabled(if: geteuid() == 0, "The superuser may write everywhere."))
     func `its folder is writable`() throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.url.path())
-        #expect(reason(folder.file) == "the file 'a.zip' cannot be created in its folder: Permission denied")
+        #expect(reason() == "the file 'a.zip' cannot be created in its folder: Permission denied")
     }
 
     @Test func `it does not exist, or may be overwritten`() throws {
         try Data().write(to: folder.file)
-        #expect(reason(folder.file)?.contains("exists already") == true)
-        #expect(reason(folder.file, overwrites: true) == nil)
+        #expect(reason()?.contains("exists already") == true)
+        #expect(reason(overwrites: true) == nil)
         let link = folder.url.appending(component: "link")
         try FileManager.default.createSymbolicLink(atPath: link.path(), withDestinationPath: "nowhere")
         #expect(reason(link)?.contains("exists already") == true)
@@ -63,29 +64,48 @@ import Testing
         #expect(reason(URL(filePath: "/dev/null"), overwrites: true) == "the target 'null' is not a regular file")
     }
 
-    @Test func `its name may be as long as names can be`() throws {
+    @Test func `its name may be anything, and as long as names can be`() throws {
         let name = String(repeating: "a", count: 255)
-        for count in [220, 221, 255] {
-            let url = folder.url.appending(component: String(name.prefix(count)))
-            let part = try PartialFile(for: DownloadTarget(url, overwrites: false), of: DownloadFolder.request())
-            try part.restart(DownloadFolder.version("v1"), total: 0)
-            try part.finish()
-        }
-        #expect(try folder.names.count == 3)
-        let longer = folder.url.appending(component: name + "b")
-        #expect(reason(longer)?.hasSuffix("cannot be created: File name too long") == true)
-    }
-
-    @Test func `names are taken as they are, and shown without control characters`() throws {
-        for name in ["%41 ?#ü.zip", "100%", ".hidden", "a\nb"] {
+        let names = [200, 201, 255].map { String(name.prefix($0)) } + ["%41 ?#ü.zip", "100%", ".hidden", "a\nb"]
+        for name in names {
             let url = folder.url.appending(component: name)
-            let part = try PartialFile(for: DownloadTarget(url, overwrites: false), of: DownloadFolder.request())
-            try part.restart(total: 1)
-            #expect(throws: URLError.self) { try part.finish() }
-            try part.append(Data("x".utf8))
+            var part = try PartialFile(for: DownloadTarget(url, overwrites: false), of: DownloadFolder.request())
+            try part.restart(DownloadFolder.version("v1"), total: 0)
             try part.finish()
             #expect(try folder.names.contains(name))
             #expect(reason(url)?.contains("\n") == false)
         }
+        #expect(try folder.names.count == names.count)
+        let longer = folder.url.appending(component: name + "b")
+        #expect(reason(longer)?.hasSuffix("cannot be created: File name too long") == true)
+    }
+
+    @Test func `only one download at a time has it`() throws {
+        let first = try folder.open()
+        #expect(reason() == "'a.zip' is being downloaded already; wait, or choose another name")
+        #if os(Linux)
+        let command = "flock --nonblock '\(folder.record.path())' echo free || echo busy"
+        #expect(String(decoding: try Shell.run(command), as: UTF8.self) == "busy\n")
+        #endif
+        var last = first
+        last.close()
+    }
+
+    @Test(arguments: ["text", "directory", "pipe", "link", "second name"])
+    func `a file of others in the place of the state is an error, and left alone`(kind: String) throws {
+        let other = folder.url.appending(component: "other")
+        try Data("URLConfig download 3\n".utf8).write(to: other)
+        switch kind {
+        case "text": try Data("precious".utf8).write(to: folder.record)
+        case "directory":
+            try FileManager.default.createDirectory(at: folder.record, withIntermediateDirectories: false)
+        case "pipe": #expect(mkfifo(folder.record.path(), 0o600) == 0)
+        case "link": try FileManager.default.createSymbolicLink(at: folder.record, withDestinationURL: other)
+        default: try FileManager.default.linkItem(at: other, to: folder.record)
+        }
+        #expect(throws: (any Error).self) { try folder.open() }
+        #expect(try folder.names == [".a.zip.urlconfig-state", "other"])
+        #expect(folder.text(other) == "URLConfig download 3\n")
+        if kind == "text" { #expect(folder.text(folder.record) == "precious") }
     }
 }

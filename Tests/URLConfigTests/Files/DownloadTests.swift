@@ -16,14 +16,14 @@ import Testing
             let response = try await server.download("a.zip?token=s3cret", to: folder)
             #expect(folder.has(Self.version.content))
             #expect(try folder.names == ["a.zip"])
-            #expect(response.status == .ok)
+            #expect(response.head.status == .ok)
             #expect(response.file == folder.file)
             #expect(response.byteCount == 300_000)
-            #expect(response.headerFields[.eTag] == "\"v1\"")
-            #expect(response.attempts.count == 1)
-            #expect(response.url?.path() == "/a.zip")
-            #expect(response.request.value(forHTTPHeaderField: "Accept-Encoding") == "identity")
-            #expect(response.duration >= response.attempts[0].duration)
+            #expect(response.head.headerFields[.eTag] == "\"v1\"")
+            #expect(response.head.attempts.count == 1)
+            #expect(response.head.url?.path() == "/a.zip")
+            #expect(response.head.request.value(forHTTPHeaderField: "Accept-Encoding") == "identity")
+            #expect(response.head.duration >= response.head.attempts[0].duration)
             #expect(response.description.hasSuffix(", 300.0 kB in a.zip"))
             #expect(!"\(response)".contains("s3cret"))
             var dumped = ""
@@ -55,19 +55,19 @@ import Testing
             #expect(folder.has(Self.version.content))
             #expect(try folder.names == ["a.zip"])
             #expect(response.byteCount == 300_000)
-            #expect(response.status == (count > 0 ? .partialContent : .ok))
+            #expect(response.head.status == (count > 0 ? .partialContent : .ok))
             #expect(server.ranges == [nil, count > 0 ? "bytes=\(count)-" : nil])
             // A reset may take what has not been read yet.
-            if case .close = end, !TransportOfTests.isAsyncHTTPClient { #expect(count == 200_000) }
+            if case .close = end, !TransportOfTests.isAsyncHTTPClient { #expect(count == 200_000 - 65_536) }
         }
     }
 
-    @Test func `a complete part needs one more byte`() async throws {
+    @Test func `a complete part is compared, too`() async throws {
         try await FileServer(Self.version).serving { server in
             try server.leavePart(300_000, of: Self.version, in: folder)
             try await server.download(to: folder)
             #expect(folder.has(Self.version.content))
-            #expect(server.hasRanges(from: 299_999))
+            #expect(server.hasRanges(from: 300_000))
         }
     }
 
@@ -80,7 +80,7 @@ import Testing
         try await server.serving { server in
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
             let response = try await server.download(to: folder)
-            #expect(response.status == .ok)
+            #expect(response.head.status == .ok)
             #expect(folder.has(new.content))
             #expect(server.requests.last?.field("If-Range") == "\"v1\"")
         }
@@ -107,17 +107,8 @@ import Testing
             }
             let all = reports.all
             #expect(all.allSatisfy { $0.totalBytesToReceive == 300_000 })
-            #expect(all.allSatisfy { $0.bytesReceived == 0 || $0.bytesReceived > count })
+            #expect(all.allSatisfy { $0.bytesReceived >= count })
             #expect(all.last?.bytesReceived == 300_000)
-        }
-    }
-
-    @Test func `the part of another request is not used`() async throws {
-        try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
-            await #expect(throws: URLError.self) { try await server.download("b.zip", to: folder) }
-            try await server.download(to: folder)
-            #expect(folder.has(Self.version.content))
-            #expect(server.hasRanges(from: nil, nil))
         }
     }
 

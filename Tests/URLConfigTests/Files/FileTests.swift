@@ -10,7 +10,7 @@ import Testing
     init() throws { folder = try DownloadFolder() }
 
     @Test func `it is unlocked even if another process inherits the descriptor`() throws {
-        let file = folder.url.appending(component: "other").path()
+        let file = folder.file.path()
         var copy: Int32 = -1
         defer { close(copy) }
         do {
@@ -24,13 +24,13 @@ import Testing
     }
 
     @Test func `bytes are counted even if the next ones cannot be written`() throws {
-        let file = try File(folder.part.path(), O_WRONLY | O_APPEND | O_CREAT)
+        let file = try File(folder.file.path(), O_WRONLY | O_APPEND | O_CREAT)
         var count: Int64 = 0
         try file.append(Data(repeating: 1, count: 3_000_000), count: &count)
         #expect(count == 3_000_000)
         #expect(try file.status().size == 3_000_000)
-        let reader = try File(folder.part.path(), O_RDONLY)
-        #expect(throws: POSIXError(.EBADF)) { try reader.append(Data("x".utf8), count: &count) }
+        let reader = try File(folder.file.path(), O_RDONLY)
+        #expect(throws: SystemError(code: EBADF)) { try reader.append(Data("x".utf8), count: &count) }
         #expect(count == 3_000_000)
     }
 
@@ -56,8 +56,8 @@ import Testing
     }
 
     @Test func `bytes are read from an offset, and there are fewer at the end`() throws {
-        try Data("0123456789".utf8).write(to: folder.part)
-        let file = try File(folder.part.path(), O_RDONLY)
+        try Data("0123456789".utf8).write(to: folder.file)
+        let file = try File(folder.file.path(), O_RDONLY)
         for (offset, text) in [(0, "0123"), (7, "789"), (10, ""), (99, "")] as [(Int64, String)] {
             #expect(try file.bytes(at: offset, count: 4) == Data(text.utf8))
         }
@@ -67,7 +67,7 @@ import Testing
         try Data("x".utf8).write(to: folder.file)
         let link = folder.url.appending(component: "link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.file)
-        #expect(throws: POSIXError(.ELOOP)) { try File(link.path(), O_RDONLY) }
+        #expect(throws: SystemError(code: ELOOP)) { try File(link.path(), O_RDONLY) }
         #expect(try File(link.path(), O_RDONLY, followsLinks: true).status().size == 1)
     }
 

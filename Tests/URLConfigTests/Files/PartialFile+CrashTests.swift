@@ -13,15 +13,16 @@ import Testing
     private static func run(
         _ folder: DownloadFolder, _ tag: String, until last: PartialFile.Step?, bytes: Int = 10
     ) throws {
-        let part = try folder.open(overwrites: true) { if $0 == last { throw Crash() } }
-        let content = Data((versions[tag] ?? "").utf8)
         do {
+            var part = try folder.open(overwrites: true) { if $0 == last { throw Crash() } }
+            let content = Data((versions[tag] ?? "").utf8)
             let resumption = part.resumption
             // This is what a server does for If-Range.
             var request = URLRequest(url: folder.file)
             resumption.prepare(&request)
             if resumption.start > 0, request.value(forHTTPHeaderField: "If-Range") == "\"\(tag)\"" {
-                try part.resume(at: resumption.start, total: 10)
+                let version = DownloadFolder.version(tag)
+                try part.begin(at: resumption.start, version, total: 10, for: .anonymous)
                 try part.append(content[Int(resumption.start)..<max(bytes, Int(resumption.start))])
             } else {
                 try part.restart(DownloadFolder.version(tag), total: 10)
@@ -31,75 +32,50 @@ import Testing
         } catch is Crash {}
     }
 
-    /// Whether the part begins with the version that the record names, so that it may be continued.
-    private static func isConsistent(_ folder: DownloadFolder) throws -> Bool {
+    /// Checks that the part begins with the version that the record names, and that there is no other file.
+    private static func check(_ folder: DownloadFolder, _ place: String) throws {
+        let file = folder.text(folder.file)
+        #expect(file == nil || versions.values.contains(file ?? ""), "\(place)")
         let resumption = try folder.open(overwrites: true).resumption
-        guard resumption.start > 0 else { return true }
+        let files = ["a.zip", ".a.zip.urlconfig-part", ".a.zip.urlconfig-state"]
+        #expect(try folder.names.allSatisfy(files.contains), "\(place)")
+        guard resumption.start > 0 else { return }
         var request = URLRequest(url: folder.file)
         resumption.prepare(&request)
         let tag = request.value(forHTTPHeaderField: "If-Range")?.trimmingPrefix("\"").dropLast()
         let content = try #require(folder.text(folder.part))
-        return versions[String(tag ?? "")]?.hasPrefix(content) == true
+        #expect(versions[String(tag ?? "")]?.hasPrefix(content) == true, "\(place)")
     }
 
-    @Test(arguments: PartialFile.Step.allCases, [0, 4, 10])
-    func `no crash leads to a file of two versions`(step: PartialFile.Step, bytes: Int) throws {
-        for next in ["v1", "v2"] {
-            let folder = try DownloadFolder()
-            try Self.run(folder, "v1", until: nil, bytes: 4)
-            try Self.run(folder, "v2", until: step, bytes: bytes)
-            #expect(try Self.isConsistent(folder))
-            let before = folder.text(folder.file)
-            #expect(before == nil || before == Self.versions["v2"])
-            try Self.run(folder, next, until: nil)
-            #expect(folder.text(folder.file) == Self.versions[next])
-            #expect(try folder.names == ["a.zip"])
-        }
-    }
-
-    @Test func `every step is done in its order`() throws {
+    @Test func `no crash leads to a file of two versions, and none loses anything but time`() throws {
+        let seen = Locked<[PartialFile.Step]>([])
         let folder = try DownloadFolder()
-        let steps = Locked<[PartialFile.Step]>([])
-        let part = try folder.open { step in steps.withLock { $0.append(step) } }
-        try part.restart(DownloadFolder.version("v1"), total: 0)
-        try part.finish()
-        #expect(steps.withLock(\.self) == PartialFile.Step.allCases)
-    }
-
-    @Test func `the old version is gone before the new one is described`() throws {
-        let folder = try DownloadFolder()
-        try folder.leavePart()
-        let part = try folder.open { step in
-            switch step {
-            case .versionRemoved: #expect(folder.text(folder.record)?.contains("v1") == false)
-            case .truncated:
-                #expect(folder.text(folder.part) == "" && folder.text(folder.record)?.contains("v1") == false)
-            case .recordWritten:
-                #expect(folder.text(folder.part) == "" && folder.text(folder.record)?.contains("v2") == true)
-            default: break
+        var first = try folder.open { step in seen.withLock { $0.append(step) } }
+        try first.restart(DownloadFolder.version("v1"), total: 0)
+        try first.finish()
+        #expect(seen.withLock(\.self) == PartialFile.Step.allCases)
+        for step in PartialFile.Step.allCases {
+            for (bytes, next) in [0, 4, 10].flatMap({ [($0, "v1"), ($0, "v2")] }) {
+                let folder = try DownloadFolder()
+                try Self.run(folder, "v1", until: nil, bytes: 4)
+                try Self.run(folder, "v2", until: step, bytes: bytes)
+                try Self.check(folder, "\(step), \(bytes) bytes")
+                try Self.run(folder, next, until: nil)
+                #expect(folder.text(folder.file) == Self.versions[next])
+                #expect(try folder.names == ["a.zip"])
             }
         }
-        try part.restart(DownloadFolder.version("v2"), total: 10)
-    }
-
-    @Test func `a new record that was not completed is replaced`() throws {
-        let folder = try DownloadFolder()
-        try Data("URLConfig d".utf8).write(to: folder.url.appending(component: ".a.zip.urlconfig-new"))
-        try Self.run(folder, "v1", until: nil)
-        #expect(try folder.names == ["a.zip"])
     }
 
     @Test func `random crashes never lead to a file of two versions`() throws {
         var random = SeededGenerator(seed: 13)
         let folder = try DownloadFolder()
-        for _ in 0..<300 {
+        for round in 0..<300 {
             let tag = Bool.random(using: &random) ? "v1" : "v2"
             let step = PartialFile.Step.allCases.randomElement(using: &random)
             let bytes = Int.random(in: 0...10, using: &random)
             try Self.run(folder, tag, until: Int.random(in: 0..<3, using: &random) == 0 ? nil : step, bytes: bytes)
-            #expect(try Self.isConsistent(folder))
-            let file = folder.text(folder.file)
-            #expect(file == nil || Self.versions.values.contains(file ?? ""))
+            try Self.check(folder, "round \(round)")
         }
     }
 }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import URLConfig
 
-/// A part that a later run continues, and parts that cannot be continued.
+/// A part that a later run continues, parts that cannot be continued, and what may happen before a file is in place.
 @Suite struct PartialFileTests {
     private let folder: DownloadFolder
 
     init() throws { folder = try DownloadFolder() }
 
     @Test func `a download is moved into place, and nothing else remains`() throws {
-        let part = try folder.open()
+        var part = try folder.open()
         try part.restart(DownloadFolder.version("v1"), total: 10)
         try part.append(Data("01234".utf8))
         try part.append(Data())
@@ -20,52 +20,58 @@ import Testing
         try part.finish()
         #expect(try folder.names == ["a.zip"])
         #expect(folder.text(folder.file) == "0123456789")
+        #expect(throws: URLError.self) { try part.append(Data("x".utf8)) }
+        #expect(throws: Never.self) { try folder.open(overwrites: true) }
     }
 
-    @Test func `an interrupted download is continued in a later run`() throws {
-        try folder.leavePart()
-        let part = try folder.open()
-        #expect(part.count == 5)
-        #expect(part.resumption.start == 5)
-        try part.resume(at: 5, total: 10)
-        try part.append(Data("56789".utf8))
-        try part.finish()
-        #expect(folder.text(folder.file) == "0123456789")
-    }
-
-    @Test func `a complete part is continued with its last byte`() throws {
-        try folder.leavePart(Data("0123456789".utf8))
-        let part = try folder.open()
-        #expect(part.resumption.start == 9)
-        try part.resume(at: 9, total: 10)
-        try part.append(Data("9".utf8))
-        try part.finish()
-        #expect(folder.text(folder.file) == "0123456789")
+    @Test(arguments: [0, 1, 5, 10, 65_536, 65_537, 200_000])
+    func `what an earlier run has written last is compared with the server's bytes`(size: Int) throws {
+        let content = FileServer.Version(1, size: 200_000).content
+        for isChanged in [false, true] where !isChanged || size > 1 {
+            try folder.leavePart(content.prefix(size), total: 200_000)
+            var part = try folder.open()
+            let start = size - min(max(0, size - 1), 65_536)
+            #expect(part.resumption.start == Int64(start))
+            if start > 0 { try part.resume(at: Int64(start), total: 200_000) } else { try part.restart(total: 200_000) }
+            // In two pieces, of which the second one has the last byte of the part.
+            let end = max(start, size - 1)
+            try part.append(content[start..<end])
+            var rest = content.dropFirst(end)
+            if isChanged { rest = Data([rest[end] ^ 1]) + rest.dropFirst() }
+            guard isChanged else {
+                try part.append(rest)
+                try part.finish()
+                #expect(folder.has(content))
+                try FileManager.default.removeItem(at: folder.file)
+                continue
+            }
+            #expect(throws: PartialFile.Changed.self) { try part.append(rest) }
+            #expect(part.resumption.start == 0)
+            part.close()
+            #expect(try folder.names == [])
+        }
     }
 
     @Test func `a length that is learned later is remembered`() throws {
         try folder.leavePart(total: nil)
-        let part = try folder.open()
-        try part.resume(at: 5, total: 10)
+        var part = try folder.open()
+        try part.resume(at: 1, total: 10)
+        try part.append(Data("1234".utf8))
         part.close()
-        let fields: HTTPFields = [.contentRange: "bytes 5-9/*", .eTag: "\"v1\""]
+        let fields: HTTPFields = [.contentRange: "bytes 1-9/*", .eTag: "\"v1\""]
         let decision = try folder.open().resumption.decision(.partialContent, fields, of: DownloadFolder.url)
-        #expect(decision == .append(total: 10))
+        #expect(decision == .use(from: 1, DownloadFolder.version("v1"), total: 10))
     }
 
-    @Test func `an empty file is a file`() throws {
-        let part = try folder.open()
-        try part.restart(total: 0)
-        try part.finish()
-        #expect(folder.text(folder.file) == "")
-    }
-
-    @Test func `without a version, a later run begins from the start`() throws {
-        let part = try folder.open()
-        try part.restart(total: 10)
-        try part.append(Data("01234".utf8))
-        #expect(part.resumption.start == 0)
-        part.close()
+    @Test func `a part that no run can continue is removed`() throws {
+        var fresh = try folder.open()
+        fresh.close()
+        #expect(try folder.names == [])
+        var unnamed = try folder.open()
+        try unnamed.restart(total: 10)
+        try unnamed.append(Data("01234".utf8))
+        #expect(unnamed.resumption.start == 0)
+        unnamed.close()
         #expect(try folder.names == [])
     }
 
@@ -79,8 +85,7 @@ import Testing
         ])
     func `the part of another request is not used`(request: URLRequest) throws {
         try folder.leavePart()
-        let part = try folder.open(request)
-        #expect(part.count == 0)
+        var part = try folder.open(request)
         #expect(part.resumption.start == 0)
         // A method without ranges leaves nothing for a later run.
         try part.restart(DownloadFolder.version("v2"), total: 10)
@@ -89,10 +94,17 @@ import Testing
         #expect(try folder.names.isEmpty == (request.httpMethod == "POST"))
     }
 
+    @Test func `the part of another request is kept until the first response`() throws {
+        try folder.leavePart()
+        var part = try folder.open(DownloadFolder.request("https://files.example.com/b.zip"))
+        part.close()
+        #expect(try folder.open().count == 1)
+    }
+
     @Test func `a fragment does not make another request, but credentials make another requester`() throws {
         try folder.leavePart()
-        let part = try folder.open(DownloadFolder.request("https://files.example.com/a.zip?id=1#top"))
-        #expect(part.count == 5)
+        var part = try folder.open(DownloadFolder.request("https://files.example.com/a.zip?id=1#top"))
+        #expect(part.count == 1)
         #expect(part.belongs(to: .anonymous))
         for url in ["https://u@h/", "https://:p@h/", "https://h/?token=1"] {
             #expect(!part.belongs(to: Requester(DownloadFolder.request(url))))
@@ -102,44 +114,29 @@ import Testing
         }
         // From here on, the credentials may be renewed.
         let renewed = Requester(DownloadFolder.request(fields: ["Authorization": "new"]))
-        try part.resume(at: 5, total: 10)
+        try part.resume(at: 1, total: 10)
         #expect(part.belongs(to: renewed))
-        try part.resume(at: 5, total: 10, for: renewed)
-        try part.append(Data("5".utf8))
+        try part.resume(at: 1, total: 10, for: renewed)
+        try part.append(Data("1234".utf8))
         part.close()
         let later = try folder.open()
         #expect(later.belongs(to: renewed))
         #expect(!later.belongs(to: Requester(DownloadFolder.request())))
     }
 
-    @Test func `a run that was killed leaves its last bytes to be verified`() throws {
-        for text in ["56789", "xxxxx"] {
-            try folder.leavePart(Data(count: 200_000) + Data("01234".utf8), total: 200_010, isKilled: true)
-            let next = try folder.open()
-            #expect(next.count == 200_005 - 65_536)
-            try next.resume(at: next.count, total: 200_010)
-            try next.append(Data(count: 65_531))
-            try next.append(Data("01".utf8))
-            if text == "56789" {
-                try next.append(Data("23456789".utf8))
-                #expect(!next.takeChange())
-                try next.finish()
-                #expect(folder.size(folder.file) == 200_010)
-                try FileManager.default.removeItem(at: folder.file)
-            } else {
-                #expect(throws: URLError.self) { try next.append(Data("2x4".utf8)) }
-                #expect(next.takeChange())
-                #expect(next.resumption.start == 0)
-                next.close()
-                #expect(try folder.names == [])
-            }
+    @Test func `fields of a trace are no credentials, which are the same in any order`() {
+        func digest(_ fields: [String: String]) -> Digest {
+            Requester(DownloadFolder.request(fields: fields)).digest(.known)
         }
+        #expect(digest(["Cookie": "a", "Authorization": "b"]) == digest(["authorization": "b", "cookie": "a"]))
+        #expect(digest(["Accept": "a", "traceparent": "00-1-2-01"]) == digest([:]))
+        #expect(digest(["Authorization": "b"]) != digest([:]))
     }
 
     @Test(
         arguments: [
-            "", "{", "[]", "null", "{\"version\":1}", "\u{0}", String(repeating: " ", count: 5000),
-            String(repeating: "[", count: 4096),
+            "URLConfig download 3\n", "URLConfig d", "URLConfig download 3\n{", "URLConfig download 3\n[]",
+            "URLConfig download 3\n" + String(repeating: "[", count: 5000),
         ])
     func `a damaged record is ignored`(text: String) throws {
         try folder.leavePart()
@@ -149,9 +146,9 @@ import Testing
 
     @Test(
         arguments: [
-            ("download 2", "download 3"), ("\"total\":10", "\"total\":-1"), ("\"total\":10", "\"total\":4"),
-            ("\"total\":10", "\"total\":1e99"), ("v1", "v1\\r\\nX: y"), (#"\"v1\""#, #"W/\"v1\""#),
-            (#"\"v1\""#, "v1"), ("\"inode\":", "\"inode\":1"),
+            ("\"total\":10", "\"total\":-1"), ("\"total\":10", "\"total\":4"), ("\"total\":10", "\"total\":1e99"),
+            ("v1", "v1\\r\\nX: y"), (#"\"v1\""#, #"W/\"v1\""#), (#"\"v1\""#, "v1"), ("\"part\":\"", "\"part\":\"../"),
+            ("\"part\":\"", "\"part\":\"x"),
         ])
     func `a record that was changed is ignored`(old: String, new: String) throws {
         try folder.leavePart()
@@ -161,27 +158,21 @@ import Testing
         #expect(try folder.open().count == 0)
     }
 
-    @Test func `a part that another program has put there is not continued`() throws {
-        try folder.leavePart()
-        try FileManager.default.moveItem(at: folder.part, to: folder.url.appending(component: "old"))
-        try Data("abcde".utf8).write(to: folder.part)
-        let part = try folder.open()
-        #expect(part.count == 0)
-        try part.restart(total: 1)
-        try part.append(Data("x".utf8))
-        try part.finish()
-        #expect(folder.text(folder.file) == "x")
-        #expect(folder.text(folder.part) == "abcde")
-    }
-
-    @Test func `the record contains no secrets`() throws {
+    @Test func `the record contains no secrets, and is shorter after a longer one`() throws {
         let secret = "s3cret-value"
         let url = "https://user:\(secret)@files.example.com/a.zip?token=\(secret)"
         let request = DownloadFolder.request(url, fields: ["Authorization": secret, "Accept": secret])
-        try folder.open(request).restart(StrongValidator([.eTag: "\"a\""], of: URL(string: url)), total: 10)
-        let text = try #require(folder.text(folder.record))
-        #expect(!text.contains("s3cret"))
-        #expect(!text.contains("files"))
+        var part = try folder.open(request)
+        for tag in [String(repeating: "a", count: 500), "a"] {
+            let validator = StrongValidator([.eTag: "\"\(tag)\""], of: URL(string: url))
+            try part.begin(at: 0, validator, total: 10, for: Requester(request))
+            let text = try #require(folder.text(folder.record))
+            #expect(!text.contains("s3cret"))
+            #expect(!text.contains("files"))
+        }
+        try part.append(Data("01234".utf8))
+        part.close()
+        #expect(try folder.open(request).count == 1)
         let mode = try FileManager.default.attributesOfItem(atPath: folder.record.path())[.posixPermissions]
         #expect(mode as? Int == 0o600)
     }
@@ -189,12 +180,130 @@ import Testing
     @Test func `the file has the permissions that Foundation gives a new one`() throws {
         let other = folder.url.appending(component: "other")
         _ = FileManager.default.createFile(atPath: other.path(), contents: nil)
-        let part = try folder.open()
-        try part.restart(total: 0)
+        var part = try complete()
         try part.finish()
         let modes = try [other, folder.file].map {
             try FileManager.default.attributesOfItem(atPath: $0.path())[.posixPermissions] as? Int
         }
         #expect(modes[0] == modes[1])
     }
+
+    private func complete(overwrites: Bool = false) throws -> PartialFile {
+        var part = try folder.open(overwrites: overwrites)
+        try part.restart(DownloadFolder.version("v1"), total: 3)
+        try part.append(Data("new".utf8))
+        return part
+    }
+
+    @Test(arguments: [false, true]) func `a file that appears meanwhile is overwritten only if that was allowed`(
+        overwrites: Bool
+    ) throws {
+        let part = try complete(overwrites: overwrites)
+        try Data("old".utf8).write(to: folder.file)
+        var last = part
+        guard !overwrites else {
+            try last.finish()
+            #expect(folder.text(folder.file) == "new")
+            return
+        }
+        let error = #expect(throws: RequestError.self) { try last.finish() }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.reason.contains("'a.zip' exists already") == true)
+        #expect(folder.text(folder.file) == "old")
+        #expect(folder.text(folder.part) == "new")
+    }
+
+    @Test(arguments: [false, true]) func `a directory that appears meanwhile remains`(overwrites: Bool) throws {
+        var part = try complete(overwrites: overwrites)
+        try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
+        #expect(throws: (any Error).self) { try part.finish() }
+        #expect(folder.text(folder.part) == "new")
+    }
+
+    @Test func `a part with too few bytes is kept`() throws {
+        try folder.leavePart()
+        var part = try folder.open()
+        let error = #expect(throws: URLError.self) { try part.finish() }
+        #expect(error?.code == .networkConnectionLost)
+        #expect(error?.localizedDescription == "only 1 of 10 bytes of 'a.zip' have arrived")
+        #expect(try folder.names == [".a.zip.urlconfig-part", ".a.zip.urlconfig-state"])
+    }
+
+    @Test(arguments: [0, 5]) func `a body that is longer than it says is discarded`(start: Int64) throws {
+        try folder.leavePart()
+        var part = try folder.open()
+        try part.restart(DownloadFolder.version("v1"), total: start + 3)
+        try part.append(Data(count: Int(start)))
+        let error = #expect(throws: URLError.self) { try part.append(Data("long".utf8)) }
+        #expect(error?.code == .cannotParseResponse)
+        #expect(try folder.names == [])
+        #expect(throws: URLError.self) { try part.append(Data("5".utf8)) }
+        #expect(throws: URLError.self) { try part.finish() }
+    }
+
+    @Test(arguments: ["longer", "s", ""]) func `a part that another program has changed is discarded`(
+        text: String
+    ) throws {
+        var part = try complete()
+        let handle = try FileHandle(forWritingTo: folder.part)
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: Data(text.utf8))
+        #expect(throws: URLError.self) { try part.finish() }
+        #expect(try folder.names == [])
+    }
+
+    @Test func `files that were replaced meanwhile are neither moved nor removed`() throws {
+        var part = try complete()
+        let files = [folder.part, folder.record]
+        for file in files {
+            try FileManager.default.removeItem(at: file)
+            try Data("bad".utf8).write(to: file)
+        }
+        let error = #expect(throws: URLError.self) { try part.finish() }
+        #expect(error?.code == .cannotMoveFile)
+        part.close()
+        #expect(try !folder.names.contains("a.zip"))
+        #expect(files.map { folder.text($0) } == ["bad", "bad"])
+    }
+
+    @Test func `a part with two names is not written to`() throws {
+        try folder.leavePart()
+        let copy = folder.url.appending(component: "backup")
+        try FileManager.default.linkItem(at: folder.part, to: copy)
+        var part = try folder.open()
+        #expect(part.count == 0)
+        try part.restart(total: 1)
+        try part.append(Data("x".utf8))
+        #expect(folder.text(copy) == "01234")
+    }
+
+    #if os(Linux)
+    /// In a separate process, whose files must not become longer, as on a full disk.
+    @Test func `a full disk is named, and what was written before is kept`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try DownloadFolder()
+            signal(SIGXFSZ, SIG_IGN)
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            var (before, limit) = (rlimit(), rlimit())
+            try #require(getrlimit(resource, &before) == 0)
+            (limit.rlim_cur, limit.rlim_max) = (100_000, before.rlim_max)
+            try #require(setrlimit(resource, &limit) == 0)
+            let content = FileServer.Version(1, size: 200_000)
+            let found = Locked<URLError?>(nil)
+            try await FileServer(content).serving { server in
+                let error = await #expect(throws: URLError.self) { try await server.download(to: folder) }
+                found.set(\.self, error)
+                // The process writes its coverage when it ends.
+                try #require(setrlimit(resource, &before) == 0)
+                try await server.download(to: folder)
+                #expect(server.ranges == [nil, "bytes=\(100_000 - 65_536)-"])
+            }
+            #expect(folder.has(content.content))
+            let error = found.withLock(\.self)
+            #expect(error?.code == .cannotWriteToFile)
+            #expect(error?.localizedDescription == "'a.zip' cannot be written: File too large")
+            #expect((error?.errorUserInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EFBIG)
+        }
+    }
+    #endif
 }

@@ -37,20 +37,11 @@ import Testing
         try await check(form)
         form.append("title", "Holi\u{E9}\r\nday")
         form.append("quote\"\r\n", ["a", "b"])
-        form.append("place", json: ["b": 1, "a": .null, "url": "https://h/"] as RequestBody.JSON)
-        form.append(URLRequest.File(key: "data", name: "x\".bin", data: Data(repeating: 7, count: 3_000_001)))
+        form.append("place", json: ["b": "1", "url": "https://h/"])
+        form.append("data", data: Data(repeating: 7, count: 3_000_001), filename: "x\".bin")
         form.append("empty", file: try sources.file("empty.txt"))
         form.append("file", file: try sources.file("a\"b.png", Data(0...255)), contentType: "image/x-own")
         form.append("file", file: try sources.file("large", Data(repeating: 9, count: 1_000_001)))
-        try await check(form)
-    }
-
-    @Test func `many files and parts are the same bytes as in memory`() async throws {
-        var form = MultipartForm()
-        for index in 0..<500 {
-            form.append("file \(index)", file: try sources.file("\(index).txt", Data(repeating: 1, count: index)))
-        }
-        for index in 0..<20_000 { form.append("part", index) }
         try await check(form)
     }
 
@@ -62,11 +53,6 @@ import Testing
         let prepared = try await prepared(form, encoder: encoder)
         #expect(String(decoding: try prepared.body.content(), as: UTF8.self).contains("1970-01-01T00:00:00Z"))
         prepared.remove()
-    }
-
-    @Test func `a body keeps its form when the upload is released`() async throws {
-        let body = try await prepared(MultipartForm()).body
-        #expect(try body.content().count > 0)
     }
 
     @Test func `a body whose file was removed cannot be opened`() async throws {
@@ -128,27 +114,6 @@ import Testing
         try await waitUntil { try directory.names.isEmpty }
     }
 
-    @Test func `a directory that does not exist is a URLError with the system's reason`() async throws {
-        let missing = directory.url.appending(component: "missing")
-        let error = await #expect(throws: URLError.self) {
-            try await UploadSource.multipart(MultipartForm()).prepared(for: request, in: missing)
-        }
-        #expect(error?.code == .cannotCreateFile)
-        #expect((error?.errorUserInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .ENOENT)
-    }
-
-    @Test func `a cancelled task creates no file`() async throws {
-        let isReady = Gate()
-        let task = Task {
-            await isReady.pass()
-            return try await prepared(MultipartForm())
-        }
-        task.cancel()
-        isReady.open()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try directory.names.isEmpty)
-    }
-
     @Test func `cancelling returns at once, stops the work, and removes the file`() async throws {
         let (begun, ended) = (Gate(), DispatchSemaphore(value: 0))
         let encodings = Locked(0)
@@ -169,22 +134,6 @@ import Testing
         try await waitUntil { try directory.names.isEmpty }
         #expect(encodings.withLock { $0 } == 0)
         begun.open()
-    }
-
-    @Test func `an upload that is ready when its task is cancelled leaves no file`() async throws {
-        for round in 0..<200 {
-            let started = Gate()
-            let task = Task {
-                Task { await started.pass() }
-                try await prepared(MultipartForm()).remove()
-            }
-            await started.waitForArrivals()
-            for _ in 0..<round % 20 { await Task.yield() }
-            task.cancel()
-            _ = try? await task.value
-            started.open()
-        }
-        try await waitUntil { try directory.names.isEmpty }
     }
 
     #if os(Linux)
@@ -229,7 +178,7 @@ import Testing
             form.append("film", file: try directory.sparseFile("film.mp4", size: 256 << 20))
             let before = try Memory.peak()
             let upload = try await prepared(form)
-            #expect(upload.length > 256 << 20)
+            #expect(upload.length ?? 0 > 256 << 20)
             #expect(try Memory.peak() - before < 16 << 20)
         }
     }

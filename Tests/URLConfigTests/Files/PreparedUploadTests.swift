@@ -10,13 +10,6 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test func `data is sent as it is`() async throws {
-        let prepared = try await UploadSource.data(Data("abc".utf8)).prepared(for: request)
-        #expect(prepared.request.field("Content-Type") == "application/octet-stream")
-        #expect(prepared.length == 3)
-        #expect(try prepared.body.content() == Data("abc".utf8))
-    }
-
     @Test func `a file is sent with the type of its extension, and is not removed`() async throws {
         let file = try directory.file("beach.png", Data("abc".utf8))
         let prepared = try await UploadSource.file(file).prepared(for: request)
@@ -105,33 +98,6 @@ import Testing
         #expect(throws: RequestError.self) { try prepared.body.opened() }
     }
 
-    @Test func `a server receives an upload with its length, as often as it is sent`() async throws {
-        var form = MultipartForm()
-        form.append("title", "Holiday")
-        form.append("film", file: try directory.sparseFile("film.mp4", size: 300_000))
-        let expected = try form.data(JSONEncoder())
-        let files = try TemporaryDirectory()
-        try await FaultServer.serving(.ok("{}")) { server in
-            let request = server.request { $0.method = .post }
-            let prepared = try await UploadSource.multipart(form).prepared(for: request, in: files.url)
-            for _ in 0..<2 {
-                try await server.session.response(for: prepared.request) {
-                    $0.logger = nil
-                    $0.transport = Transport { request in
-                        var request = request
-                        request.body = prepared.body
-                        return try await TransportOfTests.transport.send(request)
-                    }
-                }
-            }
-            prepared.remove()
-            #expect(try files.names.isEmpty)
-            #expect(server.requests.map(\.body) == [expected, expected])
-            #expect(server.requests.first?.field("Content-Length") == "\(expected.count)")
-            #expect(
-                server.requests.first?.field("Content-Type") == "multipart/form-data; boundary=\(form.boundary)")
-        }
-    }
 }
 
 extension Transport.Body {

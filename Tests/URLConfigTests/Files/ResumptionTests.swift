@@ -63,8 +63,8 @@ import Testing
     /// A kind of decision, without its reason.
     private static func kind(_ decision: Resumption.Decision) -> String {
         switch decision {
-        case .append(let total): "append \(total)"
-        case .restart(let validator, let total): "restart \(validator?.text ?? "-") \(total.map(String.init) ?? "-")"
+        case .use(from: 1..., _, let total): "append \(total ?? -1)"
+        case .use(_, let validator, let total): "restart \(validator?.text ?? "-") \(total.map(String.init) ?? "-")"
         case .again: "again"
         case .refuse: "refuse"
         case .encoded(let coding): "encoded \(coding)"

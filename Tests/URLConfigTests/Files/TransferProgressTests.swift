@@ -28,6 +28,8 @@ import Testing
         #expect(isMonotonic(all))
         #expect(all.allSatisfy { $0.totalBytesToSend == 5_000_000 })
         #expect(all.last?.bytesSent == 5_000_000)
+        #expect(all.last?.fractionCompleted == 1)
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.fractionCompleted ?? 0 <= $1.fractionCompleted ?? 0 })
         #expect(all.last?.bytesReceived == 4)
         #expect(all.last?.totalBytesToReceive == 4)
     }
@@ -80,19 +82,6 @@ import Testing
         for _ in 0..<2 { goOn.signal() }
         try await meter.finish()
         #expect(reports.all.map(\.bytesReceived) == [0, 1000])
-    }
-
-    @Test func `it continues where an earlier attempt ended`() async throws {
-        let reports = Reports()
-        let meter = ProgressMeter(reports.add)
-        meter.begin(after: 70)
-        meter.expect(100)
-        meter.received(20)
-        meter.begin(after: 80)
-        meter.received(20)
-        try await meter.finish()
-        #expect(isMonotonic(reports.all))
-        #expect(reports.all.last?.bytesReceived == 100)
     }
 
     @Test func `it never exceeds its total, whatever a later attempt is`() async throws {
@@ -205,19 +194,23 @@ import Testing
         #expect(progress.largest == 1)
     }
 
-    @Test func `Foundation's progress shows the direction that is under way`() {
+    @Test func `it shows the direction that is under way, and for an upload only what is sent`() {
         let progress = Progress(totalUnitCount: -1)
         var transfer = TransferProgress()
-        (transfer.bytesSent, transfer.totalBytesToSend) = (50, 200)
-        transfer.update(progress)
-        #expect(progress.fractionCompleted == 0.25)
-        transfer.totalBytesToReceive = 10
-        transfer.bytesReceived = 5
-        transfer.update(progress)
-        #expect(progress.fractionCompleted == 0.5)
-        transfer.totalBytesToReceive = nil
-        transfer.update(progress)
-        #expect(progress.isIndeterminate)
+        func check(_ fraction: Double?, _ change: (inout TransferProgress) -> Void) {
+            change(&transfer)
+            transfer.update(progress)
+            #expect(transfer.fractionCompleted == fraction)
+            #expect(fraction.map { progress.fractionCompleted == $0 } ?? progress.isIndeterminate)
+        }
+        check(nil) { $0.bytesSent = 50 }
+        check(0.25) { $0.totalBytesToSend = 200 }
+        check(0.5) { ($0.bytesReceived, $0.totalBytesToReceive) = (5, 10) }
+        check(nil) { $0.totalBytesToReceive = nil }
+        check(0.25) { $0.isUpload = true }
+        #expect(TransferProgress().fractionCompleted == nil)
+        (transfer.bytesSent, transfer.totalBytesToSend) = (0, 0)
+        #expect(transfer.fractionCompleted == 1)
     }
 }
 

@@ -64,7 +64,7 @@ struct AddNote: NotesRequest, Codable {
 struct WriteText: NotesRequest {
     var text: String
     var note: Note
-    var reader: ResponseReader<Void> { .none }
+    var reader: ResponseReader<Void> { .discard }
 
     func configure(_ config: inout URLRequest.Config) {
         config.method = .put

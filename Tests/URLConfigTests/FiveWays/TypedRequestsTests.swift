@@ -38,13 +38,12 @@ extension TypedRequest where Output == Note {
 
 extension TypedRequest where Output == Void {
     static func write(_ text: String, in note: Note, token: String) -> Self {
-        let request = URLRequest.with(.notes(token)) {
+        .with(.notes(token), reader: .discard.orThrow(ServiceError.self)) {
             $0.method = .put
             $0.path = "/notes/\(note.id)/text"
             $0.headers[.editor] = "pad"
             $0.body = .text(text)
         }
-        return Self(request, reader: .none.orThrow(ServiceError.self))
     }
 }
 

@@ -1,76 +1,198 @@
+import FlyingFox
+import InMemoryLogging
+import Logging
 import Testing
 
 @testable import URLConfig
 
-@Suite struct TypedRequestTests {
-    private struct User: Codable, Equatable, Sendable { var name: String }
-    private struct Envelope: Decodable, Sendable { var data: User }
+/// Requests with the readers of their responses.
+@Suite(.silentByDefault) struct TypedRequestTests {
+    fileprivate struct User: Codable, Equatable, Sendable { var name: String }
+
+    private struct APIError: Decodable, Error, Equatable { var message: String }
 
     private struct Failure: Error {}
 
-    private static let user = Data(#"{"name":"Rex"}"#.utf8)
+    private static let rex = User(name: "Rex")
+    private static let json = #"{"name":"Rex"}"#
+    private static let refusal = #"{"message":"no such user"}"#
 
-    /// The value that is read from a response to the request.
-    private func value<Output>(
-        of request: TypedRequest<Output>, _ data: Data = user, status: HTTPResponse.Status = .ok
-    ) throws -> Output {
-        try request.reader.read(DataResponse(request: request.request, status: status, data: data))
+    private func response(_ status: Status, _ text: String = json) -> DataResponse {
+        DataResponseTests.response(text.utf8, contentType: "application/json", status: status)
     }
+
+    // Readers.
+
+    private static let readers: [(String, @Sendable (DataResponse) throws -> Bool)] = [
+        ("automatic", { try TypedRequest<User>.with(.api) { _ in }.reader.read($0) == rex }),
+        ("automatic optional", { try TypedRequest<User?>.with(.api) { _ in }.reader.read($0) == rex }),
+        ("automatic text", { try ResponseReader<String>.automatic.read($0) == json }),
+        ("automatic optional text", { try ResponseReader<String?>.automatic.read($0) == json }),
+        ("automatic data", { try ResponseReader<Data>.automatic.read($0) == $0.data }),
+        ("automatic optional data", { try ResponseReader<Data?>.automatic.read($0) == $0.data }),
+        ("json", { try ResponseReader<User>.json.read($0) == rex }),
+        ("text", { try ResponseReader.text.read($0) == json }),
+        ("text in an encoding", { try ResponseReader.text(encoding: .ascii).read($0) == json }),
+        ("data", { try ResponseReader.data.read($0) == $0.data }),
+        ("nothing", { try TypedRequest<Void>.with(.api) { _ in }.reader.read($0) == () }),
+        ("an own one", { try ResponseReader { $0.headerFields[.eTag] }.read($0) == nil }),
+        ("mapped", { try ResponseReader<User>.json.map(\.name).read($0) == "Rex" }),
+        ("or", { try ResponseReader<User>.json.or(User(name: ""), for: .noContent).read($0) == rex }),
+    ]
+
+    @Test(arguments: readers.indices)
+    func `only 2xx is read`(index: Int) throws {
+        let (name, read) = Self.readers[index]
+        for status in [Status.ok, .created, 299] {
+            #expect(try read(response(status)), "\(name)")
+        }
+        for status in [Status.switchingProtocols, .notModified, .notFound, .internalServerError, 999] {
+            let error = expectThrown(.unacceptableStatus, "\(name)") { _ = try read(response(status)) }
+            #expect(error?.response?.status == status && error?.response?.data.isEmpty == false)
+        }
+    }
+
+    @Test func `a reader says which statuses it accepts, and a status may stand for a value`() throws {
+        let exists = ResponseReader(status: [200, 404]) { $0.status == .ok }
+        #expect(try exists.read(response(.ok)))
+        #expect(try !exists.read(response(.notFound)))
+        expectThrown(.unacceptableStatus) { try exists.read(response(.created)) }
+        let created = ResponseReader(status: [201]) { _ in }.orThrow(APIError.self)
+        expectThrown(.unacceptableStatus) { try created.read(response(.ok)) }
+        let reader = ResponseReader<User?>.json.or(nil, for: .notFound, .gone)
+        #expect(try reader.read(response(.gone, "<html>")) == nil)
+        #expect(throws: RequestError.self) { try reader.read(response(.forbidden)) }
+    }
+
+    @Test(arguments: [
+        ResponseReader<User?>.json.orThrow(APIError.self).or(nil, for: .notFound),
+        ResponseReader<User?>.json.or(nil, for: .notFound).orThrow(APIError.self),
+    ])
+    private func `a refused status throws the API's own error, unless the status stands for a value`(
+        reader: ResponseReader<User?>
+    ) throws {
+        #expect(try reader.read(response(.ok)) == Self.rex)
+        #expect(try reader.read(response(.notFound, Self.refusal)) == nil)
+        #expect(throws: APIError(message: "no such user")) { try reader.read(response(.forbidden, Self.refusal)) }
+        let undecoded = expectThrown(.unacceptableStatus) { try reader.read(response(.forbidden, "<html>")) }
+        #expect(undecoded?.underlyingError is DecodingError)
+        expectThrown(.decoding) { try reader.read(response(.ok, Self.refusal)) }
+    }
+
+    @Test func `the decoder is the default at the time when the response is read`() async {
+        await #expect(processExitsWith: .success) {
+            let reader = ResponseReader<[String: Int]>.json
+            DataResponse.Config.defaultDecoder = PropertyListDecoder()
+            let data = try PropertyListEncoder().encode(["a": 1])
+            let request = URLRequest.with(.init(host: "https://api.example.com"))
+            #expect(try reader.read(DataResponse(request: request, data: data)) == ["a": 1])
+        }
+    }
+
+    @Test func `text is in the character set of the response, or in one that is named`() throws {
+        let latin = DataResponseTests.response([0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1")
+        #expect(try ResponseReader.text.read(latin) == "Zo\u{EB}")
+        let wrong = DataResponseTests.response([0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=utf-8")
+        #expect(try ResponseReader.text(encoding: .isoLatin1).read(wrong) == "Zo\u{EB}")
+        let error = expectThrown(.decoding) { try wrong.text(encoding: .ascii) }
+        #expect(error?.reason.contains("ASCII") == true, "\(error?.reason ?? "")")
+        #expect(try ResponseReader<String>.json.read(response(.ok, #""Rex""#)) == "Rex")
+    }
+
+    // Requests.
 
     @Test func `the request is the one that URLRequest makes`() throws {
         let configure = { (config: inout URLRequest.Config) in
-            config.method = .put
-            config.path = "/users/\(7)"
+            (config.method, config.path) = (.put, "/users/\(7)")
             config.query["page"] = 2
-            config.body["name"] = "Rex"
         }
         let request = URLRequest.with(.api, configure)
         #expect(TypedRequest<User>.with(.api, configure).request == request)
-        #expect(TypedRequest<User?>.with(.api, reader: .json, configure).request == request)
-        #expect(TypedRequest(request, reader: .text).request == request)
-        #expect(TypedRequest(request, reader: .none).request == request)
-        #expect(request.bodyText == #"{"name":"Rex"}"#)
-    }
-
-    @Test func `a preset need not be named`() {
+        #expect(TypedRequest<Void>.with(.api, configure).request == request)
+        #expect(TypedRequest(request, reader: .discard).request == request)
         #expect(TypedRequest<User>.with { $0.host = "https://h.example" }.request.urlText == "https://h.example")
     }
 
-    @Test func `what the closure throws is rethrown, with its type`() {
+    @Test func `what the closures throw is rethrown`() throws {
         func request() throws(Failure) -> TypedRequest<User> {
             try .with(.api) { (_: inout URLRequest.Config) throws(Failure) in throw Failure() }
         }
         #expect(throws: Failure.self) { try request() }
+        let mapped = ResponseReader<User>.json.map { _ -> Int in throw Failure() }
+        #expect(throws: Failure.self) { try mapped.read(response(.ok)) }
+        expectThrown(.unacceptableStatus) { try mapped.read(response(.notFound)) }
     }
 
-    @Test func `a reader is chosen by the type of the value`() throws {
-        #expect(try value(of: TypedRequest<User>.with(.api) { _ in }) == User(name: "Rex"))
-        #expect(try value(of: TypedRequest<User?>.with(.api) { _ in }) == User(name: "Rex"))
-        #expect(try value(of: TypedRequest<String>.with(.api) { _ in }) == #"{"name":"Rex"}"#)
-        #expect(try value(of: TypedRequest<Data>.with(.api) { _ in }) == Self.user)
-        try value(of: TypedRequest(.with(.api) { _ in }, reader: .none))
-    }
+    // Calls.
 
-    @Test func `generic code chooses the same readers`() throws {
-        func request<Output: Decodable & Sendable>(_ type: Output.Type) -> TypedRequest<Output> { .with(.api) { _ in } }
-        #expect(try value(of: request(String.self)) == #"{"name":"Rex"}"#)
-        #expect(try value(of: request(Data.self)) == Self.user)
-        #expect(try value(of: request(User.self)) == User(name: "Rex"))
-    }
-
-    @Test func `a value is made of another one`() throws {
-        let request = TypedRequest<Envelope>.with(.api) { $0.path = "/me" }.map(\.data)
-        #expect(request.request.urlText == "https://api.example.com/me")
-        #expect(try value(of: request, Data(#"{"data":{"name":"Rex"}}"#.utf8)) == User(name: "Rex"))
-    }
-
-    @Test func `what the transformation throws is rethrown, and it is not called for a refused response`() throws {
-        let request = TypedRequest<User>.with(.api) { _ in }.map { user -> String in
-            #expect(user.name == "Rex")
-            throw Failure()
+    private static func serving(_ work: (Loopback) async throws -> Void) async throws {
+        try await Loopback.serving { request in
+            switch request.path {
+            case "/users/1": .json(Self.json)
+            case "/empty": .status(.noContent)
+            default: .status(.notFound, "nothing here")
+            }
+        } _: { server in
+            try await work(server)
         }
-        #expect(throws: Failure.self) { try value(of: request) }
-        expectThrown(.unacceptableStatus) { try value(of: request, status: .notFound) }
+    }
+
+    @Test func `a static member is found, and an annotated result is enough`() async throws {
+        try await Self.serving { server in
+            let found = try await server.session.value(for: .user(1, server.config))
+            #expect(found == Self.rex)
+            let user: User = try await server.session.value(for: .with(server.config) { $0.path = "/users/\(1)" })
+            #expect(user == Self.rex)
+            let nobody: User? = try await server.session.value(
+                for: .with(server.config, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/2" })
+            #expect(nobody == nil)
+            try await server.session.value(for: .with(server.config) { $0.path = "/empty" })
+            let error = await expectError(.unacceptableStatus) {
+                try await server.session.value(for: .user(2, server.config))
+            }
+            #expect(error?.response?.data == Data("nothing here".utf8) && error?.attempts.count == 1)
+        }
+    }
+
+    @Test func `preset and closure configure the call, and the log names the caller`() async throws {
+        try await Self.serving { server in
+            let (logger, log) = Logger.recording()
+            let preset = URLSession.Config().with { $0.logger = logger }
+            let line: UInt = #line + 1
+            _ = try await server.session.value(for: .user(1, server.config), config: preset)
+            #expect(log.text.contains("source=\(#fileID):\(line) "), "\(log.text)")
+            let user = try await server.session.value(for: .user(2, server.config)) {
+                $0.validators = [ResponseValidator { ($0.status, $0.data) = (.ok, Data(Self.json.utf8)) }]
+            }
+            #expect(user == Self.rex)
+            await #expect(throws: RequestError.self, "no fallback is called after the reader") {
+                try await server.session.value(for: .user(2, server.config)) {
+                    $0.fallback = { error, _ in throw error is RequestError ? Failure() : error }
+                }
+            }
+        }
+    }
+
+    @Test func `a request that cannot be built says why`() async throws {
+        await expectError(.invalidURL) {
+            let request = TypedRequest<User>.with(.api) { $0.path = "/\("..")" }
+            _ = try await URLSession.shared.value(for: request)
+        }
+    }
+
+    @Test func `the response is not read on the caller's actor`() async throws {
+        let server = try await Loopback { _ in .json(Self.json) }
+        let reader = ResponseReader<Data>.data.map { _ in Thread.isMainThread }
+        let request = TypedRequest(server.request(), reader: reader)
+        let call = Task { @MainActor in try await server.session.value(for: request) }
+        let isOnMainThread = try await call.valueInTime
+        #expect(!isOnMainThread)
+    }
+}
+
+extension TypedRequest where Output == TypedRequestTests.User {
+    fileprivate static func user(_ id: Int, _ config: URLRequest.Config) -> Self {
+        .with(config) { $0.path = "/users/\(id)" }
     }
 }
 

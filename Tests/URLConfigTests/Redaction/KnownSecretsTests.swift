@@ -150,7 +150,8 @@ import Testing
             throw URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: values.joined(separator: " not ")])
         }
         let (logger, recorded) = Logger.recording()
-        let authenticator = TokenAuthenticator(hosts: ["api.test"], load: { .init("first-c4nary") }, refresh: { $0 })
+        let authenticator = TokenAuthenticator(
+            hosts: ["http://api.test"], load: { .init("first-c4nary") }, refresh: { $0 })
         let error = await #expect(throws: URLError.self) {
             try await URLSession.shared.response(for: .with(.init(host: "http://api.test")), config: .silent) {
                 ($0.transport, $0.authenticator, $0.logger) = (transport, isAuthorized ? authenticator : nil, logger)

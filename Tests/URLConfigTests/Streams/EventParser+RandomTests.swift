@@ -109,19 +109,4 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<10)
-    func `chunks that arrive before the last one was read`(block: UInt64) throws {
-        for seed in block * 100..<(block + 1) * 100 {
-            var random = SeededGenerator(seed: seed)
-            let stream = Self.stream(&random)
-            var parser = EventParser()
-            var events: [ServerSentEvent] = []
-            for chunk in Self.chunks(of: stream, &random) {
-                parser.append(chunk)
-                if Bool.random(using: &random), let event = try parser.next() { events.append(event) }
-            }
-            while let event = try parser.next() { events.append(event) }
-            #expect(events == Self.events(stream).elements, "\(seed)")
-        }
-    }
 }

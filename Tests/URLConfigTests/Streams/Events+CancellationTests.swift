@@ -20,26 +20,19 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `before the head`() async throws {
-        try await FaultServer.serving(.hangBeforeHead) { server in
-            try await cancelling(server) { _ in !server.requests.isEmpty }
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test func `in the body`() async throws {
-        try await FaultServer.serving(.events("data: a\n\n", then: .hang)) { server in
-            try await cancelling(server) { $0 == 1 }
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test func `while it waits`() async throws {
+    @Test func `before the head, in the body, and while it waits`() async throws {
         let clock = TestClock()
-        try await FaultServer.serving(.events("data: a\n\n")) { server in
-            try await cancelling(server, clock) { _ in clock.sleepers == 1 }
-            #expect(server.requests.count == 1)
-            #expect(clock.sleepers == 0)
+        let faults: [(FaultServer.Fault, events: Int, sleepers: Int)] = [
+            (.hangBeforeHead, 0, 0), (.events("data: a\n\n", then: .hang), 1, 0), (.events("data: a\n\n"), 1, 1),
+        ]
+        for (fault, events, sleepers) in faults {
+            try await FaultServer.serving(fault) { server in
+                try await cancelling(server, clock) { count in
+                    !server.requests.isEmpty && count == events && clock.sleepers == sleepers
+                }
+                #expect(server.requests.count == 1)
+                #expect(clock.sleepers == 0)
+            }
         }
     }
 

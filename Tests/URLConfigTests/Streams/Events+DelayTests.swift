@@ -62,11 +62,6 @@ import Testing
         expect([delays[1], delays[3]], [6, 24])
     }
 
-    @Test func `a date is read by the clock of the server`() async throws {
-        let fields = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:50:27 GMT\r\n"
-        #expect(try await delays(.status("503 Down", fields)) == [.seconds(50)])
-    }
-
     @Test(arguments: ["61", "86400", "1000000000000000000", String(repeating: "9", count: 400)])
     func `the server cannot ask for more than the policy allows`(seconds: String) async throws {
         let down = FaultServer.Fault.status("503 Down", "Retry-After: \(seconds)\r\n")
@@ -76,15 +71,6 @@ import Testing
         let delays = try await delays(down, event, .empty) { $0.retry.longestRetryAfter = .seconds(4) }
         expect(delays, [4, 4, 4])
         expect(try await self.delays(down, event) { $0.retry.longestRetryAfter = .seconds(-1) }, [3, 0.1])
-    }
-
-    @Test func `the policy's attempts, delays and budget are not used`() async throws {
-        let delays = try await delays(.empty, .status("503 Down")) {
-            $0.retry = RetryPolicy(attempts: 5)
-            $0.retry.firstDelay = .zero
-            $0.retry.longestRetryAfter = .zero
-        }
-        expect(delays, [3, 6])
     }
 
     @Test func `nothing is sent before the delay is over`() async throws {

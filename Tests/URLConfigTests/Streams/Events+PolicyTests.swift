@@ -19,14 +19,6 @@ import Testing
         }
     }
 
-    @Test func `credentials that stay refused are the end`() async throws {
-        try await FaultServer.serving(.status("401 Who")) { server in
-            let events = await server.events { $0.authenticator = CountingAuthenticator() }
-            #expect(events.code == .unauthorized)
-            #expect(server.requests.count == 2)
-        }
-    }
-
     @Test func `an authenticator's error is the end, unless it is one of the network or of time`() async throws {
         struct Failing: Authenticator {
             let errors: Locked<[any Error]>

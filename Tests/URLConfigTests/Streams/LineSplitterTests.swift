@@ -40,25 +40,25 @@ import Testing
     @Test func `a line is returned with the first byte of its terminator`() throws {
         var lines = LineSplitter()
         lines.append(Data("a\r".utf8))
-        #expect(try lines.nextText() == "a")
-        #expect(try lines.nextText() == nil)
+        #expect(try lines.next() == "a")
+        #expect(try lines.next() == nil)
         lines.append(Data())
-        #expect(try lines.nextText() == nil)
+        #expect(try lines.next() == nil)
         lines.append(Data("\n".utf8))
-        #expect(try lines.nextText() == nil)
+        #expect(try lines.next() == nil)
         lines.append(Data("\nb\r".utf8))
-        #expect(try lines.nextText() == "")
-        #expect(try lines.nextText() == "b")
-        #expect(lines.endText() == nil)
+        #expect(try lines.next() == "")
+        #expect(try lines.next() == "b")
+        #expect(lines.end() == nil)
     }
 
     @Test func `the last line is returned once`() throws {
         var lines = LineSplitter()
         lines.append(Data("a\nb".utf8))
-        #expect(try lines.nextText() == "a")
-        #expect(try lines.nextText() == nil)
-        #expect(lines.endText() == "b")
-        #expect(lines.endText() == nil)
-        #expect(try lines.nextText() == nil)
+        #expect(try lines.next() == "a")
+        #expect(try lines.next() == nil)
+        #expect(lines.end() == "b")
+        #expect(lines.end() == nil)
+        #expect(try lines.next() == nil)
     }
 }

@@ -103,17 +103,6 @@ import Testing
         #expect(authenticator.refused == 0)
     }
 
-    @Test func `a refusal by the own origin is a refusal, and the page is requested again`() async throws {
-        let authenticator = CountingAuthenticator()
-        try await Origins.serving { origins in
-            let request = URLRequest.with(.init(host: origins.a.page(next: "/end?status=401")))
-            let pages = origins.a.pages(for: request) { $0.authenticator = authenticator }
-            let error = await #expect(throws: RequestError.self) { try await pages.all }
-            #expect(error?.code == .unauthorized)
-            #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", "3"])
-        }
-    }
-
     @Test func `a request of the caller's keeps its own, and no others are added elsewhere`() async throws {
         let authenticator = CountingAuthenticator()
         try await Origins.serving { origins in

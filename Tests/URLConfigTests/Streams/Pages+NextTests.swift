@@ -74,18 +74,6 @@ import Testing
         }
     }
 
-    @Test func `it is used in place of links`() async throws {
-        try await Loopback.servingPages(3) { server, targets in
-            let pages = server.pages { _ in
-            } next: { _ in
-                nil
-            }
-            let count = try await pages.all.count
-            #expect(count == 1)
-            #expect(targets().count == 1)
-        }
-    }
-
     @Test func `its error ends the pages, after the page that it was called with`() async throws {
         try await Loopback.servingPages(3) { server, targets in
             let (pages, error) = await server.pages({ _ in }, next: { _ in throw Failure() }).outcome
@@ -103,26 +91,6 @@ import Testing
                 return nil
             }
             for try await _ in pages { break }
-        }
-    }
-
-    @Test func `call sites`() async throws {
-        try await Loopback.servingPages(2) { server, _ in
-            let (session, request) = (server.session, server.request("/articles"))
-            let all = [
-                session.pages(for: request, config: .silent),
-                session.pages(for: request, config: .silent) { $0.retry = .standard },
-                session.pages(for: request, config: .silent, next: { _ in nil }),
-                session.pages(for: request, config: .silent) {
-                    $0.retry = .standard
-                } next: { page in
-                    let articles = try page.decode([Int].self)
-                    return articles == [1] ? server.request("/articles?page=2") : nil
-                },
-            ]
-            var counts: [Int] = []
-            for pages in all { counts.append(try await pages.all.count) }
-            #expect(counts == [2, 2, 1, 2])
         }
     }
 

@@ -13,8 +13,6 @@ import Testing
         let items: [Article]
     }
 
-    private struct Failure: Error {}
-
     /// Serves pages with these contents; an empty one has the status 204.
     private func serving(
         _ contents: [String], _ body: (Loopback, _ requests: @escaping @Sendable () -> Int) async throws -> Void
@@ -82,13 +80,6 @@ import Testing
         }
     }
 
-    @Test func `the error of a function is rethrown`() async throws {
-        try await serving(["[1]"]) { server, _ in
-            let values = server.pages().values(of: [Int].self) { _ -> [Int] in throw Failure() }
-            await #expect(throws: Failure.self) { try await values.all }
-        }
-    }
-
     @Test func `only 204 and 205 may be without content`() async throws {
         try await Loopback.serving { _ in
             .status(.ok)
@@ -118,7 +109,7 @@ import Testing
     }
 }
 
-private struct AnyKey: CodingKey {
+struct AnyKey: CodingKey {
     let stringValue: String
     let intValue: Int? = nil
 

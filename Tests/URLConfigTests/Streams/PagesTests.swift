@@ -5,16 +5,6 @@ import Testing
 
 /// Pages that are linked with `Link: rel="next"`, over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct PagesTests {
-    @Test func `they come in order, each with its own response`() async throws {
-        try await Loopback.servingPages(3) { server, targets in
-            let pages = try await server.pages().all
-            #expect(pages.map { String(decoding: $0.data, as: UTF8.self) } == ["[1]", "[2]", "[3]"])
-            #expect(pages.map { $0.url?.query() } == [nil, "page=2", "page=3"])
-            #expect(pages.map(\.attempts.count) == [1, 1, 1])
-            #expect(targets() == ["/articles", "/articles?page=2", "/articles?page=3"])
-        }
-    }
-
     @Test func `nothing is sent before a page is wanted, nor after the loop`() async throws {
         try await Loopback.servingPages(5) { server, targets in
             let pages = server.pages()
@@ -41,18 +31,6 @@ import Testing
                 #expect(count == 2)
             }
             #expect(targets().filter { $0 == "/articles" }.count == 3)
-        }
-    }
-
-    @Test func `a thousand pages`() async throws {
-        try await Loopback.servingPages(1000) { server, targets in
-            var count = 0
-            for try await page in server.pages() {
-                count += 1
-                #expect(try page.decode([Int].self) == [count])
-            }
-            #expect(count == 1000)
-            #expect(targets().count == 1000)
         }
     }
 
@@ -101,18 +79,6 @@ import Testing
             let count = try await origins.a.pages(for: request).all.count
             #expect(count == 2)
             #expect(origins.seen.last?.target == path)
-        }
-    }
-
-    @Test func `a scheme in capitals is the same origin`() async throws {
-        try await Origins.serving { origins in
-            let target = origins.a.host.replacing("http", with: "HTTP") + "/end"
-            let request = URLRequest.with(.init(host: origins.a.page(next: target))) {
-                $0.authorization = .bearer("secret")
-            }
-            let count = try await origins.a.pages(for: request).all.count
-            #expect(count == 2)
-            #expect(origins.seen.map { $0.field("Authorization") } == ["Bearer secret", "Bearer secret"])
         }
     }
 
@@ -168,18 +134,6 @@ import Testing
         }
     }
 
-    @Test func `a QUERY keeps its body`() async throws {
-        try await FaultServer.serving(.linking("Link: </end>; rel=next")) { server in
-            let request = server.request("/articles") { config in
-                config.method = HTTPRequest.Method("QUERY") ?? .post
-                config.body = .text("words")
-            }
-            let count = try await server.pages(for: request).all.count
-            #expect(count == 2)
-            #expect(server.requests.map { String($0.head.prefix { $0 != "/" }) } == ["QUERY ", "QUERY "])
-            #expect(server.requests.map(\.bodyText) == ["words", "words"])
-        }
-    }
 }
 
 extension FaultServer.Fault {

@@ -9,19 +9,24 @@ struct ParsedStream<Element: Equatable & Sendable>: Equatable, Sendable {
     var retry: Duration?
     /// Why parsing stopped early.
     var reason: String?
+
+    private mutating func parse(_ chunks: [Data], with parser: inout some BodyParser<Element>) {
+        do {
+            for chunk in chunks {
+                parser.append(chunk)
+                while let element = try parser.next() { elements.append(element) }
+            }
+            if let element = try parser.end() { elements.append(element) }
+        } catch {
+            reason = (error as? RequestError)?.reason
+        }
+    }
 }
 
 extension ParsedStream<ServerSentEvent> {
     init(_ chunks: [Data], lastEventID: String = "", limit: Int = LineSplitter.standardLimit) {
         var parser = EventParser(lastEventID: lastEventID, limit: limit)
-        do {
-            for chunk in chunks {
-                parser.append(chunk)
-                while let event = try parser.next() { elements.append(event) }
-            }
-        } catch {
-            reason = error.reason
-        }
+        parse(chunks, with: &parser)
         (self.lastEventID, retry) = (parser.lastEventID, parser.retry)
     }
 }
@@ -29,15 +34,7 @@ extension ParsedStream<ServerSentEvent> {
 extension ParsedStream<String> {
     init(_ chunks: [Data], limit: Int = LineSplitter.standardLimit) {
         var lines = LineSplitter(limit: limit)
-        do {
-            for chunk in chunks {
-                lines.append(chunk)
-                while let line = try lines.nextText() { elements.append(line) }
-            }
-            if let line = lines.endText() { elements.append(line) }
-        } catch {
-            reason = error.reason
-        }
+        parse(chunks, with: &lines)
     }
 }
 

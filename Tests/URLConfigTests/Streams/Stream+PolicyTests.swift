@@ -28,7 +28,7 @@ import Testing
             let authenticator = CountingAuthenticator()
             let response = try await server.stream { $0.authenticator = authenticator }
             #expect(try await response.collect(upTo: 10).text() == "ok")
-            #expect(response.attempts.count == 2)
+            #expect(response.head.attempts.count == 2)
         }
     }
 
@@ -47,7 +47,10 @@ import Testing
             let response = try await server.stream { $0.clock = TestClock() }
             let error = #expect(throws: RequestError.self) { try response.validated() }
             #expect(try error?.response?.text() == content)
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .custom { _ in AnyKey(stringValue: "other") }
             #expect(throws: Message.self) { try response.validated(orThrow: Message.self) }
+            #expect(throws: RequestError.self) { try response.validated(orThrow: Message.self, decoder: decoder) }
             #expect(try await response.collect(upTo: 100).text() == content)
             await #expect(throws: Message.self) {
                 try await server.stream { ($0.clock, $0.validators) = (TestClock(), [.orThrow(Message.self)]) }

@@ -56,17 +56,35 @@ import Testing
         }
     }
 
-    @Test func `a line that does not fit is an error that shows the line`() async throws {
-        try await FaultServer.serving(.ok("{\"someNumber\": 1}\n{\"someNumber\": true}\n")) { server in
-            let response = try await server.stream()
-            var count = 0
-            let error = await #expect(throws: RequestError.self) {
-                for try await _ in response.values(of: Item.self) { count += 1 }
-            }
-            #expect(count == 1)
-            #expect(error?.code == .decoding)
-            #expect(error?.description.contains("someNumber") == true)
-            #expect(error?.response.map { String(decoding: $0.data, as: UTF8.self) } == #"{"someNumber": true}"#)
+    @Test func `what does not fit is an error that names the line or the event, and shows it`() async throws {
+        let body = "{\"someNumber\": 1}\n\n{\"someNumber\": true}\n"
+        try await FaultServer.serving(.ok(body)) { server in
+            let (values, error) = try await server.stream().values(of: Item.self).outcome
+            #expect(values == [Item(someNumber: 1)])
+            let wrong = error as? RequestError
+            #expect(wrong?.code == .decoding)
+            #expect(wrong?.reason.hasPrefix("line 3: cannot read Item from 20 B of") == true)
+            #expect(wrong?.reason.hasSuffix("someNumber is a boolean, expected Int") == true)
+            #expect(wrong?.response.map { String(decoding: $0.data, as: UTF8.self) } == #"{"someNumber": true}"#)
+        }
+        let events = "data: {\"someNumber\": 1}\n\nevent: new\nid: 7\ndata: []\n\n"
+        try await FaultServer.serving(.events(events)) { server in
+            let (events, _) = try await server.stream().events.outcome
+            let error = #expect(throws: RequestError.self) { try events.last?.decode(Item.self) }
+            #expect(error?.reason.hasPrefix("event 2 (new, ID 7): cannot read Item from 2 B of") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ("Content-Type: application/json\r\n", false), ("Content-Type: text/html\r\n", false),
+        ("Content-Type: text/event-stream; charset=utf-8\r\n", true), ("", true),
+    ])
+    func `events of another content type are an error before the first one`(field: String, isRead: Bool) async throws {
+        let fault = FaultServer.Fault.raw("HTTP/1.1 200 OK\r\n\(field)Connection: close\r\n\r\ndata: 1\n\n")
+        try await FaultServer.serving(fault) { server in
+            let (events, error) = try await server.stream().events.outcome
+            #expect(events == (isRead ? [ServerSentEvent(data: "1")] : []))
+            #expect((error as? RequestError)?.code == (isRead ? nil : .unacceptableContentType))
         }
     }
 

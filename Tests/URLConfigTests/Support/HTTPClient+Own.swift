@@ -49,10 +49,10 @@ extension HTTPClient {
 
 extension URLSession.Config {
     /// Without a log, and with the server transport.
-    static let server = onServer()
+    static let server = silent.with { $0.transport = .asyncHTTPClient }
 
     /// Without a log, and with the server transport with a client of one's own.
-    static func onServer(_ client: HTTPClient = .shared) -> Self {
+    static func onServer(_ client: HTTPClient) -> Self {
         .silent.with { $0.transport = .asyncHTTPClient(client) }
     }
 }
@@ -60,7 +60,7 @@ extension URLSession.Config {
 extension TestServer {
     /// Sends a request once with the server transport, as a transport that uses it does.
     func open(_ request: URLRequest? = nil, in session: URLSession? = nil) async throws -> Transport.Response {
-        try await Transport.asyncHTTPClient().send(
+        try await Transport.asyncHTTPClient.send(
             Transport.Request(for: request ?? self.request(), in: session ?? self.session, config: .server))
     }
 }

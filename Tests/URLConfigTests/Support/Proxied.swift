@@ -15,7 +15,7 @@ struct Proxied: Sendable {
     ///   - fault: The proxy, by default one that works.
     ///   - kinds: What the proxy is for: HTTP, HTTPS or SOCKS.
     static func serving(
-        _ fault: FaultServer.Fault? = nil, kinds: [String] = ["HTTP"], user: String? = nil, password: String? = nil,
+        _ fault: FaultServer.Fault? = nil, kinds: [String] = ["HTTP"],
         origin: FaultServer.Fault = .ok("{}"), exceptions: [String] = [], silence: TimeInterval = 600,
         _ body: (Proxied) async throws -> Void
     ) async throws {
@@ -25,7 +25,7 @@ struct Proxied: Sendable {
             try await FaultServer.serving(fault ?? working) { proxy in
                 try await URLSession.with {
                     $0.timeoutIntervalForRequest = silence
-                    $0.connectionProxyDictionary = settings(kinds, proxy.port, user: user, password: password)
+                    $0.connectionProxyDictionary = settings(kinds, proxy.port)
                     $0.connectionProxyDictionary?["ExceptionsList"] = exceptions
                 } _: { session in
                     try await body(Proxied(session: session, proxy: proxy, origin: origin))
@@ -34,17 +34,13 @@ struct Proxied: Sendable {
         }
     }
 
-    static func settings(
-        _ kinds: [String], _ port: UInt16, user: String? = nil, password: String? = nil
-    ) -> [AnyHashable: Any] {
+    static func settings(_ kinds: [String], _ port: UInt16) -> [AnyHashable: Any] {
         var settings: [AnyHashable: Any] = [:]
         for kind in kinds {
             settings["\(kind)Enable"] = 1
             settings["\(kind)Proxy"] = "127.0.0.1"
             settings["\(kind)Port"] = Int(port)
         }
-        settings["kCFProxyUsernameKey"] = user
-        settings["kCFProxyPasswordKey"] = password
         return settings
     }
 

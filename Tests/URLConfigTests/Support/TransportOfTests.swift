@@ -21,7 +21,7 @@ enum TransportOfTests {
     /// Sets the default transport, once.
     static let use: Void = {
         #if AsyncHTTPClient
-        if isAsyncHTTPClient { URLSession.Config.default.transport = .asyncHTTPClient() }
+        if isAsyncHTTPClient { URLSession.Config.default.transport = .asyncHTTPClient }
         #endif
     }()
 }

@@ -9,8 +9,9 @@ extension Transport.Request {
         _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) {
         let config = config.with(configure)
-        let deadline = Deadline(config.deadline, config.clock, Attempts(redaction: config.redaction))
-        self.init(
-            urlRequest: request, session: session, allowsSessionCredentials: true, conditions: .init(config, deadline))
+        let deadline = Deadline(config.deadline, config.clock) { limit, _ in
+            RequestError(.deadlineExceeded, reason: "the deadline, \(limit.shown), passed")
+        }
+        self.init(request, session, .init(config, deadline))
     }
 }

@@ -62,7 +62,7 @@ import Testing
     @Test func `a transport without a session does not use the shared storage`() async throws {
         let transport = Transport { request in
             var response = Transport.Response()
-            let sent = request.completeURLRequest.value(forHTTPHeaderField: "Cookie")
+            let sent = request.complete(request.session.configuration).value(forHTTPHeaderField: "Cookie")
             response.headerFields[.setCookie] = "sid=\(sent ?? "none")"
             request.storeCookies(of: response)
             return response

@@ -5,7 +5,7 @@ import Testing
 /// One request and its response, without a network.
 @Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
     private func exchange(
-        _ excess: ReceivedBody.Excess = ShadowSession.excess, body: Transport.Body? = nil
+        _ excess: ReceivedBody.Excess = Exchange.excess, body: Transport.Body? = nil
     ) throws -> Exchange {
         var request = Transport.Request(for: .with(.init(host: "http://h.invalid")))
         if let body { request.body = body }
@@ -67,16 +67,16 @@ import Testing
         let task = HookedTask { [weak exchange] in _ = exchange?.head }
         exchange.begin { task }
         for _ in 0..<3 {
-            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: ShadowSession.bufferSize - 1))
+            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: Exchange.bufferSize - 1))
             exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
             exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
-            #expect(try await reader.next()?.count == ShadowSession.bufferSize + 1)
+            #expect(try await reader.next()?.count == Exchange.bufferSize + 1)
         }
         #expect(task.events == ["resume", "suspend", "resume", "suspend", "resume", "suspend", "resume"])
     }
 
     @Test func `a task is not paused when everything was read, however many things happen at once`() async throws {
-        let (piece, count) = (Data(count: ShadowSession.bufferSize), 16)
+        let (piece, count) = (Data(count: Exchange.bufferSize), 16)
         for _ in 0..<20 {
             let exchange = try exchange(.pauses)
             let reader = ReceivedBody.Reader(exchange.body)

@@ -72,40 +72,6 @@ import Testing
         }
     }
 
-    private static let own: Transport = Transport { try await own.send($0) }
-
-    @Test func `one that sends by itself uses the session`() async throws {
-        try await FaultServer.serving(.ok("{}")) { server in
-            let response = try await server.get { $0.transport = Self.own }
-            #expect(response.isSuccess)
-        }
-    }
-
-    private static let sendings = Journal()
-    private static let left = Locked<Task<Int, any Error>?>(nil)
-    private static let isOver = Gate()
-    private static let leaving: Transport = Transport { request in
-        await sendings.note("")
-        guard await sendings.entries.count == 1 else { return .init() }
-        let task = Task {
-            await isOver.pass()
-            return try await URLSession.shared.response(for: request.urlRequest, config: .silent) {
-                $0.transport = leaving
-            }.status.code
-        }
-        left.set(\.self, task)
-        return .init()
-    }
-
-    @Test func `what it leaves behind is sent by it, and not by the session`() async throws {
-        let request = URLRequest.with(.init(host: "http://stub.invalid")) { _ in }
-        try await URLSession.shared.response(for: request, config: .silent) { $0.transport = Self.leaving }
-        Self.isOver.open()
-        let status = try await Self.left.withLock { $0 }?.value
-        #expect(status == 200)
-        #expect(await Self.sendings.entries.count == 2)
-    }
-
     @Test func `a body that was read gives an error`() async throws {
         let body = ResponseBody(AsyncStream<Data> { $0.finish() })
         #expect(try await body.collect().isEmpty)

@@ -148,25 +148,6 @@ import Testing
         }
     }
 
-    private static let callingBack: Transport = Transport { request in
-        let response = try await request.session.response(for: request.urlRequest, config: preset)
-        return .init(status: response.status, headerFields: [.eTag: "1"], body: .init(response.data))
-    }
-    private static let preset: URLSession.Config = URLSession.Config().with {
-        $0.logger = nil
-        $0.transport = callingBack
-    }
-
-    @Test func `a call that a transport makes itself does not come back to it`() async throws {
-        try await Loopback.serving { _ in
-            .json("{}")
-        } _: { server in
-            let response = try await server.session.response(for: .with(server.config) { _ in }, config: Self.preset)
-            #expect(try response.text() == "{}")
-            #expect(response.headerFields.count == 1)
-        }
-    }
-
     @Test func `a body is read once, and in pieces`() async throws {
         var pieces: [Data] = []
         for try await piece in ResponseBody(Data("0123".utf8)) { pieces.append(piece) }

@@ -245,6 +245,7 @@ import Testing
                 let count = stream.read(&bytes, maxLength: 16)
                 await seen.note("\(length ?? -1) " + String(decoding: bytes.prefix(count), as: UTF8.self))
             case .file(let url): await seen.note(url.path())
+            case .sequence(let pieces, _): await seen.note(String(decoding: try await pieces.collect(), as: UTF8.self))
             case nil: await seen.note("-")
             }
             return .init()

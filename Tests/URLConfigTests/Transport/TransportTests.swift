@@ -2,7 +2,8 @@ import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 /// Every policy of a call, on three transports to the same service: a closure, pieces with delays, and a socket.
 @Suite(.timeLimit(.minutes(10))) struct TransportTests {
@@ -135,7 +136,7 @@ import URLConfig
             request.value(forHTTPHeaderField: "Authorization") == "Bearer new"
                 ? .init() : .init(status: .unauthorized, body: .init(Data("expired".utf8)))
         } _: { client in
-            let authenticator = TokenAuthenticator(hosts: ["api.test", "127.0.0.1"]) {
+            let authenticator = TokenAuthenticator(hosts: ["http://api.test", "127.0.0.1"]) {
                 .init("old")
             } refresh: { _ in
                 .init("new")

@@ -1,155 +1,177 @@
 #if AsyncHTTPClient
 
-import AsyncHTTPClient
 import NIOCore
+import NIOFoundationCompat
+import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
 
-/// Stands between AsyncHTTPClient and a connection, or a stream of HTTP/2.
+/// Stands between AsyncHTTPClient and a connection, or a stream of HTTP/2, and passes the response to its ``Delivery``.
 ///
-/// - It tells the request that it is sent, how much of its body was written, and whether its response is cut.
-/// - It tells the request on a reused connection when the connection is lost before a response.
-/// - It tells a write that failed from a request that was never sent, whose error is `ioOnClosedChannel`.
+/// - AsyncHTTPClient sees only the beginning and the end of a response. It would change the thread for each part, drop
+///   bytes that were not read when the connection breaks, follow redirects, and decompress without a limit of memory.
+/// - It knows what nobody else tells: whether a request was sent, on which connection, and how much of its body.
 /// - It closes a connection on which bytes arrive after a response, because nobody asked for them (RFC 9112 §9.2).
-/// - It refuses a status below 100, with whose body AsyncHTTPClient crashes.
+/// - It refuses a status for which AsyncHTTPClient or SwiftNIO crashes.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Longer parts of a body are written in pieces, because each that was sent is a sign of life.
-    private static let maximumAtOnce = 1 << 16
-
     private let isStream: Bool
     private var requests = 0
+    /// The request whose response is not complete.
     private var delivery: Delivery?
-    private var isWaiting = false
-    /// Whether no response is awaited.
-    private var isIdle = false
-    /// Whether the response has begun and is not complete.
+    /// Whether the head of the response has arrived.
     private var isReceiving = false
+    /// What was read of the body in this turn of the event loop.
+    ///
+    /// The reader of a stream is another thread, and waking it costs more than a part of a body.
+    private var parts = Data()
     /// The end of the response, until everything that was read with it is known.
     private var end: NIOAny?
-    /// Whether nothing more is received.
+    /// Whether nothing more is sent or received.
     private var isOver = false
 
     private init(isStream: Bool) {
         self.isStream = isStream
     }
 
-    /// Adds a guard to a new connection after the handler that decodes HTTP.
-    static func add<Decoder: ChannelHandler & SendableMetatype>(
-        after _: Decoder.Type
-    ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
-        { channel in
-            channel.eventLoop.makeCompletedFuture {
-                let pipeline = channel.pipeline.syncOperations
-                let context = try pipeline.context(handlerType: Decoder.self)
-                let isStream = Decoder.self == HTTP2FramePayloadToHTTP1ClientCodec.self
-                try pipeline.addHandler(ConnectionGuard(isStream: isStream), position: .after(context.handler))
-            }
+    /// Adds a guard to a new connection.
+    @Sendable static func add(toConnection channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.context(handlerType: ByteToMessageHandler<HTTPResponseDecoder>.self).handler
+            try pipeline.addHandler(ConnectionGuard(isStream: false), position: .after(decoder))
+        }
+    }
+
+    /// Adds guards to a new stream of HTTP/2.
+    @Sendable static func add(toStream channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let codec = try pipeline.context(handlerType: HTTP2FramePayloadToHTTP1ClientCodec.self).handler
+            try pipeline.addHandler(ConnectionGuard(isStream: true), position: .after(codec))
+            try pipeline.addHandler(StatusGuard(), position: .before(codec))
         }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isOver else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
         switch unwrapOutboundIn(data) {
         case .head(var head):
             requests += 1
-            (isWaiting, isIdle) = (true, false)
-            delivery = head.headers.first(name: Delivery.field).flatMap { Delivery.announced($0) }
-            delivery?.begin()
+            isReceiving = false
+            delivery = Delivery.begin(head.headers.first(name: Delivery.field), isReused: requests > 1)
+            // Its call has given it up.
+            guard delivery != nil else { return close(context) }
             head.headers.remove(name: Delivery.field)
-            write(.head(head), context, promise)
-        case .body(.byteBuffer(var rest)):
-            while rest.readableBytes > Self.maximumAtOnce, let piece = rest.readSlice(length: Self.maximumAtOnce) {
-                write(.body(.byteBuffer(piece)), context, nil)
-            }
-            write(.body(.byteBuffer(rest)), context, promise)
-        case let part: write(part, context, promise)
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body(let bytes):
+            let (count, written) = (bytes.readableBytes, promise ?? context.eventLoop.makePromise())
+            // After a failure, too: the bytes are not in memory anymore, and the upload may wait for that.
+            written.futureResult.whenComplete { [delivery] _ in delivery?.didWrite(count) }
+            context.write(data, promise: written)
+        case .end: context.write(data, promise: promise)
         }
     }
 
-    private func write(_ part: OutboundOut, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        var count: Int?
-        if case .body(let bytes) = part { count = bytes.readableBytes }
-        guard promise != nil || count != nil else { return context.write(wrapOutboundOut(part), promise: nil) }
-        let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { [delivery] result in
-            // After a failure, too: the bytes are not in memory anymore, and the upload may wait for that.
-            if let count { delivery?.move(written: count) }
-            // A write may fail before an error is caught, and then AsyncHTTPClient fails the request with its error.
-            promise?.completeWith(result.mapError(self.asLost))
-        }
-        context.write(wrapOutboundOut(part), promise: written)
+    func read(context: ChannelHandlerContext) {
+        let (handler, eventLoop) = (context.loopBound, context.eventLoop)
+        let waits = isReceiving && delivery?.waits { eventLoop.execute { handler.value.read() } } == true
+        if !waits { context.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
-        isWaiting = false
+        // AsyncHTTPClient crashes if it receives what it does not wait for.
+        guard let delivery, end == nil else { return close(context) }
         switch unwrapInboundIn(data) {
         case .head(let head) where head.status.code < 100:
-            isOver = true
             context.fireErrorCaught(HTTPParserError.invalidStatus)
-            return context.close(promise: nil)
-        case .head(let head): isReceiving = head.status.code >= 200 || head.status == .switchingProtocols
-        case .body: break
-        case .end:
-            (isReceiving, isIdle) = (false, true)
-            if !isStream {
-                end = data
-                return
-            }
+            close(context)
+        case .head(let head) where head.status.code >= 200 || head.status == .switchingProtocols:
+            isReceiving = true
+            delivery.receive(head)
+            let connection = head.isKeepAlive ? "keep-alive" : "close"
+            let begin = HTTPResponseHead(
+                version: head.version, status: head.status, headers: ["connection": connection])
+            context.fireChannelRead(wrapInboundOut(.head(begin)))
+        case .head: context.fireChannelRead(data)
+        case .body(let bytes) where isReceiving:
+            if parts.isEmpty { parts = Data(buffer: bytes) } else { parts.append(contentsOf: bytes.readableBytesView) }
+            // A client of the caller may have a time limit for silence.
+            if !delivery.isByOwnClient { context.fireChannelRead(wrapInboundOut(.body(ByteBuffer()))) }
+        case .body: close(context)
+        case .end where isStream: finish(context, data)
+        case .end: end = data
         }
-        context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // A part of a head is a sign of life, too.
-        if isWaiting { delivery?.move() }
+        passParts()
         // A part of a head was read, which would be taken for the beginning of the next response.
-        let isStray = !isStream && isIdle && end == nil && !isOver
-        if let end = end.take() { context.fireChannelRead(end) }
+        let isStray = !isStream && requests > 0 && delivery == nil && !isOver
+        if let end = end.take() { finish(context, end) } else { delivery?.touch() }
         context.fireChannelReadComplete()
-        if isStray {
-            isOver = true
-            context.close(promise: nil)
-        }
+        if isStray { close(context) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard !isOver else { return }
-        guard !finish(context, because: error) else { return context.close(promise: nil) }
-        context.fireErrorCaught(asLost(error))
+        passParts()
+        // A response that was complete stays so, whatever follows it.
+        if end.take() != nil { delivery.take()?.finish() }
+        context.fireErrorCaught(error)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if !isOver, !finish(context, because: HTTPClientError.remoteConnectionClosed), isWaiting, requests > 1 {
-            context.fireErrorCaught(Transport.LostConnection())
-        }
+        passParts()
+        if let end = end.take() { finish(context, end) }
         context.fireChannelInactive()
     }
 
-    /// Ends a response, complete or not, on a connection that is not used again.
-    ///
-    /// - Returns: `false` if there is no such response.
-    private func finish(_ context: ChannelHandlerContext, because error: any Error) -> Bool {
-        if isReceiving, let delivery {
-            delivery.fail(error)
-            end = wrapInboundOut(.end(nil))
-        }
-        guard let end = end.take() else { return false }
-        (isOver, isReceiving) = (true, false)
-        // In this order, AsyncHTTPClient passes on all bytes that it has, and does not use the connection again.
-        context.fireChannelReadComplete()
-        context.fireChannelRead(end)
-        return true
+    private func passParts() {
+        guard !parts.isEmpty else { return }
+        delivery?.receive(parts)
+        parts = Data()
     }
 
-    private func asLost(_ error: any Error) -> any Error {
-        guard error is IOError || error is ChannelError else { return error }
-        if isWaiting, requests > 1 { return Transport.LostConnection(underlyingError: error) }
-        return error is ChannelError ? HTTPClientError.remoteConnectionClosed : error
+    private func finish(_ context: ChannelHandlerContext, _ end: NIOAny) {
+        passParts()
+        let complete = isReceiving ? delivery : nil
+        (delivery, isReceiving) = (nil, false)
+        // First, so that the next call finds a free connection; it may begin at once.
+        context.fireChannelRead(end)
+        complete?.finish()
+    }
+
+    private func close(_ context: ChannelHandlerContext) {
+        isOver = true
+        context.close(promise: nil)
+    }
+}
+
+/// Refuses a `:status` for which SwiftNIO or AsyncHTTPClient crashes: a negative one, and 101 (RFC 9113 §8.6).
+private final class StatusGuard: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias InboundOut = HTTP2Frame.FramePayload
+
+    private var isRefused = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .headers(let headers) = unwrapInboundIn(data), !isRefused,
+            let status = headers.headers.first(name: ":status"),
+            status.utf8.count != 3 || !status.utf8.allSatisfy(\.isDigit) || status == "101"
+        {
+            isRefused = true
+            context.fireErrorCaught(HTTPParserError.invalidStatus)
+            context.close(promise: nil)
+        }
+        if !isRefused { context.fireChannelRead(data) }
     }
 }
 

@@ -1,8 +1,6 @@
 #if AsyncHTTPClient
 
 import CURLConfigZlib
-import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 
 /// Decodes a body with the content coding gzip or deflate (RFC 9110 §8.4.1), in steps of limited size.
@@ -22,10 +20,10 @@ final class ContentDecoder {
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutablePointer<UInt8>
     private let coding: String
-    private var input = ByteBuffer()
-    /// The format that zlib expects, of which the names begin with `windowBits`; `nil` before the first byte.
-    private var format: Int32?
-    /// Whether the data is between its header and its end; gzip may have several members (RFC 1952 §2.2).
+    private var input = Data()
+    /// Whether the first byte has arrived.
+    private var isOpen = false
+    /// Whether the data is between its header and its end.
     private var isInside = false
     /// Whether there may be more output without input.
     private var isFull = false
@@ -52,29 +50,26 @@ final class ContentDecoder {
     }
 
     deinit {
-        if format != nil { inflateEnd(stream) }
+        if isOpen { inflateEnd(stream) }
         stream.deallocate()
         output.deallocate()
     }
 
     /// Adds bytes of the body.
-    func receive(_ bytes: ByteBuffer) {
-        if input.readableBytes == 0 { input = bytes } else { input.writeImmutableBuffer(bytes) }
+    func receive(_ bytes: Data) {
+        if input.isEmpty { input = bytes } else { input.append(bytes) }
     }
 
     /// The next decoded bytes; `nil` if more of the body is needed.
     func next() throws(Failure) -> Data? {
-        while input.readableBytes > 0 || isFull {
-            if !isInside {
-                skipPadding()
-                if try !begin() { return nil }
-            }
+        while !input.isEmpty || isFull {
+            if !isInside, try !begin() { return nil }
             let (written, result) = inflateOnce()
             isFull = written == Self.mostAtOnce && result == Z_OK
             switch result {
             case Z_OK: break
             // There is nothing to do without more input.
-            case Z_BUF_ERROR where input.readableBytes == 0: break
+            case Z_BUF_ERROR where input.isEmpty: break
             case Z_STREAM_END: isInside = false
             default: throw Failure(description: "the body is not valid \(coding)")
             }
@@ -85,51 +80,44 @@ final class ContentDecoder {
 
     /// - Throws: ``Failure`` if the body ends too early.
     func finish() throws(Failure) {
-        guard !isInside, input.readableBytes == 0 else {
+        guard !isInside, input.isEmpty else {
             throw Failure(description: "the body ends before its \(coding) data do")
         }
     }
 
-    /// Skips zeros after the end of the data, as gzip does.
-    private func skipPadding() {
-        guard format != nil else { return }
-        input.moveReaderIndex(forwardBy: input.readableBytesView.prefix { $0 == 0 }.count)
-    }
-
-    /// Finds out the format of the data that begin here.
+    /// Begins with the data, or after their end with another member of gzip (RFC 1952 §2.2).
     ///
-    /// - Returns: `false` if too few bytes have arrived.
+    /// - Returns: `false` if there are no bytes.
     private func begin() throws(Failure) -> Bool {
-        guard let first = input.getInteger(at: input.readerIndex, as: UInt16.self) else { return false }
-        let (gzip, zlib, deflate) = (MAX_WBITS + 16, MAX_WBITS, -MAX_WBITS)
-        let next: Int32
-        switch (first, format) {
-        case (0x1F8B, nil), (0x1F8B, gzip): next = gzip
-        // RFC 1950 §2.2.
-        case (_, nil) where first >> 8 & 0x0F == 8 && first % 31 == 0: next = zlib
-        // Some servers send deflate without the format that RFC 9110 §8.4.1.2 demands.
-        case (_, nil) where coding == "deflate": next = deflate
-        default: throw Failure(description: "the body is not valid \(coding)")
+        // After the end there may be zeros, as gzip allows.
+        if isOpen { input = input.drop { $0 == 0 } }
+        guard let first = input.first else { return false }
+        var result = Z_DATA_ERROR
+        if !isOpen {
+            // Some servers send deflate without the format that RFC 9110 §8.4.1.2 demands. Its first byte is another one.
+            let isRaw = coding == "deflate" && first != 0x1F && first & 0x0F != 8
+            // Otherwise zlib finds out whether it is its own format or that of gzip.
+            let windowBits = isRaw ? -MAX_WBITS : MAX_WBITS + 32
+            result = inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+        } else if first == 0x1F {
+            result = inflateReset(stream)
         }
-        let result =
-            format == nil
-            ? inflateInit2_(stream, next, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) : inflateReset(stream)
-        guard result == Z_OK else { throw Failure(description: "zlib has no memory") }
-        (format, isInside) = (next, true)
+        guard result == Z_OK else { throw Failure(description: "the body is not valid \(coding)") }
+        (isOpen, isInside) = (true, true)
         return true
     }
 
     private func inflateOnce() -> (written: Int, Int32) {
-        input.readWithUnsafeReadableBytes { bytes in
-            let start = bytes.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.next_in = UnsafeMutablePointer(mutating: start)
+        let (rest, result) = input.withUnsafeBytes { bytes in
+            stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(bytes.count)
             stream.pointee.next_out = output
             stream.pointee.avail_out = UInt32(Self.mostAtOnce)
             let result = inflate(stream, Z_NO_FLUSH)
-            let written = Self.mostAtOnce - Int(stream.pointee.avail_out)
-            return (bytes.count - Int(stream.pointee.avail_in), (written, result))
+            return (Int(stream.pointee.avail_in), result)
         }
+        input = input.suffix(rest)
+        return (Self.mostAtOnce - Int(stream.pointee.avail_out), result)
     }
 }
 
@@ -153,7 +141,7 @@ extension ResponseBody {
                         guard let piece = try await reader.next() else { break }
                         // A body without a byte is not decoded, whatever its coding (RFC 9110 §6.4.1).
                         if decoder == nil { decoder = try ContentDecoder(codings) }
-                        decoder?.receive(ByteBuffer(data: piece))
+                        decoder?.receive(piece)
                     }
                     try decoder?.finish()
                     return nil

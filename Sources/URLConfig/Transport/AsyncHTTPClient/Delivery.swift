@@ -1,91 +1,295 @@
 #if AsyncHTTPClient
 
-/// What a connection tells about one request: whether it was sent, and what ended its response too early.
+import AsyncHTTPClient
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// One attempt to send a request, and its response, which the connection writes to the ``ReceivedBody``.
 ///
 /// Of a request, AsyncHTTPClient gives a connection only the head. So the number of the delivery is a field of it,
 /// which ``ConnectionGuard`` removes.
-final class Delivery: Sendable {
-    private struct Waiting {
-        /// No number is used twice: a request that was given up may still be written.
-        var last = 0
-        /// The deliveries of requests that were not sent yet.
-        var deliveries: [Int: Delivery] = [:]
-    }
-
+final class Delivery: HTTPClientResponseDelegate {
     private struct State {
-        /// `nil` before the delivery is announced.
-        var number: Int?
+        /// Whether a connection has begun to write the request, and whether it has written others before.
         var isSent = false
-        var failure: (any Error)?
+        var isReused = false
+        var head: HTTPResponseHead?
+        var isPaused = false
+        /// Called when more may arrive.
+        var resume: (@Sendable () -> Void)?
+        /// Ends the transfer.
+        var cancel: (@Sendable () -> Void)?
+        var isOver = false
     }
 
     static let field = "urlconfig-delivery"
-    private static let waiting = Locked(Waiting())
+    /// The deliveries that no connection has. No number is used twice: what was given up may still be written.
+    private static let waiting = Locked((last: 0, deliveries: [Int: Delivery]()))
 
-    let url: URL?
-    /// Called when bytes were read, or with the number of bytes of the request's body that were written.
-    private let didMove: @Sendable (Int) -> Void
+    let number: Int
+    private let url: URL?
+    private let body: ReceivedBody
+    private let upload: UploadBody?
+    private let isWhole: Bool
+    private let client: SharedClient
+    /// The event loop of the request; `nil` if the client chooses it.
+    let place: Int?
     private let state = Locked(State())
+    private let head = OneShot<HTTPResponseHead>()
 
     /// - Parameters:
-    ///   - url: The URL of the request.
-    ///   - didMove: Called when bytes were read, or with the number of bytes of the request's body that were written.
-    init(to url: URL?, didMove: @escaping @Sendable (Int) -> Void = { _ in }) {
+    ///   - upload: The body of the request, if it is read while it is sent.
+    ///   - isWhole: Whether the head of the response is not needed before its body.
+    ///   - place: What ``SharedClient/enter()`` has returned.
+    init(
+        of url: URL?, _ upload: UploadBody? = nil, to body: ReceivedBody, isWhole: Bool = false,
+        by client: SharedClient, at place: Int? = nil
+    ) {
         self.url = url
-        self.didMove = didMove
-    }
-
-    /// The value of ``field`` for the connection that sends the request; see ``withdraw()``.
-    func announce() -> String {
-        let number = Self.waiting.withLock { waiting in
+        self.body = body
+        self.upload = upload
+        self.isWhole = isWhole
+        self.client = client
+        self.place = place
+        number = Self.waiting.withLock { waiting in
             waiting.last += 1
-            waiting.deliveries[waiting.last] = self
             return waiting.last
         }
-        state.withLock { $0.number = number }
-        return "\(number)"
+        Self.waiting.withLock { $0.deliveries[number] = self }
     }
 
-    /// Forgets a request that no connection has sent.
-    func withdraw() {
-        guard let number = state.withLock({ $0.number }) else { return }
+    /// The number of requests to a URL that no connection has.
+    static func waiting(for url: URL?) -> Int { waiting.withLock { $0.deliveries.values.count { $0.url == url } } }
+
+    /// Forgets the request, unless a connection has it.
+    func withdraw() { _ = Self.take(number) }
+
+    private static func take(_ number: Int) -> Delivery? {
         // It must not be released while the lock is held.
-        _ = Self.waiting.withLock { $0.deliveries.removeValue(forKey: number) }
+        waiting.withLock { $0.deliveries.removeValue(forKey: number) }
     }
 
-    /// The delivery that was announced; `nil` if a connection has it already, or if it was withdrawn.
+    /// The head of the response.
     ///
-    /// - Parameter number: The value of ``field``.
-    static func announced(_ number: String) -> Delivery? {
-        guard let number = Int(number) else { return nil }
-        return waiting.withLock { $0.deliveries.removeValue(forKey: number) }
+    /// If the whole response is wanted, the body has arrived, too, or as many bytes as may be in memory.
+    ///
+    /// - Parameter cancel: Ends the transfer.
+    func head(cancel: @escaping @Sendable () -> Void) async throws -> HTTPResponseHead {
+        state.withLock { if !$0.isOver { $0.cancel = cancel } }
+        body.onSignal { [weak self] in self?.follow($0) }
+        // It may have ended before somebody listened.
+        if body.isOver { follow(.cancel) }
+        return try await head.value { self.body.cancel() }
     }
 
-    /// The number of requests to a URL that were not sent yet.
-    static func waiting(for url: URL?) -> Int {
-        waiting.withLock { $0.deliveries.values.count { $0.url == url } }
+    private func follow(_ signal: ReceivedBody.Signal) {
+        switch signal {
+        case .pause:
+            let head = state.withLock { state in
+                state.isPaused = true
+                return state.head
+            }
+            if let head { pass(head) }
+        case .resume:
+            let resume = state.withLock { state in
+                state.isPaused = false
+                return state.resume.take()
+            }
+            resume?()
+        case .cancel:
+            let cancel = state.withLock { $0.cancel }
+            // First, because AsyncHTTPClient would say that the request was cancelled, and not why.
+            end(.success(()))
+            cancel?()
+        }
+    }
+
+    private func pass(_ head: HTTPResponseHead) {
+        body.didPassHead()
+        self.head.resolve(.success(head))
+    }
+
+    /// Ends the attempt, unless it has ended.
+    func end(_ result: Result<Void, any Error>) {
+        let before = state.withLock { state in
+            defer { (state.isOver, state.cancel, state.resume) = (true, nil, nil) }
+            return state
+        }
+        guard !before.isOver else { return }
+        if let place { client.leave(place) }
+        if before.isSent { upload?.end() }
+        if let head = before.head {
+            body.finish(result.mapError { $0.asURLError(url) })
+            self.head.resolve(.success(head))
+        } else {
+            // The body has not failed, because another connection may be tried.
+            self.head.resolve(
+                Result {
+                    try result.get()
+                    try body.checkResult()
+                    throw RequestError.unguarded
+                })
+        }
+    }
+
+    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }
+
+    func didFinishRequest(task: HTTPClient.Task<Void>) { end(.success(())) }
+}
+
+/// What a connection tells.
+extension Delivery {
+    /// The delivery whose request a connection begins to write; `nil` if it was withdrawn.
+    ///
+    /// - Parameters:
+    ///   - number: The value of ``field``.
+    ///   - isReused: Whether the connection has written other requests before.
+    static func begin(_ number: String?, isReused: Bool) -> Delivery? {
+        guard let delivery = number.flatMap({ Int($0) }).flatMap(take) else { return nil }
+        delivery.state.withLock { ($0.isSent, $0.isReused) = (true, isReused) }
+        delivery.client.didShowGuard()
+        delivery.touch()
+        Establishing.succeeded(to: delivery.url)
+        return delivery
+    }
+
+    /// Whether the client is one of the library's.
+    var isByOwnClient: Bool { client.isOwn }
+
+    /// Bytes were read.
+    func touch() { body.touch() }
+
+    /// Bytes of the request's body were written.
+    func didWrite(_ count: Int) {
+        touch()
+        upload?.didWrite(count)
+    }
+
+    func receive(_ head: HTTPResponseHead) {
+        state.withLock { $0.head = head }
+        if !isWhole { pass(head) }
+    }
+
+    func receive(_ bytes: Data) { body.receive(bytes) }
+
+    /// The response is complete.
+    func finish() { end(.success(())) }
+
+    /// Whether nothing more must be read, because enough bytes are in memory.
+    ///
+    /// - Parameter resume: Called when more may be read.
+    func waits(_ resume: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.isPaused { state.resume = resume }
+            return state.isPaused
+        }
     }
 
     /// Whether a connection has begun to write the request.
     var isSent: Bool { state.withLock { $0.isSent } }
 
-    /// Why the response ended too early; `nil` if it did not.
-    ///
-    /// It is thrown after all bytes that have arrived. AsyncHTTPClient itself drops those that were not read yet.
-    var failure: (any Error)? { state.withLock { $0.failure } }
+    /// Whether an error before the response is the loss of a connection that was kept.
+    func wasLost(_ error: any Error) -> Bool {
+        let isLoss = error is IOError || error is ChannelError || error as? HTTPClientError == .remoteConnectionClosed
+        return isLoss && state.withLock { $0.isReused && $0.head == nil }
+    }
+}
 
-    func begin() {
-        state.withLock { $0.isSent = true }
-        didMove(0)
-        Establishing.succeeded(to: url)
+extension RequestError {
+    fileprivate static var unguarded: Self {
+        .refused(
+            .invalidRequest,
+            "the debug initializers of the HTTPClient are not those of .urlConfig; call these in your own ones")
+    }
+}
+
+/// Decides whether a call waits for another connection after one could not be established.
+///
+/// If one connection fails, AsyncHTTPClient fails all requests that wait for one to its host. Nothing of them was sent.
+/// (Its option `retryConnectionEstablishment` tries a host that cannot be reached until the time limit.)
+final class Establishing {
+    /// The most failures without a success of any call to the host.
+    private static let mostFailures = 3
+    /// The most failures at all: other calls may have success on connections that are kept.
+    private static let mostOfAll = 20
+    /// The hosts of calls that wait again: how many calls, and how many requests were sent meanwhile.
+    private static let hosts = Locked<[Origin: (calls: Int, sent: Int)]>([:])
+
+    private let origin: Origin
+    private let limit: Duration?
+    private var failures = 0
+    private var allFailures = 0
+    /// The number of requests to the host that were sent before the last failure.
+    private var sent: Int
+
+    /// - Parameter limit: The maximum time to wait for a connection; `nil` for no limit.
+    init(to url: URL?, within limit: Duration?) {
+        let origin = Origin(url)
+        (self.origin, self.limit) = (origin, limit)
+        sent = Self.hosts.withLock { hosts in
+            hosts[origin, default: (0, 0)].calls += 1
+            return hosts[origin]?.sent ?? 0
+        }
     }
 
-    func fail(_ error: any Error) { state.set(\.failure, error) }
+    deinit {
+        Self.hosts.withLock { hosts in
+            hosts[origin]?.calls -= 1
+            if hosts[origin]?.calls == 0 { hosts[origin] = nil }
+        }
+    }
 
-    /// Bytes were read, or bytes of the request's body were written.
+    /// Notes that there is a connection to a host.
+    static func succeeded(to url: URL?) {
+        // Almost always, no call waits again.
+        guard hosts.withLock({ !$0.isEmpty }) else { return }
+        let origin = Origin(url)
+        hosts.withLock { $0[origin]?.sent += 1 }
+    }
+
+    /// How long to wait after an error, before which nothing was sent; `nil` if it is final.
     ///
-    /// - Parameter written: The number of bytes that were written.
-    func move(written: Int = 0) { didMove(written) }
+    /// - Parameter elapsed: The time since the attempt began.
+    func pause(after error: any Error, _ elapsed: Duration) -> Duration? {
+        func inTime(_ pause: Duration) -> Duration? { limit.map { elapsed + pause < $0 } ?? true ? pause : nil }
+        // The client may wait for a shorter time than the call.
+        if error.isClientTimeout { return inTime(.zero) }
+        guard error.isFromEstablishing else { return nil }
+        let now = Self.hosts.withLock { $0[origin]?.sent ?? 0 }
+        failures = now == sent ? failures + 1 : 1
+        sent = now
+        allFailures += 1
+        guard failures <= Self.mostFailures, allFailures <= Self.mostOfAll else { return nil }
+        return inTime(.milliseconds(Int.random(in: 25...50) << min(allFailures, 5)))
+    }
+}
+
+extension Error {
+    /// Whether the client has waited for a connection for as long as it may.
+    var isClientTimeout: Bool {
+        [.connectTimeout, .getConnectionFromPoolTimeout].contains(self as? HTTPClientError)
+    }
+
+    /// Whether this may be the error of a connection that could not be established, but another one could.
+    fileprivate var isFromEstablishing: Bool {
+        let codes = [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN]
+        return switch self as any Error {
+        case let error as NIOConnectionError:
+            !error.connectionErrors.isEmpty && error.connectionErrors.allSatisfy(\.error.isFromEstablishing)
+        case let error as IOError: codes.contains(error.errnoCode)
+        case let error as HTTPClientError: error == .remoteConnectionClosed
+        case NIOSSLError.handshakeFailed(let failure): "\(failure)".contains("EOF during handshake")
+        // The connection of the pool was closed meanwhile, or while it was established.
+        case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel, ChannelError.eof: true
+        #if canImport(Network)
+        case let error as HTTPClient.NWPOSIXError: codes.contains(error.errorCode.rawValue)
+        #endif
+        default: false
+        }
+    }
 }
 
 #endif

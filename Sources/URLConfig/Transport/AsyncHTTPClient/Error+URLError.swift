@@ -4,7 +4,6 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
-import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 
@@ -60,8 +59,6 @@ extension Error {
         case let error as NIOSSLExtraError:
             error == .failedToValidateHostname
                 ? .serverCertificateUntrusted : .secureConnectionFailed
-        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
-            .cannotDecodeContentData
         case is ContentDecoder.Failure: .cannotDecodeContentData
         #if canImport(Network)
         case let error as HTTPClient.NWPOSIXError:

@@ -46,10 +46,7 @@ extension HTTPClient.Configuration.Proxy {
             guard let host = settings["\(kind)Proxy"] as? String, !host.isEmpty,
                 let port = (settings["\(kind)Port"] as? NSNumber)?.intValue, 1...65535 ~= port
             else { throw .proxy("connectionProxyDictionary", "needs \(kind)Proxy, a host, and \(kind)Port, a port") }
-            let user = settings["kCFProxyUsernameKey"] as? String
-            guard kind == "SOCKS" else { return .http(host, port, user, settings["kCFProxyPasswordKey"] as? String) }
-            guard user == nil else { throw .socksUser("connectionProxyDictionary") }
-            return .socksServer(host: host, port: port)
+            return kind == "SOCKS" ? .socksServer(host: host, port: port) : .server(host: host, port: port)
         }
         return nil
     }
@@ -69,26 +66,19 @@ extension HTTPClient.Configuration.Proxy {
         let port = url.port ?? 1080
         let user = url.user(percentEncoded: false)
         switch scheme.lowercased() {
-        case "http": self = .http(address, port, user, url.password(percentEncoded: false))
+        case "http":
+            let password = url.password(percentEncoded: false) ?? ""
+            self = .server(
+                host: address, port: port, authorization: user.map { .basic(username: $0, password: password) })
         case "socks5", "socks5h", "socks":
-            guard user == nil else { throw .socksUser(name) }
+            guard user == nil else { throw .proxy(name, "has a user name, which is not supported with SOCKS") }
             self = .socksServer(host: address, port: port)
         default: throw .proxy(name, "has a scheme that is not supported; use http or socks5")
         }
     }
-
-    private static func http(_ host: String, _ port: Int, _ user: String?, _ password: String?) -> Self {
-        .server(
-            host: host, port: port,
-            authorization: user.map { .basic(username: $0, password: password ?? "") })
-    }
 }
 
 extension RequestError {
-    fileprivate static func socksUser(_ place: String) -> Self {
-        proxy(place, "has a user name, which is not supported with SOCKS")
-    }
-
     /// The text contains no value: the URL of a proxy may contain a password.
     fileprivate static func proxy(_ place: String, _ reason: String) -> Self {
         .refused(.invalidRequest, "proxy: \(place) \(reason)")
@@ -98,41 +88,14 @@ extension RequestError {
 extension String {
     /// Whether a host matches an entry in a list of exceptions.
     ///
-    /// - Parameter entry: A host, which includes its domain, an IP address, a range of them such as `10.0.0.0/8`, or
-    ///   `*` for every host.
+    /// - Parameter entry: A host, which includes its domain, an IP address, or `*` for every host.
     fileprivate func isWithin(_ entry: some StringProtocol) -> Bool {
         var entry = entry.lowercased().filter { !" []".contains($0) }
         if entry == "*" { return true }
+        if entry.hasPrefix("*") { entry.removeFirst() }
+        if entry.hasPrefix(".") { entry.removeFirst() }
         let host = filter { !"[]".contains($0) }
-        if let address = host.addressBytes { return address.isWithin(range: entry) }
-        if entry.hasPrefix("*.") { entry.removeFirst() }
-        let domain = entry.hasPrefix(".") ? String(entry.dropFirst()) : entry
-        return !domain.isEmpty && (host == domain || host.hasSuffix(".\(domain)"))
-    }
-
-    /// The bytes of an IP address; `nil` for a name.
-    fileprivate var addressBytes: [UInt8]? {
-        for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
-            var bytes = [UInt8](repeating: 0, count: count)
-            if inet_pton(family, self, &bytes) == 1 { return bytes }
-        }
-        return nil
-    }
-}
-
-extension [UInt8] {
-    /// Whether an IP address is this one or in this range.
-    fileprivate func isWithin(range: String) -> Bool {
-        let parts = range.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        let length = parts.count == 2 ? Int(parts[1]) : 8 * count
-        guard let network = parts.first?.addressBytes, network.count == count, let length, length >= 0 else {
-            return false
-        }
-        return indices.allSatisfy { index in
-            // A shift by eight bits or more leaves nothing.
-            let ignored = Swift.max(0, 8 * (index + 1) - length)
-            return self[index] >> ignored == network[index] >> ignored
-        }
+        return !entry.isEmpty && (host == entry || host.hasSuffix(".\(entry)"))
     }
 }
 

@@ -2,140 +2,64 @@
 
 import AsyncHTTPClient
 import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 
 /// A client for all sessions with the same settings; or the caller's client.
 ///
-/// The library's client is shut down when it is not among the last used ones any more, and its last request has ended.
+/// It sends in two ways, because neither is good for all requests: with a delegate and a body, AsyncHTTPClient crashes
+/// or hangs if the server responds before it reads. Its `async` functions cost about 20 % more for each call, because
+/// threads wake each other more often.
 final class SharedClient: Sendable {
+    /// What a client takes from a session's configuration.
+    ///
+    /// Time limits are not part of it, because the library watches them. So all calls to a host share its connections.
+    struct Settings: Hashable {
+        let connections: Int
+        let proxy: HTTPClient.Configuration.Proxy?
+
+        init(_ configuration: URLSessionConfiguration, _ url: URL?) throws {
+            connections = max(1, configuration.httpMaximumConnectionsPerHost)
+            proxy = try url.flatMap {
+                try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary)
+            }
+        }
+    }
+
     private struct Clients {
         var clients: [Settings: (client: SharedClient, lastUse: Int)] = [:]
         var uses = 0
     }
 
-    private struct Weak {
-        weak var client: HTTPClient?
-    }
-
-    /// A service that has a proxy or a time limit for each of its users would otherwise fill its memory.
+    /// A service that has a proxy for each of its users would otherwise fill its memory.
     private static let most = 64
     private static let clients = Locked(Clients())
-    /// The callers' clients that have shown their guards.
-    private static let guarded = Locked<[ObjectIdentifier: Weak]>([:])
 
     let client: HTTPClient
-    /// `nil` if the owner of the client may shut them down: then its delegate would never be told of the end.
-    let eventLoops: EventLoops?
-    private let isOwn: Bool
-    /// - Parameter client: The caller's client, which is never shut down.
-    init(_ client: HTTPClient) {
-        self.client = client
-        let isDefault = client.eventLoopGroup === HTTPClient.defaultEventLoopGroup
-        eventLoops = isDefault ? EventLoops(client.eventLoopGroup) : nil
-        isOwn = false
-    }
+    /// Whether it is one of the library's, which is shut down when it is not among the last used ones any more, and its
+    /// last request has ended.
+    let isOwn: Bool
+    /// The event loops of requests with a delegate; none if the owner of the client may shut them down, because then
+    /// the delegate would never be told of the end.
+    private let eventLoops: [any EventLoop]
+    /// How many requests each event loop has.
+    private let loads: Locked<[Int]>
+    /// Whether a connection has shown its ``ConnectionGuard``: a caller may have replaced what adds it.
+    private let showedGuard = Locked(false)
 
-    private init(_ settings: Settings) {
-        client = HTTPClient(configuration: settings.clientConfiguration)
-        eventLoops = EventLoops(client.eventLoopGroup)
-        isOwn = true
+    /// - Parameter client: The caller's client, which is never shut down.
+    convenience init(_ client: HTTPClient) { self.init(client, isOwn: false) }
+
+    private init(_ client: HTTPClient, isOwn: Bool) {
+        self.client = client
+        self.isOwn = isOwn
+        let isDefault = client.eventLoopGroup === HTTPClient.defaultEventLoopGroup
+        // The clients do not all begin with the same one.
+        eventLoops = isDefault ? client.eventLoopGroup.makeIterator().shuffled() : []
+        loads = Locked(eventLoops.map { _ in 0 })
     }
 
     deinit {
         if isOwn { client.shutdown { _ in } }
-    }
-
-    /// Whether its connections certainly have a ``ConnectionGuard``.
-    ///
-    /// The caller may have replaced the initializers that add it, so a client of the caller shows it first.
-    var isGuarded: Bool {
-        isOwn || Self.guarded.withLock { $0[ObjectIdentifier(client)]?.client != nil }
-    }
-
-    /// - Parameter delivery: The delivery of a request whose response has arrived.
-    /// - Throws: ``RequestError`` if the connection has no guard.
-    func check(_ delivery: Delivery?) throws(RequestError) {
-        guard let delivery, !isGuarded else { return }
-        guard delivery.isSent else {
-            throw .refused(
-                .invalidRequest,
-                "the debug initializers of the HTTPClient were replaced; call those of .urlConfig in yours")
-        }
-        Self.guarded.withLock { [client] guarded in
-            guarded = guarded.filter { $0.value.client != nil }
-            guarded[ObjectIdentifier(client)] = Weak(client: client)
-        }
-    }
-
-    /// Sends a request without a body, and receives the body of its response.
-    ///
-    /// - Parameter isWhole: Whether the head is not needed before the body.
-    /// - Returns: The head of the response; `nil` if nothing was sent, because the client does not use the event loops
-    ///   of the library.
-    func receive(
-        _ body: ReceivedBody, _ request: HTTPClient.Request, _ delivery: Delivery?, isWhole: Bool
-    ) async throws -> HTTPResponseHead? {
-        try Task.checkCancellation()
-        guard let (eventLoop, end) = eventLoops?.next() else { return nil }
-        // The client must not be shut down before the end.
-        let receiver = ResponseReceiver(body, on: eventLoop, delivery, isWhole: isWhole) { [self] in
-            withExtendedLifetime(self) { end() }
-        }
-        let task = client.execute(request: request, delegate: receiver, eventLoop: .delegate(on: eventLoop))
-        // If the client's owner has shut it down, only the task fails. Observing it may wake a thread.
-        if !isOwn { task.futureResult.whenFailure { receiver.end(.failure($0)) } }
-        return try await receiver.head(of: task)
-    }
-
-    /// Sends a request with a body, and receives the body of its response in a task.
-    ///
-    /// - Parameter upload: The body, if it is read while it is sent.
-    /// - Returns: The head of the response.
-    func receive(
-        _ body: ReceivedBody, _ request: HTTPClientRequest, _ delivery: Delivery?, _ upload: StreamPieces?
-    ) async throws -> HTTPResponseHead {
-        let head = OneShot<HTTPResponseHead>()
-        let pause = Locked<OneShot<Void>?>(nil)
-        let work = Task { [self] in
-            do {
-                let response = try await client.execute(request, deadline: .distantFuture)
-                guard response.history.count < 2 else { throw RequestError.hasFollowedRedirect }
-                body.didPassHead()
-                head.resolve(
-                    .success(.init(version: response.version, status: response.status, headers: response.headers)))
-                do {
-                    for try await part in response.body {
-                        if part.readableBytes > 0 { body.receive(Data(buffer: part)) }
-                        try await pause.withLock { $0 }?.value()
-                    }
-                    // A cancelled body looks like a complete one.
-                    try Task.checkCancellation()
-                    upload?.end()
-                    if let failure = delivery?.failure { throw failure }
-                    body.finish()
-                } catch {
-                    body.finish(.failure(error.asURLError(delivery?.url)))
-                }
-            } catch {
-                head.resolve(.failure(error))
-            }
-        }
-        let follow: @Sendable (ReceivedBody.Signal) -> Void = { [weak body] signal in
-            switch signal {
-            case .pause: pause.set(\.self, OneShot())
-            case .resume: pause.withLock { $0.take() }?.resolve(.success(()))
-            case .cancel:
-                pause.withLock { $0.take() }?.resolve(.success(()))
-                head.resolve(Result { try body?.checkResult() }.flatMap { _ in .failure(CancellationError()) })
-                // Cancelling calls the handlers of a caller's body.
-                DispatchQueue.global().async { work.cancel() }
-            }
-        }
-        body.onSignal(follow)
-        // It may have ended before somebody listened.
-        if body.isOver { follow(.cancel) }
-        return try await head.value { body.cancel() }
     }
 
     /// The library's client with these settings.
@@ -149,11 +73,107 @@ final class SharedClient: Sendable {
             }
             let oldest = all.clients.count < most ? nil : all.clients.min { $0.value.lastUse < $1.value.lastUse }
             if let oldest { all.clients[oldest.key] = nil }
-            let client = SharedClient(settings)
+            var configuration = HTTPClient.Configuration.urlConfig
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.connections
+            configuration.proxy = settings.proxy
+            let client = SharedClient(HTTPClient(configuration: configuration), isOwn: true)
             all.clients[settings] = (client, all.uses)
             return (client, oldest?.value.client)
         }
         return client
+    }
+
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the client has a tracer, whose spans
+    ///   would contain secrets. All clients have one that were made without `urlConfig`.
+    func check() throws(RequestError) {
+        guard client.tracer != nil else { return }
+        throw .refused(
+            .invalidRequest,
+            client === HTTPClient.shared
+                ? "HTTPClient.shared follows redirects itself; use .asyncHTTPClient, without a client"
+                : "the HTTPClient has a tracer, or may follow redirects itself; make it with "
+                    + "HTTPClient(configuration: .urlConfig)")
+    }
+
+    /// The event loop with the fewest requests, which has one more now; `nil` if the client chooses.
+    ///
+    /// If it can, AsyncHTTPClient takes an idle connection of this event loop. If not, the thread of the connection
+    /// must wake that of the event loop. So calls one after the other stay on one event loop.
+    func enter() -> Int? {
+        loads.withLock { loads in
+            let place = loads.indices.min { loads[$0] < loads[$1] }
+            if let place { loads[place] += 1 }
+            return place
+        }
+    }
+
+    /// Ends a request on an event loop.
+    func leave(_ place: Int) { loads.withLock { $0[place] -= 1 } }
+
+    /// A connection has shown its guard.
+    func didShowGuard() {
+        if !isOwn { showedGuard.set(\.self, true) }
+    }
+
+    /// Whether its connections certainly have a guard, so that it is known whether a request was sent.
+    var isGuarded: Bool { isOwn || showedGuard.withLock { $0 } }
+
+    /// Sends a request once.
+    ///
+    /// - Parameter content: The body of the request.
+    /// - Returns: The head of the response.
+    func send(
+        _ request: URLRequest, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?, _ delivery: Delivery
+    ) async throws -> HTTPResponseHead {
+        guard let url = request.url else { throw HTTPClientError.invalidURL }
+        let method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
+        if let place = delivery.place {
+            let request = try HTTPClient.Request(url: url.withLowercasedScheme, method: method, headers: headers)
+            let eventLoop = HTTPClient.EventLoopPreference.delegate(on: eventLoops[place])
+            let task = client.execute(request: request, delegate: delivery, eventLoop: eventLoop)
+            // If the client's owner has shut it down, only the task fails. Observing it may wake a thread.
+            if !isOwn { task.futureResult.whenFailure { delivery.end(.failure($0)) } }
+            return try await delivery.head { task.cancel() }
+        }
+        var request = HTTPClientRequest(url: url.withLowercasedScheme.absoluteString)
+        (request.method, request.headers, request.body) = (method, headers, content)
+        let work = Task { [request] in
+            do {
+                for try await _ in try await client.execute(request, deadline: .distantFuture).body {}
+                delivery.end(.success(()))
+            } catch {
+                delivery.end(.failure(error))
+            }
+        }
+        // Cancelling calls the handlers of a caller's body.
+        return try await delivery.head { DispatchQueue.global().async { work.cancel() } }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// The configuration for a client of your own, to change as you need.
+    ///
+    /// ```swift
+    /// var configuration = HTTPClient.Configuration.urlConfig
+    /// configuration.tlsConfiguration = tls
+    /// let client = HTTPClient(configuration: configuration)
+    /// URLSession.Config.default.transport = .asyncHTTPClient(client)
+    /// ```
+    ///
+    /// Its debug initializers let the transport receive the responses, and tell whether a request was sent: keep them.
+    /// It has no tracer, because the transport creates the spans itself, without secrets. It does not try to connect
+    /// again, because the transport does. It waits for a connection for 60 seconds, and has no other time limits,
+    /// because those of the session and of the request apply. Redirects and decompression are the transport's, whatever
+    /// the configuration says about them.
+    public static var urlConfig: Self {
+        var configuration = Self(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .disabled)
+        // Otherwise a host that cannot be reached is tried until the time limit.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.tracing.tracer = nil
+        configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(toConnection:)
+        configuration.http2StreamChannelDebugInitializer = ConnectionGuard.add(toStream:)
+        return configuration
     }
 }
 

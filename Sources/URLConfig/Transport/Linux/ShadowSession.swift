@@ -36,17 +36,10 @@ final class ShadowSession: Sendable {
     private static let register = Locked(Register())
     private static let queues = (0..<16).map { DispatchQueue(label: "URLConfig.session.\($0)", qos: .userInitiated) }
 
-    /// The bytes of a body that are kept in memory for a slow reader.
-    ///
-    /// More bytes go to a file: a suspended task would send its request again, and a callback that waits for the reader
-    /// would hold up the tasks of all sessions.
-    static let bufferSize = 1 << 21
-    static let excess = ReceivedBody.Excess.spills
-
     let session: URLSession
-    let resourceLimit: Duration?
+    let fields: SessionFields
+    private let resourceLimit: Duration?
     private let silence: TimeInterval
-    private let fields: SessionFields
     private let delegate = SessionDelegate()
     private let singleUseSessions: SingleUseSessions
 
@@ -117,6 +110,7 @@ final class ShadowSession: Sendable {
         // Foundation's limit is exact only for whole seconds, and its time begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
         exchange.watch(
+            whole: resourceLimit,
             silence: isExact || request.customTimeLimit != nil ? nil : Duration(timeoutInterval: silence))
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
@@ -130,18 +124,9 @@ final class ShadowSession: Sendable {
         }
     }
 
-    static func cancel(_ task: URLSessionTask, of exchange: Exchange) {
-        queue(of: exchange).async { task.cancel() }
-    }
-
     /// The queue for everything that may block on Foundation's queue.
     static func queue(of exchange: Exchange) -> DispatchQueue {
         queues[Int(UInt(bitPattern: ObjectIdentifier(exchange).hashValue) % UInt(queues.count))]
-    }
-
-    func received(_ response: HTTPURLResponse, to request: URLRequest) {
-        guard let field = response.value(forHTTPHeaderField: "Set-Cookie") else { return }
-        fields.storeCookies(field.separateCookies, from: response.url, to: request)
     }
 }
 

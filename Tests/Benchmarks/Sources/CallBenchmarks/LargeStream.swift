@@ -16,6 +16,7 @@ struct LargeStream {
         let request = URLRequest(url: URL(string: server.url("/body/\(size)"))!)
         let ways: [any StreamWay] = [
             OurStream(), BareDelegateStream(), WholeBody(), OurStreamOnServers(), BareAsyncHTTPClientStream(),
+            OurStreamWithDeadline(),
         ]
         for way in ways { try await read(way, request, isCompared: true) }
         var costs = [[Cost]](repeating: [], count: ways.count)
@@ -26,12 +27,13 @@ struct LargeStream {
                 try await costs[index].append(.of { try await read(ways[index], request, isCompared: false) })
             }
         }
-        let comparisons: [(ours: Int, theirs: Int, cost: KeyPath<Cost, Double>, target: Double?)] = [
-            (0, 1, \.wall, 1.1), (0, 1, \.processor, nil), (0, 2, \.wall, nil),
-            (3, 1, \.wall, nil), (3, 4, \.wall, nil),
+        let (onServers, withDeadline) = ("\(Self.work) on servers", "\(Self.work) with a deadline")
+        let comparisons: [(work: String, ours: Int, theirs: Int, cost: KeyPath<Cost, Double>, target: Double?)] = [
+            (Self.work, 0, 1, \.wall, 1), (Self.work, 0, 1, \.processor, nil), (Self.work, 0, 2, \.wall, nil),
+            (onServers, 3, 1, \.wall, nil), (onServers, 3, 4, \.wall, 1.15),
+            (withDeadline, 5, 0, \.wall, 1.05), (withDeadline, 5, 0, \.processor, 1.05),
         ]
-        for (ours, theirs, cost, target) in comparisons {
-            let work = ours == 0 ? Self.work : "\(Self.work) on servers"
+        for (work, ours, theirs, cost, target) in comparisons {
             let against = "\(type(of: ways[theirs]).name), \(cost == \.wall ? "wall clock" : "processor")"
             let (mine, others) = (costs[ours].map { $0[keyPath: cost] }, costs[theirs].map { $0[keyPath: cost] })
             let ratios = zip(mine, others).map { $0 / $1 }

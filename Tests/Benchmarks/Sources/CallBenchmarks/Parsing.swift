@@ -2,7 +2,7 @@ import URLConfig
 
 /// Parses a body that is in memory: the processor time of `response.events` or `response.lines`, on one core.
 struct Parsing {
-    static let all = [1 << 14, 1 << 16].flatMap { size in
+    static let all = [100, 1 << 14, 1 << 16].flatMap { size in
         [
             Self("events", pieceSize: size, target: 300) {
                 "data: \($1)\n\n"
@@ -36,7 +36,7 @@ struct Parsing {
         write: @escaping @Sendable (_ number: Int, _ text: String) -> String,
         read: @escaping @Sendable (StreamResponse, inout Arrived) async throws -> Void
     ) {
-        work = "Parse \(parts), \(pieceSize >> 10) kB pieces"
+        work = "Parse \(parts), \(pieceSize < 1024 ? "\(pieceSize) byte" : "\(pieceSize >> 10) kB") pieces"
         self.pieceSize = pieceSize
         self.target = target
         self.write = write

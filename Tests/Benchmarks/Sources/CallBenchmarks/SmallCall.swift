@@ -15,6 +15,8 @@ struct SmallCall {
         var wall: Double
     }
 
+    private static func targets(_ both: Double) -> Targets { Targets(processor: both, wall: both) }
+
     let how: String
     let atOnce: Int
     let callsEach: Int
@@ -26,8 +28,9 @@ struct SmallCall {
     /// What the table calls the calls on Foundation.
     private var work: String { "Call, \(how)" }
     private var workOnServers: String { "Call on servers, \(how)" }
-    /// Both are measured in the same rounds.
-    var works: [String] { [work, workOnServers] }
+    private var workWithDeadline: String { "Call with a deadline, \(how)" }
+    /// They are measured in the same rounds.
+    var works: [String] { [work, workOnServers, workWithDeadline] }
 
     /// Prints the rows.
     ///
@@ -37,6 +40,7 @@ struct SmallCall {
         let request = URLRequest(url: URL(string: server.url("/small"))!)
         let ways: [any Way] = [
             Ours(), ByHand(), BareDelegate(), ByHandWithoutCache(), OursOnServers(), BareAsyncHTTPClient(),
+            OursWithDeadline(),
         ]
         for way in ways { try await batch(way, request) }
         var costs = [[Cost]](repeating: [], count: ways.count)
@@ -50,8 +54,9 @@ struct SmallCall {
         }
         let load = server.load()
         let comparisons: [(work: String, ours: Int, theirs: Int, targets: Targets?)] = [
-            (work, 0, 1, Targets(processor: 1, wall: 1)), (work, 0, 2, nil), (work, 0, 3, nil),
-            (workOnServers, 4, 1, onServers), (workOnServers, 4, 5, Targets(processor: 1.15, wall: 1.15)),
+            (work, 0, 1, Self.targets(0.95)), (work, 0, 2, nil), (work, 0, 3, Self.targets(1.08)),
+            (workWithDeadline, 6, 0, Self.targets(1.05)),
+            (workOnServers, 4, 1, onServers), (workOnServers, 4, 5, Self.targets(atOnce == 1 ? 1 : 1.1)),
         ]
         for (work, ours, theirs, targets) in comparisons {
             let name = type(of: ways[theirs]).name

@@ -46,9 +46,9 @@ struct LargeForm {
         self.file = file
         let empty = MultipartForm()
         var (form, frame) = (empty, empty)
-        form.append("film", file: file.url, name: "film.bin")
+        form.append("film", file: file.url, filename: "film.bin")
         // The same form with an empty file has the bytes before and after the file.
-        frame.append(URLRequest.File(key: "film", name: "film.bin", data: Data()))
+        frame.append("film", data: Data(), filename: "film.bin")
         self.form = form
         let request = URLRequest.with {
             ($0.url, $0.method, $0.body) = (URL(string: "http://localhost"), .post, .multipart(frame))

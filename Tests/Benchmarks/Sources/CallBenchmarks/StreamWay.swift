@@ -14,13 +14,15 @@ protocol StreamWay: Sendable {
 
 /// Ours: `stream(for:)` on a session of the usual ephemeral configuration.
 struct OurStream: StreamWay {
-    static let name = "ours"
+    static let name = "ours, no deadline"
 
     private let session = URLSession(configuration: .ephemeral)
     private let transport: Transport
+    private let deadline: Duration?
 
-    init(transport: Transport = .urlSession) {
+    init(transport: Transport = .urlSession, deadline: Duration? = nil) {
         self.transport = transport
+        self.deadline = deadline
     }
 
     func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
@@ -33,16 +35,28 @@ struct OurStream: StreamWay {
         try await session.stream(for: request) {
             $0.logger = nil
             $0.transport = transport
+            $0.deadline = deadline
         }
         .validated()
     }
 }
 
+/// Ours with a deadline.
+struct OurStreamWithDeadline: StreamWay {
+    static let name = "ours with a deadline"
+
+    private let way = OurStream(deadline: .seconds(600))
+
+    func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
+        try await way.read(request, isCompared: isCompared)
+    }
+}
+
 /// Ours on the server transport.
 struct OurStreamOnServers: StreamWay {
-    static let name = "ours on servers"
+    static let name = "ours on servers, no deadline"
 
-    private let way = OurStream(transport: .asyncHTTPClient())
+    private let way = OurStream(transport: .asyncHTTPClient)
 
     func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
         try await way.read(request, isCompared: isCompared)

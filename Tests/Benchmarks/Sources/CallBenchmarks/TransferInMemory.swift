@@ -7,7 +7,7 @@ struct TransferInMemory {
     /// The most bytes of memory.
     private static let limit = 48e6
     private static let transports: [(name: String, transport: Transport)] = [
-        ("", .urlSession), (" on servers", .asyncHTTPClient()),
+        ("", .urlSession), (" on servers", .asyncHTTPClient),
     ]
 
     static let all = transports.flatMap { transport in

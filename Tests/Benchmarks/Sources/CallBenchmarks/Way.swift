@@ -22,17 +22,19 @@ struct Article: Codable, Equatable {
 
 /// Ours: `response(for:)` on a session of the usual ephemeral configuration.
 struct Ours: Way {
-    static let name = "ours"
+    static let name = "ours, no deadline"
 
     private let session = URLSession(configuration: .ephemeral)
     private let transport: Transport
+    private let deadline: Duration?
 
     init() {
         self.init(transport: .urlSession)
     }
 
-    init(transport: Transport) {
+    init(transport: Transport, deadline: Duration? = nil) {
         self.transport = transport
+        self.deadline = deadline
     }
 
     func data(for request: URLRequest) async throws -> Data {
@@ -49,15 +51,26 @@ struct Ours: Way {
         try await session.response(for: request) {
             $0.logger = nil
             $0.transport = transport
+            $0.deadline = deadline
         }
     }
+}
+
+/// Ours with a deadline.
+struct OursWithDeadline: Way {
+    static let name = "ours with a deadline"
+
+    private let way = Ours(transport: .urlSession, deadline: .seconds(60))
+
+    func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
+    func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
 }
 
 /// Ours on the server transport.
 struct OursOnServers: Way {
     static let name = "ours on servers"
 
-    private let way = Ours(transport: .asyncHTTPClient())
+    private let way = Ours(transport: .asyncHTTPClient)
 
     func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
     func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }

@@ -15,7 +15,7 @@ import Testing
             $0.transport = Transport { request in
                 var request = request
                 request.body = body
-                return try await Transport.asyncHTTPClient().send(request)
+                return try await Transport.asyncHTTPClient.send(request)
             }
         }
     }

@@ -18,7 +18,8 @@ import Testing
         } _: { server in
             try await HTTPClient.trusting { client in
                 // A caller's client shows by its first response that it has its guards.
-                try await server.get(config: .onServer(client))
+                let config = URLSession.Config.onServer(client)
+                try await server.get(config: config)
                 let errors = await withTaskGroup(of: (any Error)?.self) { group in
                     for index in 0..<200 {
                         let request = server.request {
@@ -27,7 +28,7 @@ import Testing
                         }
                         group.addTask {
                             do {
-                                try await server.response(for: request, config: .onServer(client)) { $0.retry = .none }
+                                try await server.response(for: request, config: config) { $0.retry = .none }
                                 return nil
                             } catch {
                                 return error
@@ -119,33 +120,33 @@ import Testing
         let establishing = Establishing(to: url, within: .seconds(600))
         let error = HTTPClientError.remoteConnectionClosed
         for _ in 0..<6 {
-            for _ in 0..<3 { #expect(establishing.pause(after: error) != nil) }
-            Delivery(to: url).begin()
+            for _ in 0..<3 { #expect(establishing.pause(after: error, .zero) != nil) }
+            Establishing.succeeded(to: url)
         }
-        for _ in 0..<2 { #expect(establishing.pause(after: error) != nil) }
-        Delivery(to: url).begin()
-        #expect(establishing.pause(after: error) == nil, "other calls may succeed on kept connections for ever")
-        let alone = Establishing(to: url, within: .seconds(600))
-        for isLast in [false, false, false, true] { #expect((alone.pause(after: error) == nil) == isLast) }
-        #expect(Establishing(to: url, within: .zero).pause(after: error) == nil)
+        for _ in 0..<2 { #expect(establishing.pause(after: error, .zero) != nil) }
+        Establishing.succeeded(to: url)
+        #expect(establishing.pause(after: error, .zero) == nil, "others may succeed on kept connections for ever")
+        let alone = Establishing(to: url, within: nil)
+        for isLast in [false, false, false, true] { #expect((alone.pause(after: error, .zero) == nil) == isLast) }
+        #expect(Establishing(to: url, within: .seconds(1)).pause(after: error, .seconds(1)) == nil)
         // The client waits for less time than the call.
-        for limit in [nil, Duration.seconds(600)] {
-            let waiting = Establishing(to: url, within: limit)
-            for _ in 0..<30 { #expect(waiting.pause(after: HTTPClientError.connectTimeout) == .zero) }
-        }
-        #expect(Establishing(to: url, within: .zero).pause(after: HTTPClientError.connectTimeout) == nil)
+        let waiting = Establishing(to: url, within: .seconds(600))
+        for _ in 0..<30 { #expect(waiting.pause(after: HTTPClientError.connectTimeout, .seconds(599)) == .zero) }
+        #expect(waiting.pause(after: HTTPClientError.connectTimeout, .seconds(600)) == nil)
     }
 
-    @Test func `an announced delivery is given to one connection, and to none after it was withdrawn`() {
-        let delivery = Delivery(to: nil)
-        let first = delivery.announce()
-        #expect(Delivery.announced(first) === delivery)
-        #expect(Delivery.announced(first) == nil)
-        let second = delivery.announce()
-        #expect(second != first)
-        delivery.withdraw()
-        #expect(Delivery.announced(second) == nil)
-        #expect(Delivery.announced("x") == nil)
+    @Test func `a delivery is given to one connection, and to none after it was withdrawn`() async throws {
+        try await HTTPClient.lending { client in
+            let client = SharedClient(client)
+            let delivery = Delivery(of: nil, to: ReceivedBody(), by: client)
+            #expect(Delivery.begin("\(delivery.number)", isReused: false) === delivery)
+            #expect(delivery.isSent)
+            let withdrawn = Delivery(of: nil, to: ReceivedBody(), by: client)
+            withdrawn.withdraw()
+            for number in ["\(delivery.number)", "\(withdrawn.number)", "x", nil] {
+                #expect(Delivery.begin(number, isReused: false) == nil)
+            }
+        }
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post])

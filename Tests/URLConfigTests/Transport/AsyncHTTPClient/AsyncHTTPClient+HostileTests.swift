@@ -17,12 +17,13 @@ import Testing
     }
 
     /// Sends this body instead of that of the request.
-    private static func sending(_ body: Transport.Body, by client: HTTPClient = .shared) -> URLSession.Config {
+    private static func sending(_ body: Transport.Body, by transport: Transport = .asyncHTTPClient) -> URLSession.Config
+    {
         .silent.with {
             $0.transport = Transport { request in
                 var request = request
                 request.body = body
-                return try await Transport.asyncHTTPClient(client).send(request)
+                return try await transport.send(request)
             }
             $0.deadline = .seconds(300)
         }
@@ -68,7 +69,7 @@ import Testing
                     let error = await #expect(throws: URLError.self) {
                         try await server.response(
                             for: server.request { $0.method = .post },
-                            config: Self.sending(.data(Data(count: 20_000_000)), by: client))
+                            config: Self.sending(.data(Data(count: 20_000_000)), by: .asyncHTTPClient(client)))
                     }
                     #expect(count.withLock { $0 } == index, "\(String(describing: error))")
                 }
@@ -249,7 +250,7 @@ import Testing
                     configuration.httpMaximumConnectionsPerHost = 1 + index
                     let session = URLSession(configuration: configuration)
                     try await session.response(for: server.request(), config: .server)
-                    let client = SharedClient.with(try Settings(session.configuration, nil))
+                    let client = SharedClient.with(try SharedClient.Settings(session.configuration, nil))
                     isAlive.append { [weak client] in client != nil }
                 }
                 #expect(isAlive.count { $0() } == 64)

@@ -2,6 +2,8 @@
 
 import AsyncHTTPClient
 import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
 import NIOPosix
 import Testing
 
@@ -61,24 +63,82 @@ import Testing
         }
     }
 
-    @Test func `a client that follows redirects itself is refused before anything is sent`() async throws {
+    @Test(arguments: [true, false])
+    func `a client that was made without urlConfig is refused before anything is sent`(isShared: Bool) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             try await HTTPClient.lending {
                 $0 = HTTPClient.Configuration()
             } _: { client in
-                let error = await #expect(throws: RequestError.self) { try await server.get(config: .onServer(client)) }
+                let error = await #expect(throws: RequestError.self) {
+                    try await server.get(config: .onServer(isShared ? .shared : client))
+                }
                 #expect(error?.code == .invalidRequest)
-                #expect(error?.reason.contains("HTTPClient(configuration: .urlConfig)") == true)
+                #expect(error?.reason.contains("redirects itself") == true)
+                #expect(error?.reason.contains(isShared ? ".asyncHTTPClient" : "configuration: .urlConfig") == true)
                 #expect(server.connections == 0)
             }
         }
     }
 
-    @Test func `the shared client works, and does not follow redirects itself`() async throws {
-        try await FaultServer.serving(.redirect(to: "/next")) { server in
-            let response = try await server.get(config: .onServer(.shared)) { $0.redirects = .none }
-            #expect(response.status == .found)
-            #expect(server.requests.count == 1)
+    @Test func `redirects and decompression of a client's configuration do not matter`() async throws {
+        try await Origins.serving { origins in
+            try await HTTPClient.lending {
+                $0.redirectConfiguration = .follow(max: 5, allowCycles: false)
+                $0.decompression = .enabled(limit: .none)
+            } _: { client in
+                let request = origins.a.request(to: origins.b.host)
+                let response = try await origins.a.response(for: request, config: .onServer(client)) {
+                    $0.redirects = .none
+                }
+                #expect(300...399 ~= response.status.code)
+                #expect(origins.seen.map(\.origin) == ["a"])
+            }
+        }
+    }
+
+    @Test func `each request has the event loop with the fewest others`() async throws {
+        try await HTTPClient.lending { client in
+            let shared = SharedClient(client)
+            let count = Array(client.eventLoopGroup.makeIterator()).count
+            let first = try #require(shared.enter())
+            shared.leave(first)
+            #expect(shared.enter() == first, "one after the other")
+            let others = (1..<count).compactMap { _ in shared.enter() }
+            #expect(Set(others + [first]).count == count, "at the same time")
+            let last = others.last ?? first
+            shared.leave(last)
+            #expect(shared.enter() == last)
+        }
+    }
+
+    @Test(arguments: [FaultServer.Fault.ok("{}"), .truncated, .hangInBody, .hangBeforeHead, .empty], [true, false])
+    func `whatever happens to a request, its event loop is free again`(
+        fault: FaultServer.Fault, isWhole: Bool
+    ) async throws {
+        try await FaultServer.serving(fault) { server in
+            try await HTTPClient.lending { client in
+                let shared = SharedClient(client)
+                let first = try #require(shared.enter())
+                shared.leave(first)
+                let call = Task {
+                    let body = ReceivedBody()
+                    let reader = ReceivedBody.Reader(body)
+                    let place = shared.enter()
+                    let delivery = Delivery(of: nil, to: body, isWhole: isWhole, by: shared, at: place)
+                    let headers = [Delivery.field: "\(delivery.number)"]
+                    _ = try await shared.send(server.request(), .init(headers.map { ($0, $1) }), nil, delivery)
+                    while try await reader.next() != nil {}
+                }
+                // Some end by themselves before this, some after it.
+                try await Task.sleep(for: .milliseconds(50))
+                call.cancel()
+                _ = await call.result
+                try await waitUntil {
+                    guard let place = shared.enter() else { return false }
+                    shared.leave(place)
+                    return place == first
+                }
+            }
         }
     }
 

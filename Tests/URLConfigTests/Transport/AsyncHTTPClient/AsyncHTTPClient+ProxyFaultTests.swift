@@ -11,26 +11,19 @@ import Testing
     private static let fast = RetryPolicy.standard.quick
 
     @Test(arguments: ["HTTP", "SOCKS"])
-    func `a proxy that cannot be reached is an error without the password`(kind: String) async throws {
+    func `a proxy that cannot be reached is an error`(kind: String) async throws {
         let socket = try TCPSocket()
         let port = try socket.takePort()
         defer { socket.end() }
-        let (logger, log) = Logger.recording(level: .trace)
-        let settings = Proxied.settings([kind], port, user: kind == "HTTP" ? "ada" : nil, password: "s3cret")
         try await URLSession.with {
-            $0.connectionProxyDictionary = settings
+            $0.connectionProxyDictionary = Proxied.settings([kind], port)
         } _: { session in
             let request = URLRequest.with(.init(host: "http://api.invalid")) { _ in }
             let error = await #expect(throws: URLError.self) {
-                try await session.response(for: request, config: .server) {
-                    ($0.logger, $0.retry) = (logger, Self.fast)
-                }
+                try await session.response(for: request, config: .server) { $0.retry = Self.fast }
             }
             #expect(error?.code == .cannotConnectToHost)
             #expect(error?.attempts.count == 3)
-            for text in [error.map { "\($0) \(String(reflecting: $0)) \($0.userInfo)" } ?? "", log.text] {
-                #expect(!text.contains(/s3cret|YWRhOnMzY3JldA/))
-            }
         }
     }
 
@@ -63,10 +56,9 @@ import Testing
         Row(name: "closed at once", fault: .init { $0.close() }, codes: Row.lost),
     ])
     func `a proxy that refuses is an error, and receives no request`(row: Row) async throws {
-        try await Proxied.serving(row.fault, user: "ada", password: "s3cret") { call in
-            let (logger, log) = Logger.recording(level: .trace)
+        try await Proxied.serving(row.fault) { call in
             let error = await #expect(throws: URLError.self) {
-                try await call.get("http://api.invalid", .server.with { ($0.logger, $0.retry) = (logger, Self.fast) })
+                try await call.get("http://api.invalid", .server.with { $0.retry = Self.fast })
             }
             #expect(error.map { row.codes.contains($0.code) } == true, "\(String(describing: error))")
             #expect(error?.cause != nil)
@@ -74,9 +66,6 @@ import Testing
             #expect(error?.attempts.count == row.attempts)
             #expect(call.proxy.connections >= row.attempts)
             #expect(call.lines.allSatisfy { $0 == "CONNECT api.invalid:80 HTTP/1.1" })
-            for text in [error.map { "\($0) \(String(reflecting: $0)) \($0.userInfo)" } ?? "", log.text] {
-                #expect(!text.contains(/s3cret|YWRhOnMzY3JldA/))
-            }
         }
     }
 

@@ -64,15 +64,25 @@ import Testing
         }
     }
 
-    @Test func `the user and the password are sent to the proxy only, and shown nowhere`() async throws {
-        try await Proxied.serving(user: "ada", password: "s3cret") { call in
-            let (logger, log) = Logger.recording(level: .trace)
-            let config = URLSession.Config.server.with { $0.logger = logger }
-            let response = try await call.get("http://api.invalid", config)
-            #expect(call.proxy.requests.map { $0.field("Proxy-Authorization") } == ["Basic YWRhOnMzY3JldA=="])
-            #expect(call.origin.requests.map { $0.head.lowercased().contains("authorization") } == [false])
-            let shown = ["\(response)", String(reflecting: response), String(reflecting: response.request), log.text]
-            for text in shown { #expect(!text.contains(/s3cret|YWRhOnMzY3JldA/)) }
+    @Test(arguments: [true, false])
+    func `the user and the password are sent to the proxy only, and shown nowhere`(isReached: Bool) async throws {
+        let fault = isReached ? nil : FaultServer.Fault.raw("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+        try await Proxied.serving(fault) { call in
+            try await HTTPClient.lending {
+                let user = HTTPClient.Authorization.basic(username: "ada", password: "s3cret")
+                $0.proxy = .server(host: "127.0.0.1", port: Int(call.proxy.port), authorization: user)
+            } _: { client in
+                let (logger, log) = Logger.recording(level: .trace)
+                let result = await Result {
+                    try await call.get("http://api.invalid", .onServer(client).with { $0.logger = logger })
+                }
+                #expect(call.proxy.requests.map { $0.field("Proxy-Authorization") } == ["Basic YWRhOnMzY3JldA=="])
+                #expect(call.origin.requests.count { $0.head.lowercased().contains("authorization") } == 0)
+                #expect(call.origin.requests.count == (isReached ? 1 : 0))
+                for text in ["\(result)", String(reflecting: result), log.text] {
+                    #expect(!text.contains(/s3cret|YWRhOnMzY3JldA/))
+                }
+            }
         }
     }
 
@@ -126,7 +136,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             try await Proxied.serving { call in
                 setenv("http_proxy", "http://ada:s3%63ret@127.0.0.1:\(call.proxy.port)", 1)
-                setenv("no_proxy", "localhost,127.0.0.0/8", 1)
+                setenv("no_proxy", "localhost,127.0.0.1", 1)
                 let request = URLRequest.with(.init(host: "http://api.invalid")) { _ in }
                 try await URLSession.with { _ in
                 } _: { session in

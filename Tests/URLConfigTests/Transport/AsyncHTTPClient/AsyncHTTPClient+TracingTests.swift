@@ -82,7 +82,7 @@ import Tracing
                 let leaking = Transport { request in
                     var request = request
                     request.body = .stream(length: nil) { throw LeakingError() }
-                    return try await Transport.asyncHTTPClient().send(request)
+                    return try await Transport.asyncHTTPClient.send(request)
                 }
                 _ = try? await server.get("/?api_key=k-123456", config: .server) { $0.transport = leaking }
                 let spans = tracer.finishedSpans

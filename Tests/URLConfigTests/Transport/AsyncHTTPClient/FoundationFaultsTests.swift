@@ -11,7 +11,7 @@ import Testing
         var result: Result<DataResponse, any Error>?
         try await FaultServer.serving(fault) { server in
             do {
-                result = .success(try await server.get { $0.transport = .asyncHTTPClient() })
+                result = .success(try await server.get { $0.transport = .asyncHTTPClient })
             } catch {
                 result = .failure(error)
             }
@@ -69,7 +69,7 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             for method in [HTTPRequest.Method.get, .post, .patch, .post] {
                 let request = server.request { $0.method = method }
-                try await server.response(for: request) { $0.transport = .asyncHTTPClient() }
+                try await server.response(for: request) { $0.transport = .asyncHTTPClient }
             }
             #expect(server.requests.count == 4)
             #expect(server.connections == 1)
@@ -81,7 +81,7 @@ import Testing
             let bombs = (0..<4).map { _ in
                 Task {
                     try await bomb.get {
-                        $0.transport = .asyncHTTPClient()
+                        $0.transport = .asyncHTTPClient
                         $0.redirects = .none
                         $0.responseLimit = nil
                     }
@@ -90,7 +90,7 @@ import Testing
             try await FaultServer.serving(.ok("{}")) { healthy in
                 for _ in 0..<100 {
                     let response = try await healthy.get {
-                        $0.transport = .asyncHTTPClient()
+                        $0.transport = .asyncHTTPClient
                         $0.deadline = .seconds(30)
                     }
                     #expect(response.isSuccess)

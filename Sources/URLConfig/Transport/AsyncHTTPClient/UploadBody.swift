@@ -8,12 +8,13 @@ extension Transport.Body {
     /// This body for AsyncHTTPClient, and its stream if it is read while it is sent; no body if it is empty.
     ///
     /// - Parameter progress: It is told what was sent. Then data are sent as a stream, too.
-    func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body?, StreamPieces?) {
-        if progress == nil, case .data(let data) = self {
+    func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body?, UploadBody?) {
+        // A small piece is a sign of life when it was written, and large data are not copied.
+        if progress == nil, case .data(let data) = self, data.count <= UploadBody.pieceSize {
             return (data.isEmpty ? nil : .bytes(ByteBuffer(data: data)), nil)
         }
-        let (stream, length) = try opened()
-        let pieces = StreamPieces(stream, length: length, progress)
+        let pieces = try UploadBody(self, progress)
+        let length = pieces.length
         guard length == 0 else { return (.stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces) }
         // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
         for try await _ in pieces {}
@@ -21,63 +22,62 @@ extension Transport.Body {
     }
 }
 
-/// The pieces of a stream, which is read once, on a queue of its own, because reading may block.
-final class StreamPieces: AsyncSequence, Sendable {
+/// The pieces of a stream or of a sequence, which is read once.
+final class UploadBody: AsyncSequence, Sendable {
     private struct State {
         /// The number of bytes that were read.
         var count: Int64 = 0
-        /// The number of bytes that were written to the connection; `nil` if nobody tells.
-        var written: Int64?
+        /// The number of bytes that were written to the connection.
+        var written: Int64 = 0
         var isOver = false
         /// The next piece, while AsyncHTTPClient waits for it.
         var piece: OneShot<ByteBuffer?>?
 
         /// Whether few enough bytes wait to be written.
-        var hasRoom: Bool { written.map { count - $0 < StreamPieces.maximumUnwritten } ?? true }
+        var hasRoom: Bool { count - written < UploadBody.maximumUnwritten }
     }
 
+    /// The most bytes of a piece: 64 kB.
+    static let pieceSize = 1 << 16
     /// The bytes that may wait to be written: 1 MB.
     ///
     /// AsyncHTTPClient limits them only when the thread of the connection runs.
     private static let maximumUnwritten: Int64 = 1 << 20
 
     private let state = Locked(State())
-    private let length: Int64?
+    let length: Int64?
     private let progress: ProgressMeter?
-    /// Of a lower priority than alarms, which need a thread although many reads may block.
-    private let queue = DispatchQueue(label: "URLConfig.body", qos: .utility)
-    private let read: @Sendable () -> Result<ByteBuffer?, any Error>
+    /// Reads the next piece, and passes it on.
+    private let read: @Sendable (@escaping @Sendable (Result<ByteBuffer?, any Error>) -> Void) -> Void
 
-    init(_ stream: InputStream, length: Int64?, _ progress: ProgressMeter?) {
-        self.length = length
+    init(_ body: Transport.Body, _ progress: ProgressMeter?) throws {
         self.progress = progress
-        // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
-        nonisolated(unsafe) let stream = CheckedStream(stream, length: length)
-        read = {
-            Result {
-                var piece = ByteBufferAllocator().buffer(capacity: 1 << 16)
-                let count = try piece.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
-                    try bytes.bindMemory(to: UInt8.self).baseAddress.map {
-                        try stream.read($0, maxLength: bytes.count)
-                    } ?? 0
-                }
-                if count == 0 { stream.close() }
-                return count > 0 ? piece : nil
-            }
+        if case .sequence(let pieces, let length) = body {
+            let pieces = try SentPieces(pieces, length: length)
+            self.length = length
+            read = { use in Task { use(await Result { try await pieces.next().map { ByteBuffer(data: $0) } }) } }
+            return
         }
+        let (stream, length) = try body.opened()
+        self.length = length
+        // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
+        nonisolated(unsafe) let checked = CheckedStream(stream, length: length)
+        // Of a lower priority than alarms, which need a thread although many reads may block.
+        let queue = DispatchQueue(label: "URLConfig.body", qos: .utility)
+        read = { use in queue.async { use(Result { try checked.piece() }) } }
     }
 
-    /// Bytes were written to the connection; zero if it has just taken the request.
+    /// Bytes were written to the connection.
     func didWrite(_ count: Int) {
         let next = state.withLock { state in
             let hadRoom = state.hasRoom
-            state.written = (state.written ?? 0) + Int64(count)
+            state.written += Int64(count)
             return !hadRoom && state.hasRoom ? state.piece : nil
         }
         if let next { readLater(next) }
     }
 
-    /// Ends the upload, because its response is complete: nobody waits for it, and it would keep the connection.
+    /// Ends the upload with its response: nobody waits for it, and it would keep the connection.
     func end() {
         let piece = state.withLock { state in
             state.isOver = state.count != length
@@ -89,7 +89,7 @@ final class StreamPieces: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: self) }
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        let pieces: StreamPieces
+        let pieces: UploadBody
 
         func next() async throws -> ByteBuffer? { try await pieces.next() }
     }
@@ -108,14 +108,25 @@ final class StreamPieces: AsyncSequence, Sendable {
     }
 
     private func readLater(_ next: OneShot<ByteBuffer?>) {
-        queue.async { [self] in
-            let piece = read()
+        read { [self] piece in
             state.withLock { state in
                 if case .success(let bytes?) = piece { state.count += Int64(bytes.readableBytes) }
                 state.piece = nil
             }
             next.resolve(piece)
         }
+    }
+}
+
+extension CheckedStream {
+    /// The next bytes; `nil` at the end.
+    fileprivate func piece() throws -> ByteBuffer? {
+        var piece = ByteBufferAllocator().buffer(capacity: UploadBody.pieceSize)
+        let count = try piece.writeWithUnsafeMutableBytes(minimumWritableBytes: UploadBody.pieceSize) { bytes in
+            try bytes.bindMemory(to: UInt8.self).baseAddress.map { try read($0, maxLength: bytes.count) } ?? 0
+        }
+        if count == 0 { close() }
+        return count > 0 ? piece : nil
     }
 }
 

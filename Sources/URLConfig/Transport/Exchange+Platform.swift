@@ -2,7 +2,24 @@
 
 #if canImport(FoundationNetworking)
 
-extension URLSessionTransport {
+extension Exchange {
+    /// The bytes of a body that are kept in memory for a slow reader.
+    ///
+    /// More bytes go to a file: a suspended task would send its request again, and a callback that waits for the reader
+    /// would hold up the tasks of all sessions.
+    static let bufferSize = 1 << 21
+    static let excess = ReceivedBody.Excess.spills
+
+    func start() { ShadowSession.of(request.session).begin(self) }
+
+    func cancel(_ task: URLSessionTask) { ShadowSession.queue(of: self).async { task.cancel() } }
+
+    func storeCookies(of head: HTTPURLResponse) {
+        guard let field = head.value(forHTTPHeaderField: "Set-Cookie") else { return }
+        ShadowSession.of(request.session).fields
+            .storeCookies(field.separateCookies, from: head.url, to: request.urlRequest)
+    }
+
     static func check(_ request: URLRequest) throws(RequestError) {
         guard request.url?.host(percentEncoded: true)?.utf8.contains(UInt8(ascii: ":")) == true else { return }
         let reason = "the URL has an IPv6 address, which Foundation on Linux does not request; use a name or an IPv4 "
@@ -29,31 +46,24 @@ extension TimeInterval {
 
 #else
 
-extension URLSessionTransport {
-    static func check(_ request: URLRequest) throws(RequestError) {}
-}
-
-/// The caller's session: Apple platforms need no shadow.
-struct ShadowSession: Sendable {
+extension Exchange {
     /// The bytes of a body that may arrive before a slow reader reads them; then the task is suspended.
     static let bufferSize = 1 << 20
     static let excess = ReceivedBody.Excess.pauses
 
-    let resourceLimit: Duration? = nil
+    static func check(_ request: URLRequest) throws(RequestError) {}
+    func cancel(_ task: URLSessionTask) { task.cancel() }
+    func storeCookies(of head: HTTPURLResponse) {}
 
-    static func of(_ session: URLSession) -> Self { Self() }
-    static func cancel(_ task: URLSessionTask, of exchange: Exchange) { task.cancel() }
-
-    func begin(_ exchange: Exchange) {
-        exchange.watch()
-        let request = exchange.request
+    func start() {
+        watch()
         var urlRequest = request.urlRequest
         // A copy, as the documentation of the property says.
         let configuration = request.session.configuration
         // Setting a task's delegate raises an exception in a background session.
         guard configuration.identifier == nil else {
             let reason = "a background session is not supported; use another session"
-            return exchange.finish(throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
+            return finish(throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
         }
         // Foundation would turn an infinite time into a date in the past.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
@@ -61,22 +71,20 @@ struct ShadowSession: Sendable {
         request.conditions.redaction.known.add(urlRequest)
         // At another origin, a session without the credentials sends this request and no other.
         guard !request.allowsSessionCredentials, configuration.removeCredentials(request.conditions.redaction) else {
-            exchange.begin {
+            begin {
                 // An invalidated session raises an exception here. Swift cannot catch it, and no property shows it.
                 let task = request.session.dataTask(with: urlRequest)
-                task.delegate = exchange
+                task.delegate = self
                 return task
             }
             return
         }
         let once = URLSession(
-            configuration: configuration, delegate: exchange, delegateQueue: request.session.delegateQueue)
-        exchange.begin { once.dataTask(with: urlRequest) }
+            configuration: configuration, delegate: self, delegateQueue: request.session.delegateQueue)
+        begin { once.dataTask(with: urlRequest) }
         // The session lives until its task has ended, and keeps its delegate as long.
         once.finishTasksAndInvalidate()
     }
-
-    func received(_ response: HTTPURLResponse, to request: URLRequest) {}
 }
 
 extension Exchange {

@@ -1,0 +1,52 @@
+/// The pieces of a request's body, which are sent once; their number of bytes is checked.
+final class SentPieces: Sendable {
+    private let reader: ReceivedBody.Reader
+    private let length: Int64?
+    private let count = Locked<Int64>(0)
+
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if they were sent.
+    init(_ pieces: ResponseBody, length: Int64?) throws {
+        guard pieces.canBeRead else {
+            throw RequestError.refused(.invalidRequest, "body: it can be sent once, and was sent; send data or a file")
+        }
+        // A sequence of the caller may block, or go on when it is cancelled.
+        pieces.received.leavesSourceAlone()
+        reader = try pieces.read()
+        self.length = length
+    }
+
+    /// The next piece; `nil` at the end.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there are more or fewer bytes than the
+    ///   length; the errors of the sequence, and `CancellationError`.
+    func next() async throws -> Data? {
+        let piece = try await reader.next()
+        if piece == nil { try Task.checkCancellation() }
+        let count = count.withLock { count in
+            count += Int64(piece?.count ?? 0)
+            return count
+        }
+        guard let length, count > length || piece == nil && count < length else { return piece }
+        let found = piece == nil ? "ends after \(count) bytes" : "has more bytes"
+        throw RequestError.refused(.invalidRequest, "body: the sequence \(found), but its length is \(length)")
+    }
+}
+
+extension ResponseBody {
+    /// A temporary file with all pieces, because `URLSession` cannot wait for them: on Linux, all sessions of the process
+    /// would wait, too.
+    func written(length: Int64?) async throws -> File {
+        let pieces = try SentPieces(self, length: length)
+        let queue = DispatchQueue(label: "URLConfig.sequence", qos: .userInitiated)
+        let file = try await queue.run { try File.temporary() }
+        while let piece = try await pieces.next() {
+            try await queue.run {
+                var count: Int64 = 0
+                try File.attempt(.cannotWriteToFile, "a temporary file cannot be written") {
+                    try file.append(piece, count: &count)
+                }
+            }
+        }
+        return file
+    }
+}

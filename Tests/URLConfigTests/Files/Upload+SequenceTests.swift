@@ -1,0 +1,217 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Bodies that are pieces of an `AsyncSequence`, which can be sent once.
+@Suite(.timeLimit(.minutes(10))) struct UploadSequenceTests {
+    private struct Broken: Error {}
+
+    /// Pieces that fail at the end, if there is an error.
+    private static func pieces(_ texts: [String], then error: (any Error)? = nil) -> AsyncThrowingStream<
+        Data, any Error
+    > {
+        AsyncThrowingStream { continuation in
+            for text in texts { continuation.yield(Data(text.utf8)) }
+            continuation.finish(throwing: error)
+        }
+    }
+
+    private static func upload(
+        _ source: UploadSource, to server: FaultServer, _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        let request = server.request { $0.method = .put }
+        return try await server.session.upload(source, for: request, config: .silent, configure)
+    }
+
+    @Test(arguments: [nil, 6] as [Int64?]) func `the pieces arrive in order, with their length if it is known`(
+        length: Int64?
+    ) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let reports = Reports()
+            let source = UploadSource.sequence(Self.pieces(["12", "", "345", "6"]), length: length)
+            let response = try await Self.upload(source, to: server) { $0.progress = reports.add }
+            #expect(response.status == .ok)
+            #expect(server.requests.map(\.bodyText) == ["123456"])
+            #expect(server.requests.first?.field("Content-Type") == "application/octet-stream")
+            let isChunked = length == nil && TransportOfTests.isAsyncHTTPClient
+            #expect(server.requests.first?.field("Content-Length") == (isChunked ? nil : "6"))
+            #expect(reports.all.last?.bytesSent == 6)
+            #expect(reports.all.last?.fractionCompleted == (isChunked ? nil : 1))
+        }
+    }
+
+    @Test(arguments: [nil, 0] as [Int64?]) func `there may be no pieces`(length: Int64?) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            _ = try await Self.upload(.sequence(Self.pieces([]), length: length), to: server)
+            #expect(server.requests.map(\.bodyText) == [""])
+        }
+    }
+
+    @Test func `what arrives from one server is passed on to another`() async throws {
+        let content = Data.sample(3_000_000)
+        let sending = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.head(length: content.count))
+            try connection.send(content)
+        }
+        try await FaultServer.serving(sending) { from in
+            try await FaultServer.serving(.ok("{}")) { to in
+                let film = try await from.stream()
+                _ = try await Self.upload(.sequence(film.chunks, length: Int64(content.count)), to: to)
+                let isSame = to.requests.map(\.body) == [content]
+                #expect(isSame)
+            }
+        }
+    }
+
+    @Test(arguments: [nil, 100] as [Int64?])
+    func `an error of the sequence is the error of the call, and no complete request arrives`(
+        length: Int64?
+    ) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let source = UploadSource.sequence(Self.pieces(["123", "456"], then: Broken()), length: length)
+            await #expect(throws: Broken.self) {
+                try await Self.upload(source, to: server) { $0.retry = RetryPolicy(attempts: 3).quick }
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        (5, "body: the sequence has more bytes, but its length is 5"),
+        (0, "body: the sequence has more bytes, but its length is 0"),
+        (7, "body: the sequence ends after 6 bytes, but its length is 7"),
+    ])
+    func `another number of bytes is an error, and no complete request arrives`(
+        length: Int64, reason: String
+    ) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let error = await #expect(throws: RequestError.self) {
+                try await Self.upload(.sequence(Self.pieces(["123", "456"]), length: length), to: server)
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.reason == reason)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: [false, true]) func `the sequence ends with the call`(hasDeadline: Bool) async throws {
+        let (asked, ended) = (Recorder<Void>(), Locked(false))
+        let endless = AsyncStream<Data>(
+            unfolding: {
+                if asked.note(()) > 1 { try? await Task.sleep(for: .seconds(600)) }
+                return Data("1".utf8)
+            }, onCancel: { ended.set(\.self, true) })
+        try await FaultServer.serving(.ok("{}")) { server in
+            let call = Task {
+                try await Self.upload(.sequence(endless), to: server) {
+                    if hasDeadline { $0.deadline = .seconds(1) }
+                }
+            }
+            if hasDeadline {
+                let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
+                #expect(error?.code == .deadlineExceeded)
+            } else {
+                try await waitUntil { asked.count == 2 }
+                call.cancel()
+                await #expect(throws: CancellationError.self) { try await call.valueInTime }
+            }
+            try await waitUntil { ended.withLock(\.self) }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `a sequence that ignores its cancellation does not keep the call`() async throws {
+        let (gate, begun) = (Gate(), Gate())
+        let stubborn = AsyncStream<Data>(unfolding: {
+            Task { await begun.pass() }
+            await gate.pass()
+            return nil
+        })
+        try await FaultServer.serving(.ok("{}")) { server in
+            let call = Task { try await Self.upload(.sequence(stubborn), to: server) }
+            await begun.waitForArrivals()
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.valueInTime }
+            for gate in [gate, begun] { gate.open() }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("503 Busy", nil), ("307 Moved", .refusedRedirect), ("401 Who", .unauthorized), ("303 See", nil),
+        ] as [(String, RequestError.Code?)])
+    func `it is not sent again`(status: String, code: RequestError.Code?) async throws {
+        let first = FaultServer.Fault.raw(
+            "HTTP/1.1 \(status)\r\nLocation: /other\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        try await FaultServer.serving(.first(1, first, then: .ok("{}"))) { server in
+            let result = await Result {
+                try await Self.upload(.sequence(Self.pieces(["123"])), to: server) {
+                    $0.retry = RetryPolicy(attempts: 3).quick
+                    $0.authenticator = CountingAuthenticator()
+                }
+            }
+            switch result {
+            case .success(let response):
+                #expect(code == nil)
+                #expect(response.status == (status == "303 See" ? .ok : .serviceUnavailable))
+            case .failure(let error):
+                #expect((error as? RequestError)?.code == code)
+                #expect((error as? RequestError)?.reason.contains("sent") == true)
+            }
+            #expect(server.requests.map(\.bodyText) == (status == "303 See" ? ["123", ""] : ["123"]))
+        }
+    }
+
+    @Test func `a transport that sends it twice is told`() async throws {
+        let inner = TransportOfTests.transport
+        let twice = Transport { request in
+            var request = request
+            request.body = .sequence(ResponseBody(Self.pieces(["123"])), length: 3)
+            _ = try await inner.send(request)
+            return try await inner.send(request)
+        }
+        try await FaultServer.serving(.ok("{}")) { server in
+            let error = await #expect(throws: RequestError.self) {
+                let request = server.request { $0.method = .put }
+                try await server.session.response(for: request, config: .silent) { $0.transport = twice }
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.reason == "body: it can be sent once, and was sent; send data or a file")
+            #expect(server.requests.map(\.bodyText) == ["123"])
+        }
+    }
+
+    #if os(Linux)
+    /// In a separate process, so that its peak memory is that of this upload.
+    // The thread sanitizer needs several more bytes for each byte.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
+    func `a long sequence needs little memory`() async {
+        await #expect(processExitsWith: .success) {
+            let reading = FaultServer.Fault { connection in
+                let head = try connection.head()
+                var rest = head.field("Content-Length").flatMap { Int($0) } ?? 0
+                if head.field("Expect") != nil { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
+                while rest > 0 { rest -= try connection.received().count }
+                try connection.send(FaultServer.Fault.answer("{}"))
+            }
+            try await FaultServer.serving(reading) { server in
+                // What a process needs once.
+                _ = try await Self.upload(.sequence(Self.pieces(["1"]), length: 1), to: server)
+                let left = Locked(128)
+                let large = AsyncStream<Data>(unfolding: {
+                    let isOver = left.withLock { left in
+                        left -= 1
+                        return left < 0
+                    }
+                    return isOver ? nil : Data(count: 1 << 20)
+                })
+                let before = try Memory.peak()
+                _ = try await Self.upload(.sequence(large, length: 128 << 20), to: server)
+                #expect(try Memory.peak() - before < 48 << 20)
+            }
+        }
+    }
+    #endif
+}
