@@ -15,7 +15,9 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
         _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
     }
 
-    package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         try storage.withUnsafeMutablePointers { value, lock throws(Failure) in
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }
