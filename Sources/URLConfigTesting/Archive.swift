@@ -124,14 +124,10 @@ extension Archive {
             root["log"] as? [String: Any] ?? ["version": "1.2", "creator": ["name": "URLConfig", "version": "1"]]
         var entries = log["entries"] as? [[String: Any]] ?? []
         var files: [String: Data] = [:]
-        let requests = exchanges.map(\.request.withBody)
-        var known: [Redaction: Redaction] = [:]
+        let all = Redaction.standard.knowing(secretsOf: exchanges.map(\.request.withBody))
         for exchange in exchanges {
-            let names = exchange.request.redaction
-            let redaction = known[names] ?? names.knowing(secretsOf: requests)
-            known[names] = redaction
             let name = "\(file.deletingPathExtension().lastPathComponent)-\(entries.count + 1)"
-            entries.append(try entry(exchange, redaction, name, &files))
+            entries.append(try entry(exchange, all, name, &files))
         }
         (log["entries"], root["log"]) = (entries, nil)
         root["log"] = log
@@ -144,18 +140,21 @@ extension Archive {
     }
 
     private static func entry(
-        _ exchange: Exchange, _ redaction: Redaction, _ name: String, _ files: inout [String: Data]
+        _ exchange: Exchange, _ all: Redaction, _ name: String, _ files: inout [String: Data]
     ) throws(StubMistake) -> [String: Any] {
         let request = exchange.request
-        let url = redaction.hiding(url: request.url.absoluteString)
-        let (sent, received) = (fields(request.headerFields, redaction), fields(exchange.headerFields, redaction))
+        let redactions = request.redaction == .none ? [] : [request.redaction, all]
+        let url = redactions.reduce(request.url.absoluteString) { $1.hiding(url: $0) }
+        let (sent, received) = (fields(request.headerFields, redactions), fields(exchange.headerFields, redactions))
         let type = exchange.headerFields[.contentType]
-        let body = redaction.hiding(recorded: request.body, request.contentType)
+        let body = redactions.reduce(request.body) { $1.hiding(recorded: $0, request.contentType) }
         let pieces = exchange.pieces.withLock { $0 }
-        let content = redaction.hiding(recorded: Data(pieces.joined()), type.flatMap { MediaType($0) })
+        let content = redactions.reduce(Data(pieces.joined())) {
+            $1.hiding(recorded: $0, type.flatMap { MediaType($0) })
+        }
         let texts = [url] + (sent + received).flatMap { [$0["name"] ?? "", $0["value"] ?? ""] }
         let shown = texts + [body, content].map { String(data: $0, encoding: .utf8) ?? $0.base64EncodedString() }
-        guard shown.allSatisfy({ redaction.hiding(known: $0) == $0 }) else {
+        guard redactions.allSatisfy({ redaction in shown.allSatisfy { redaction.hiding(known: $0) == $0 } }) else {
             throw StubMistake("\(request.description): it would contain a secret of the call")
         }
         var post = stored(body, "\(name)-request", "_encoding", &files)
@@ -181,15 +180,16 @@ extension Archive {
         ]
     }
 
-    private static func fields(_ fields: HTTPFields, _ redaction: Redaction) -> [[String: String]] {
+    private static func fields(_ fields: HTTPFields, _ redactions: [Redaction]) -> [[String: String]] {
         fields.filter { !omitted.contains($0.name.canonicalName) }.map { field in
-            let name = field.name.rawName
-            // The name and the attributes of a cookie are no secrets.
-            guard field.name == .setCookie, redaction.isHidden(name), let mark = field.value.firstIndex(of: "=") else {
-                return ["name": name, "value": redaction.hiding(field.value, field: name)]
+            let value = redactions.reduce(field.value) { value, redaction in
+                guard field.name == .setCookie, redaction.isHidden(field.name.rawName),
+                    let mark = value.firstIndex(of: "=")
+                else { return redaction.hiding(value, field: field.name.rawName) }
+                // The name and the attributes of a cookie are no secrets.
+                return redaction.hiding(known: "\(value[...mark])***\(value[mark...].drop { $0 != ";" })")
             }
-            let attributes = field.value[mark...].drop { $0 != ";" }
-            return ["name": name, "value": redaction.hiding(known: "\(field.value[...mark])***\(attributes)")]
+            return ["name": field.name.rawName, "value": value]
         }.sorted { ($0["name"] ?? "").lowercased() < ($1["name"] ?? "").lowercased() }
     }
 
@@ -239,13 +239,13 @@ extension Data {
     }
 
     /// The sizes of pieces of this text whose secrets are hidden: of a line that is cut, the whole is in the last.
-    fileprivate func sizes(of pieces: [Data]) -> [Int] {
+    func sizes(of pieces: [Data]) -> [Int] {
         if count == pieces.reduce(0, { $0 + $1.count }) { return pieces.map(\.count) }
         let (feed, ends) = (UInt8(ascii: "\n"), indices.filter { self[$0] == UInt8(ascii: "\n") })
         var (sizes, lines, start) = ([Int](), 0, 0)
         for piece in pieces {
             lines += piece.count { $0 == feed }
-            let end = lines == 0 ? 0 : ends[Swift.min(lines, ends.count) - 1] + 1
+            let end = ends.prefix(lines).last.map { $0 + 1 } ?? 0
             sizes.append(Swift.max(0, end - start))
             start = Swift.max(start, end)
         }

@@ -110,6 +110,14 @@ struct ArchiveTests {
         #expect(error?.reason.contains("ArchiveTests.swift:3: replay of \(name): '\(name)' is not the name") == true)
     }
 
+    @Test(arguments: [
+        ("a\nb\n", ["a\n", "b\n"], [2, 2]), ("***\nb\n", ["se", "cret\nb", "\n"], [0, 4, 2]),
+        ("***", ["se\n", "cret\n"], [0, 0]), ("", ["a"], [0]),
+    ])
+    func `pieces keep their lines where secrets are hidden`(_ shown: String, _ pieces: [String], _ sizes: [Int]) {
+        #expect(Data(shown.utf8).sizes(of: pieces.map { Data($0.utf8) }) == sizes)
+    }
+
     @Test func `a missing file is an error that says how to record it`() async throws {
         let error = await #expect(throws: RequestError.self) { try await ReplayFolder().run {} }
         #expect(error?.reason.contains("URLCONFIG_REPLAY=recordMissing records it") == true)
