@@ -30,4 +30,24 @@ struct DogsTests {
         let error = await #expect(throws: URLError.self) { try await RemoteDogRepository().facts(limit: 2) }
         #expect(error?.code == .notConnectedToInternet)
     }
+
+    @Test func `what a server has sent is recorded, and played without it`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "dogs-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let test = folder.appending(path: "DogsTests.swift").path
+        try await LocalAPI.run { host in
+            let dogs = RemoteDogRepository(api: .dogapi.with { $0.host = host })
+            let recorded = try await HTTPStubs.with {
+                $0.replay("dogs", mode: .recordAll, filePath: test)
+            } operation: {
+                try await dogs.breeds(page: 1).data
+            }
+            try await HTTPStubs.with {
+                $0.replay("dogs", mode: .replay, filePath: test)
+            } operation: {
+                let played = try await dogs.breeds(page: 1).data
+                #expect(played == recorded)
+            }
+        }
+    }
 }
