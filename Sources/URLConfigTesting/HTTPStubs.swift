@@ -15,8 +15,8 @@ import URLConfig
 /// the app has set it: retries, redirects, authenticators, validators, time limits and decoders are tested, too. Tests
 /// that run at the same time do not see each other's stubs.
 ///
-/// A call that matches no route throws ``URLConfig/RequestError`` with code ``URLConfig/RequestError/Code/notStubbed``,
-/// and the test fails at the line of the call. A route that is never used fails the test, too.
+/// A call that matches no route throws `RequestError` with code `notStubbed`, and the test fails at the line of the
+/// call. A route that is never used fails the test, too.
 public enum HTTPStubs {
     /// The requests that calls of this test have sent until now, in order; with `with`, those of the innermost scope.
     public static var requests: [Request] { StubScope.current?.requests ?? [] }
@@ -43,7 +43,7 @@ public enum HTTPStubs {
     /// - Parameters:
     ///   - routes: Sets the routes.
     ///   - operation: The operation. Its errors are rethrown.
-    /// - Throws: ``URLConfig/RequestError`` with code ``URLConfig/RequestError/Code/invalidStubs`` if a route cannot
+    /// - Throws: `RequestError` with code `invalidStubs` if a route cannot
     ///   match, a recording cannot be read or written, or, outside of Swift Testing, if a call matched no route or a
     ///   route was not used. Swift Testing receives the last two as issues.
     @discardableResult

@@ -50,8 +50,15 @@ final class StubScope: Sendable {
         } change: { [self] config, fileID, line in
             enter(&config, Place(fileID: fileID, line: line))
         }
-        let result = try await StubScope.$current.withValue(self) {
-            try await CallScope.$current.withValue(scope, operation: operation)
+        let result: Result
+        do {
+            result = try await StubScope.$current.withValue(self) {
+                try await CallScope.$current.withValue(scope, operation: operation)
+            }
+        } catch {
+            // The code under test may have replaced the error that says what happened.
+            try check(state.withLock { $0.failures }, after: error)
+            throw error
         }
         try check(routes.compactMap { $0.recording }.compactMap { $0.finish() })
         for route in routes { route.unused.map { report($0, at: route.place) } }
@@ -59,10 +66,9 @@ final class StubScope: Sendable {
         return result
     }
 
-    private func check(_ failures: [String]) throws {
-        guard failures.isEmpty else {
-            throw RequestError(.invalidStubs, reason: failures.joined(separator: "\n"))
-        }
+    private func check(_ failures: [String], after error: (any Error)? = nil) throws {
+        if failures.isEmpty { return }
+        throw RequestError(.invalidStubs, reason: failures.joined(separator: "\n"), underlyingError: error)
     }
 
     /// Puts the stubs in place of a call's transport, and a test's time in place of real time.

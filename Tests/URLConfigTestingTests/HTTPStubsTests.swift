@@ -66,7 +66,8 @@ struct HTTPStubsTests {
         #expect(HTTPStubs.requests.isEmpty)
     }
 
-    @Test func `outside of Swift Testing, the operation throws what would be an issue`() async throws {
+    @Test(arguments: [false, true])
+    func `outside of Swift Testing, the operation throws what would be an issue`(_ throwsOther: Bool) async throws {
         // A detached task belongs to no test.
         let error = await Task.detached { () -> (any Error)? in
             do {
@@ -74,6 +75,7 @@ struct HTTPStubsTests {
                     $0.get("/v2/users/{id}", .json(user))
                 } operation: {
                     _ = try? await send("/user/1", line: 7)
+                    if throwsOther { throw CocoaError(.featureUnsupported) }
                 }
                 return nil
             } catch {
@@ -83,7 +85,19 @@ struct HTTPStubsTests {
         let text = "\(try #require(error as? RequestError))"
         #expect(text.contains("invalidStubs: "))
         #expect(text.contains("App.swift:7: GET https://api.example.com/v2/user/1 matches no route"))
-        #expect(text.contains("GET /v2/users/{id} was never used"))
+        #expect(text.contains("GET /v2/users/{id} was never used") == !throwsOther)
+    }
+
+    @MainActor @Test func `an operation stays on its actor`() async throws {
+        var count = 0
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1")
+        } operation: {
+            await HTTPStubs.network { count += 1 }
+            try await send()
+            MainActor.assertIsolated()
+        }
+        #expect(count == 1)
     }
 
     @Test func `what no scope reaches is refused, with its line`() async throws {
