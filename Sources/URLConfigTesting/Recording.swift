@@ -1,3 +1,4 @@
+@preconcurrency import Dispatch
 import URLConfig
 
 extension HTTPStubs {
@@ -9,7 +10,7 @@ extension HTTPStubs {
         case replay
         /// Plays the file, and sends other requests to the real servers, which are added to the file.
         case recordMissing
-        /// Sends all requests to the real servers, and replaces the file.
+        /// Sends all requests to the real servers, and replaces the file; other tests of the run add to it.
         case recordAll
 
         static let variable = "URLCONFIG_REPLAY"
@@ -37,6 +38,11 @@ final class Recording: Sendable {
         var indices: [Redaction: [ExchangeKey: [Int]]] = [:]
         var recorded: [Exchange] = []
     }
+
+    /// Tests that run at the same time may have one file.
+    private static let disk = DispatchQueue(label: "URLConfigTesting.recordings")
+    /// The files that were replaced in this run.
+    private static let replaced = Locked<Set<URL>>([])
 
     private let file: URL
     private let mode: HTTPStubs.ReplayMode
@@ -78,7 +84,8 @@ final class Recording: Sendable {
         let found = index[key] ?? []
         if number < found.count { return .success(exchanges[found[number]].response.sent) }
         if mode != .replay {
-            return .success { sending, original, _ in try await self.response(to: sending, request, insteadOf: original)
+            return .success { sending, original, _ in
+                try await self.response(to: sending, request, insteadOf: original)
             }
         }
         return .failure(
@@ -118,7 +125,12 @@ final class Recording: Sendable {
         let recorded = state.withLock { $0.recorded }.filter { exchange in !exchange.isBroken.withLock { $0 } }
         guard !recorded.isEmpty else { return nil }
         do {
-            try Archive.write(recorded, after: archive, to: file)
+            try Self.disk.sync {
+                // Another test may have written it since this one has read it.
+                let isNew = Self.replaced.withLock { mode == .recordAll && $0.insert(file).inserted }
+                let exists = FileManager.default.fileExists(atPath: file.path)
+                try Archive.write(recorded, after: isNew || !exists ? nil : Archive(contentsOf: file), to: file)
+            }
             return nil
         } catch {
             return "\(file.lastPathComponent) is not written: \((error as? StubMistake)?.text ?? "\(error)")"

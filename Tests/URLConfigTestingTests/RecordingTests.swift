@@ -33,13 +33,13 @@ final class ReplayFolder: Sendable {
 
 /// In place of a server: what it sends depends on what it receives.
 private func server(_ respond: @escaping @Sendable (Transport.Request) async throws -> Transport.Response)
-    -> (inout URLSession.Config) -> Void
+    -> @Sendable (inout URLSession.Config) -> Void
 {
     { $0.transport = Transport(respond) }
 }
 
 struct RecordingTests {
-    private let counting: (inout URLSession.Config) -> Void = {
+    private let counting: @Sendable (inout URLSession.Config) -> Void = {
         let count = Locked(0)
         return server { _ in
             let number = count.withLock { count in
@@ -82,6 +82,17 @@ struct RecordingTests {
         }
     }
 
+    @Test func `tests of one run add to one file`() async throws {
+        let folder = try ReplayFolder("old")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask { try await folder.run(.recordAll) { try await send("/n/\(number)", counting) } }
+            }
+            try await group.waitForAll()
+        }
+        try await folder.run { for number in 0..<20 { try await send("/n/\(number)", offline) } }
+    }
+
     @Test func `a recording is the same each time, and keeps what it does not know`() async throws {
         let folder = try ReplayFolder()
         let dated = server { _ in
@@ -89,8 +100,9 @@ struct RecordingTests {
         }
         try await folder.run(.recordAll) { try await send("/n", dated) }
         let first = folder.text
-        try await folder.run(.recordAll) { try await send("/n", dated) }
-        #expect(folder.text == first)
+        let second = try ReplayFolder()
+        try await second.run(.recordAll) { try await send("/n", dated) }
+        #expect(second.text == first)
         #expect(first.contains("\n    \"entries\""))
         #expect(!first.contains("gzip"))
         try Data(first.replacing("\"cache\" : {", with: "\"_note\" : \"mine\", \"cache\" : {").utf8).write(
