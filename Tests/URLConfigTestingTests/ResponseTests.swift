@@ -140,6 +140,27 @@ struct ResponseTests {
         }
     }
 
+    @Test func `a file of a bundle, an error of the app, and a real server`() async throws {
+        let folder = try ReplayFolder()
+        try Data("Ada".utf8).write(to: folder.url.appending(path: "name.txt"))
+        let bundle = try #require(Bundle(path: folder.url.path))
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1", .file("name.txt", in: bundle, contentType: "text/plain"))
+            $0.get("/v2/users/2", .error(CancellationError()))
+            $0.get("/v2/users/3", .network)
+        } operation: {
+            let text = try await send().text()
+            #expect(text == "Ada")
+            await #expect(throws: CancellationError.self) { try await send("/users/2") }
+            let own = try await send("/users/3") { $0.transport = Transport { _ in .init(status: .created) } }
+            #expect(own.status == .created)
+            let error = await #expect(throws: RequestError.self) {
+                try await Transport.urlSession.send(.init(URLRequest.with(.api)))
+            }
+            #expect(error?.code == .notStubbed)
+        }
+    }
+
     @Test func `cookies are stored in the session, and models are encoded as the API does`() async throws {
         let session = URLSession(configuration: .ephemeral)
         let encoder = JSONEncoder()

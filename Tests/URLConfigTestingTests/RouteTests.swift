@@ -59,6 +59,23 @@ struct RouteTests {
         #expect(error?.reason.contains("URLConfigTestingTests/RouteTests.swift:3: GET \(template): ") == true)
     }
 
+    @Test func `each method has its routes, and values have the type that is needed`() async throws {
+        try await HTTPStubs.with {
+            for verb in [$0.head, $0.put, $0.patch, $0.delete, $0.method(.init("QUERY")!)] { verb("/v2/a") }
+            $0.get("/v2/{name}/{id}") { request in
+                let (name, id): (String, UUID) = (request["name"], request["id"])
+                return .text("\(name) \(id)")
+            }
+        } operation: {
+            for method in ["HEAD", "PUT", "PATCH", "DELETE", "QUERY"] {
+                try await send("/a", request: { $0.method = .init(method) ?? .get })
+            }
+            let id = UUID()
+            let text = try await send("/a%2Fb/\(id)").text()
+            #expect(text == "a/b \(id)")
+        }
+    }
+
     @Test func `two routes alike are an error, unless the first is used up`() async throws {
         let error = await #expect(throws: RequestError.self) {
             try await HTTPStubs.with {

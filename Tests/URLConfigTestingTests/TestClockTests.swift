@@ -63,6 +63,7 @@ struct TestClockTests {
             $0.clock = clock
             $0.get("/v2/users/1", .text("").delay(.seconds(7)))
         } operation: {
+            #expect(HTTPStubs.clock === clock)
             async let response = send(line: 8)
             let text = try await report.value()
             #expect(text.contains("a sleep of 7.0 seconds of the call in URLConfigTestingTests/App.swift:8 waits"))
