@@ -25,8 +25,7 @@ import Testing
 
     @Test(arguments: ["https://example.com/a", "file://server/a", "data:,a", "a"])
     func `it is a local file`(text: String) throws {
-        let remote = try #require(URL(string: text))
-        let local = try #require(URL(string: "file://localhost" + folder.file.path()))
+        let (remote, local) = (URL(string: text), URL(string: "file://localhost" + folder.file.path()))
         #expect(reason(remote) == "the target is not the URL of a local file")
         #expect(reason() == nil)
         #expect(reason(local) == nil)
