@@ -92,6 +92,17 @@ import Testing
         }
     }
 
+    @Test func `a transport of an app can be tested alone, with a request of the test`() async throws {
+        let echo = Transport { request in
+            .init(headerFields: [.eTag: "1"], body: .init(Data((request.urlRequest.url?.path() ?? "").utf8)))
+        }
+        let request = URLRequest.with(.init(host: "https://h.example")) { $0.path = "/users/1" }
+        let response = try await echo.send(Transport.Request(request))
+        #expect(response.headerFields[.eTag] == "1")
+        #expect(try await response.body.collect() == Data("/users/1".utf8))
+        await expectError(.invalidURL) { try await echo.send(.init(URLRequest(url: URL(filePath: "/etc/hosts")))) }
+    }
+
     @Test func `a dump of a configuration contains no token`() {
         struct Secret: Authenticator {
             let token = "s3cret"
