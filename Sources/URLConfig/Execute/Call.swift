@@ -55,7 +55,6 @@ final class Call: Sendable {
         self.config = config
     }
 
-    /// The time since the call began.
     func elapsed() -> Duration { deadline.elapsed() }
 
     func response(for request: URLRequest) async throws -> DataResponse {
@@ -73,11 +72,11 @@ final class Call: Sendable {
 
     private func validResponse(to request: URLRequest) async throws -> Received {
         try check(request)
-        let last =
-            if let upload { try await lastResponse(to: request, with: upload) } else {
-                try await lastResponse(of: firstStep(for: request)).received
-            }
-        let valid = try await validated(last)
+        let upload = try await preparedUpload(for: request)
+        defer { upload?.remove() }
+        var step = firstStep(for: upload?.request ?? request)
+        step.body = upload?.body
+        let valid = try await validated(lastResponse(of: step).received)
         if !isStream, let progress { try await deadline.run { try await progress.finish() } }
         try deadline.check()
         // The time between two events has no limit.
@@ -111,13 +110,11 @@ final class Call: Sendable {
         try deadline.check()
     }
 
-    private func lastResponse(to request: URLRequest, with upload: UploadSource) async throws -> Received {
+    private func preparedUpload(for request: URLRequest) async throws -> PreparedUpload? {
+        guard let upload else { return nil }
         let prepared = try await deadline.run { try await upload.prepared(for: request) }
-        defer { prepared.remove() }
         progress?.beginUpload(of: prepared.length)
-        var step = firstStep(for: prepared.request)
-        step.body = prepared.body
-        return try await lastResponse(of: step).received
+        return prepared
     }
 
     /// The beginning of a call.
@@ -233,7 +230,7 @@ final class Call: Sendable {
         var valid = received
         // The caller connects again after a transient failure, so the content is not needed.
         if !(reconnects && isTransient(.success(received.response.status))) {
-            if !received.response.isSuccess { valid = try await received.withContentOfFailure(config.clock) }
+            if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
         try Task.checkCancellation()

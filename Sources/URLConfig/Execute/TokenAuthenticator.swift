@@ -35,7 +35,7 @@ public actor TokenAuthenticator: Authenticator {
 
     private final class Marker: Sendable {}
 
-    private let hosts: Set<Origin>
+    private let hosts: [Origin]
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
@@ -79,7 +79,7 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.hosts = Set(hosts.compactMap { Origin(pattern: $0, of: "TokenAuthenticator(hosts:)") })
+        self.hosts = hosts.compactMap { Origin(pattern: $0, of: "TokenAuthenticator(hosts:)") }
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
