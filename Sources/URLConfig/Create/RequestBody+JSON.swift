@@ -52,6 +52,10 @@ extension RequestBody {
     }
 }
 
+extension RequestBody.JSON: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [] }
+}
+
 extension RequestBody.JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

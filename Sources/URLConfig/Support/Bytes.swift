@@ -20,3 +20,23 @@ extension Int {
         return unit == "B" ? "\(self) B" : "\((value * 10).rounded() / 10) \(unit)"
     }
 }
+
+extension [UInt8] {
+    /// The first place of a text that is short: for each place of its first byte, it may be read as a whole.
+    func firstRange(of text: some Collection<UInt8>, in range: Range<Int>) -> Range<Int>? {
+        let text = Array(text)
+        guard let first = text.first else { return nil }
+        return withUnsafeBufferPointer { bytes -> Range<Int>? in
+            guard let base = bytes.baseAddress else { return nil }
+            var start = range.lowerBound
+            while range.upperBound - start >= text.count,
+                let found = memchr(base + start, Int32(first), range.upperBound - start - text.count + 1)
+            {
+                start = UnsafeRawPointer(found) - UnsafeRawPointer(base)
+                if memcmp(found, text, text.count) == 0 { return start..<start + text.count }
+                start += 1
+            }
+            return nil
+        }
+    }
+}
