@@ -172,6 +172,10 @@ extension MultipartForm.Part {
     }
 }
 
+extension MultipartForm: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("names", parts.map(\.name))] }
+}
+
 extension Data {
     /// Passes the bytes to a function, 1 MB at a time.
     fileprivate func forEachPiece(_ use: (Data) throws -> Void) rethrows {

@@ -90,6 +90,17 @@ extension URLRequest {
     }
 }
 
+extension URLRequest.Query: RedactedReflectable {
+    /// The names and the values, without those of models; secrets are hidden.
+    var shownChildren: [(String, Any?)] {
+        items.compactMap { item in
+            item.name.map {
+                ($0, URLSession.Config.default.redaction.masked(field: $0, item.values.joined(separator: ",")))
+            }
+        }
+    }
+}
+
 extension URLRequest.Query {
     /// The items as `application/x-www-form-urlencoded` (WHATWG URL), where a space is `+`.
     var formEncoded: String {

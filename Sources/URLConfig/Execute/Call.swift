@@ -33,7 +33,7 @@ final class Call: Sendable {
         session: URLSession, config: URLSession.Config, fileID: String, line: UInt,
         upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false
     ) {
-        known = KnownSecrets(session: session)
+        known = KnownSecrets(session: session, after: config.redaction.known)
         var config = config
         config.takeDefaults()
         let redaction = config.redaction.knowing(known)
