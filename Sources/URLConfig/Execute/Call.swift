@@ -24,7 +24,6 @@ final class Call: Sendable {
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
-    /// Reports the progress, if the caller wants it.
     var progress: ProgressMeter? { conditions.progress }
 
     /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
@@ -106,7 +105,7 @@ final class Call: Sendable {
         known.add(request)
         try Task.checkCancellation()
         try transport.check(request)
-        record.set(\.request, request)
+        record.withLock { $0.request = request }
         try deadline.check()
     }
 
@@ -266,9 +265,7 @@ final class Call: Sendable {
         return error
     }
 
-    /// The error that the caller receives, without secrets and with all attempts.
-    ///
-    /// If the task is cancelled, it is always `CancellationError`.
+    /// The error that the caller receives, with all attempts; `CancellationError` if the task is cancelled.
     @inline(never)
     func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
@@ -287,9 +284,7 @@ final class Call: Sendable {
     /// All attempts until now; the last one may be running.
     var attempts: [Attempt] { record.withLock { $0 }.all(at: elapsed()) }
 
-    /// Adds to the log and to the last attempt why another attempt follows, or why not.
-    ///
-    /// - Parameter url: A URL after the reason.
+    /// Adds to the log and to the last attempt why another attempt follows, or why not; a URL is added to the reason.
     func note(_ request: URLRequest, _ reason: String, _ url: URL? = nil) {
         let note = Attempt.Note(text: reason, url: url?.absoluteString)
         log.again(request, record.withLock { $0.changeLast { $0.note = note } })

@@ -197,13 +197,11 @@ public actor TokenAuthenticator: Authenticator {
         if renewalLimit == .zero { expire(renewal) }
         // This task inherits the scope of its first caller, which ends early if that caller is cancelled.
         let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
-            try await WorkScope.of(self) {
-                try await WorkScope.of(marker) {
-                    try await withTimeLimit(renewalLimit, clock) {
-                        Task { await self.expire(renewal) }
-                    } operation: {
-                        try await renewed(renewal.token)
-                    }
+            try await WorkScope.of(self, marker) {
+                try await withTimeLimit(renewalLimit, clock) {
+                    Task { await self.expire(renewal) }
+                } operation: {
+                    try await renewed(renewal.token)
                 }
             }
         })
