@@ -22,7 +22,7 @@ extension URLRequest {
             case comma
         }
 
-        struct Item: Sendable {
+        struct Item: Sendable, Hashable {
             /// `nil` for the properties of a model.
             var name: String?
             /// The value, not yet percent-encoded.
@@ -36,12 +36,15 @@ extension URLRequest {
         }
 
         /// A class, so that an item that a closure has not changed is the same.
-        final class Encoded: Sendable {
+        final class Encoded: Sendable, Hashable {
             let items: @Sendable (JSONEncoder) throws(InvalidInput) -> [Item]
 
             init(_ items: @escaping @Sendable (JSONEncoder) throws(InvalidInput) -> [Item]) {
                 self.items = items
             }
+
+            static func == (left: Encoded, right: Encoded) -> Bool { left === right }
+            func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
         }
 
         var items: [Item] = []
@@ -136,11 +139,8 @@ extension URLRequest.Query {
 
     /// The items that another query does not have.
     func items(notIn other: Self) -> [Item] {
-        items.filter { item in
-            !other.items.contains {
-                $0.name == item.name && $0.text == item.text && $0.list == item.list && $0.encoded === item.encoded
-            }
-        }
+        let known = Set(other.items)
+        return items.filter { !known.contains($0) }
     }
 
     /// This query, with models and dates as text.

@@ -128,7 +128,17 @@ public struct RequestError: Error, Sendable {
     }
 }
 
-extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflectable {
+/// The protocol is internal, so that the errors get no public symbol.
+protocol ExplainedError: LocalizedError {
+    var explanation: String { get }
+}
+
+extension ExplainedError {
+    /// What is wrong, without secrets.
+    public var errorDescription: String? { explanation }
+}
+
+extension RequestError: CustomStringConvertible, ExplainedError, RedactedReflectable {
     /// The request, the status and the ``reason`` in one sentence; secrets are hidden.
     ///
     /// Lines of the content follow if it could not be decoded, and a line for each attempt if there were several.
@@ -147,7 +157,7 @@ extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflect
     }
 
     /// The ``reason``, without the request and the lines of the content.
-    public var errorDescription: String? { reason.escapingControls }
+    var explanation: String { reason.escapingControls }
 }
 
 /// A request that a call has sent; a call that is redirected, retried or authorized again has several attempts.
