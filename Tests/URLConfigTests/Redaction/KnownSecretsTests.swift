@@ -140,7 +140,7 @@ import Testing
         let path: URLRequest.Path = "/a?token=c4nary"
         let values: [Any] = [
             config, session, TokenAuthenticator.Token("c4nary"), Authorization.bearer("c4nary"), query, path, form,
-            RequestBody.json(["a": "c4nary"]), RequestBody.JSON("c4nary"), RequestBody.multipart(form),
+            RequestBody.json(["a": "c4nary"]), RequestBody.multipart(form),
             RequestBody.form(query),
         ]
         for value in values {
