@@ -143,21 +143,21 @@ public struct MultipartForm: Sendable {
     private var smallestSize: Int64 {
         get throws {
             let memory = Int64(clamping: ProcessInfo.processInfo.physicalMemory)
-            return try parts.reduce(0) { size, part in
-                switch part.content {
-                case .field, .json: return size
-                case .data(let data): return size + Int64(data.count)
-                case .file(let url):
-                    return try RequestError.within("part '\(part.name)'") {
-                        let file = try RegularFile(url).size
-                        // Allocating more than there is would crash.
-                        if file <= memory - size { return size + file }
-                        throw RequestError.refused(
-                            .invalidRequest,
-                            "the file '\(url.lastPathComponent)' does not fit into memory; upload the form from disk")
+            var size: Int64 = 0
+            for part in parts {
+                if case .data(let data) = part.content { size += Int64(data.count) }
+                guard case .file(let url) = part.content else { continue }
+                try RequestError.within("part '\(part.name)'") {
+                    let file = try RegularFile(url).size
+                    // Allocating more than there is would crash.
+                    guard file <= memory - size else {
+                        let words = "does not fit into memory; upload the form from disk"
+                        throw RequestError.refused(.invalidRequest, "the file '\(url.lastPathComponent)' \(words)")
                     }
+                    size += file
                 }
             }
+            return size
         }
     }
 }
@@ -170,6 +170,10 @@ extension MultipartForm.Part {
             throw RequestError.refused(.invalidRequest, "part '\(name)': \(error.summary)", error)
         }
     }
+}
+
+extension MultipartForm: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("names", parts.map(\.name))] }
 }
 
 extension Data {

@@ -11,7 +11,9 @@ extension URLRequest {
     ///
     /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
     /// value that leaves its segment empty.
-    public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
+    public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible,
+        RedactedReflectable
+    {
         /// Percent-encoded.
         private(set) var text: [UInt8]
         private(set) var query: [UInt8]?
@@ -52,9 +54,10 @@ extension URLRequest {
             text.removeAll { $0 == 0 }
         }
 
-        /// The path, percent-encoded, and its query if it has one.
+        /// The path, percent-encoded, and its query if it has one; secrets are hidden.
         public var description: String {
-            String(decoding: text + (query.map { "?".utf8 + $0 } ?? []), as: UTF8.self)
+            let text = String(decoding: text + (query.map { "?".utf8 + $0 } ?? []), as: UTF8.self)
+            return URLSession.Config.default.redaction.url(text)
         }
     }
 }

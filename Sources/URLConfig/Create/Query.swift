@@ -22,7 +22,7 @@ extension URLRequest {
             case comma
         }
 
-        struct Item: Sendable {
+        struct Item: Sendable, Hashable {
             /// `nil` for the properties of a model.
             var name: String?
             /// The value, not yet percent-encoded.
@@ -36,12 +36,15 @@ extension URLRequest {
         }
 
         /// A class, so that an item that a closure has not changed is the same.
-        final class Encoded: Sendable {
+        final class Encoded: Sendable, Hashable {
             let items: @Sendable (JSONEncoder) throws(InvalidInput) -> [Item]
 
             init(_ items: @escaping @Sendable (JSONEncoder) throws(InvalidInput) -> [Item]) {
                 self.items = items
             }
+
+            static func == (left: Encoded, right: Encoded) -> Bool { left === right }
+            func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
         }
 
         var items: [Item] = []
@@ -86,6 +89,17 @@ extension URLRequest {
             }
             items[first] = item
             items[(first + 1)...].removeAll { $0.name == name }
+        }
+    }
+}
+
+extension URLRequest.Query: RedactedReflectable {
+    /// The names and the values, without those of models; secrets are hidden.
+    var shownChildren: [(String, Any?)] {
+        items.compactMap { item in
+            item.name.map {
+                ($0, URLSession.Config.default.redaction.masked(field: $0, item.values.joined(separator: ",")))
+            }
         }
     }
 }
@@ -136,11 +150,8 @@ extension URLRequest.Query {
 
     /// The items that another query does not have.
     func items(notIn other: Self) -> [Item] {
-        items.filter { item in
-            !other.items.contains {
-                $0.name == item.name && $0.text == item.text && $0.list == item.list && $0.encoded === item.encoded
-            }
-        }
+        let known = Set(other.items)
+        return items.filter { !known.contains($0) }
     }
 
     /// This query, with models and dates as text.
@@ -219,3 +230,75 @@ extension URLRequest.Query.Item {
         }
     }
 }
+
+/// A value of a query item or a form field, written as its raw value, or else as its description.
+///
+/// An enum with raw values only declares its conformance.
+///
+/// ```swift
+/// enum Sorting: String, QueryValue { case newest, oldest }
+/// $0.query["sort"] = Sorting.newest
+/// ```
+public protocol QueryValue: CustomStringConvertible, Sendable {}
+
+extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
+    /// The raw value.
+    public var description: String { rawValue.textInURL }
+}
+
+extension QueryValue {
+    func item(_ name: String) -> URLRequest.Query.Item {
+        // The most common types first: a cast takes as long as the rest of this function.
+        if Self.self == Int.self || Self.self == String.self { return .init(name: name, text: description) }
+        if let raw = (self as? any RawRepresentable)?.rawValue as? any QueryValue { return raw.item(name) }
+        guard let list = self as? [any QueryValue] else {
+            var item = URLRequest.Query.Item(name: name, text: textInURL)
+            if let date = self as? Date { item.encode(date) }
+            // As in JSON, where the encoder refuses it or has a text for it.
+            if let number = self as? any BinaryFloatingPoint, !number.isFinite { item.encode(Double(number)) }
+            if (self as? Decimal)?.isNaN == true { item.encode(Double.nan) }
+            return item
+        }
+        let items = list.map { $0.item(name) }
+        var item = URLRequest.Query.Item(name: name, list: items.flatMap(\.values))
+        guard items.contains(where: { $0.encoded != nil }) else { return item }
+        item.encoded = .init { encoder throws(InvalidInput) in
+            var values: [String] = []
+            for item in items { values += try item.resolved(encoder).flatMap(\.values) }
+            return [.init(name: name, list: values)]
+        }
+        return item
+    }
+}
+
+extension CustomStringConvertible {
+    /// A date in ISO 8601, a URL as absolute, anything else as its description.
+    @inlinable var textInURL: String {
+        switch self {
+        case let date as Date: date.formatted(.iso8601)
+        case let url as URL: url.absoluteString
+        default: description
+        }
+    }
+}
+
+extension Array: QueryValue where Element: QueryValue {}
+extension String: QueryValue {}
+extension Substring: QueryValue {}
+extension Bool: QueryValue {}
+extension Int: QueryValue {}
+extension Int8: QueryValue {}
+extension Int16: QueryValue {}
+extension Int32: QueryValue {}
+extension Int64: QueryValue {}
+extension UInt: QueryValue {}
+extension UInt8: QueryValue {}
+extension UInt16: QueryValue {}
+extension UInt32: QueryValue {}
+extension UInt64: QueryValue {}
+extension Double: QueryValue {}
+extension Float: QueryValue {}
+extension Decimal: QueryValue {}
+extension UUID: QueryValue {}
+extension URL: QueryValue {}
+extension Date: QueryValue {}

@@ -48,7 +48,10 @@ extension URLRequest {
         /// Items of ``query`` that are set together with it are added to it. If its scheme, host or port differs from
         /// that of ``host``, credentials of the preset are not sent. Those that are set together with it are sent.
         /// Anything but an HTTP URL, and one with a user name or password, is refused.
-        public var url: URL?
+        public var url: URL? {
+            // Outside of a closure, nothing is known to be set together with it.
+            didSet { if changes == nil { own = nil } }
+        }
         /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
         public var path: Path = ""
         /// Query items, sent after those of ``host`` and ``path``.

@@ -2,7 +2,7 @@ extension URLRequest {
     /// The method and the URL, such as `GET https://api.example.com/users`; secrets are hidden.
     public var urlString: String { summary(shownRedaction) }
 
-    /// The body for logs: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
+    /// The body for logs: formatted JSON, a form, plain text, or `<n bytes image/png>`; secrets are hidden.
     public var bodyString: String { shownBody(shownRedaction) }
 
     private var shownRedaction: Redaction { URLSession.Config.default.redaction.knowing(self) }
@@ -34,9 +34,10 @@ extension URLRequest {
     /// // curl -X POST -H 'Content-Type: application/json' --data-raw '{"title":"it'\''s"}' 'https://api.example.com/a'
     /// ```
     ///
-    /// A binary body is piped from `printf`. A body stream is left out.
+    /// A body stream is left out. Of a body that is not JSON, a form or plain text, the size and the type are shown.
     ///
-    /// - Parameter redaction: What is hidden. With ``Redaction/none``, the command sends the same as the request.
+    /// - Parameter redaction: What is hidden. With ``Redaction/none``, the command sends the same as the request; a binary
+    ///   body is piped from `printf`.
     public func cURL(redaction: Redaction = URLSession.Config.default.redaction) -> String {
         if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
         let redaction = redaction.knowing(self)

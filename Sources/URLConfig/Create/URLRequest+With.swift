@@ -102,11 +102,14 @@ extension URLRequest.Config {
         }
         bytes += path.text
         var separator = UInt8(ascii: "?")
-        for case let query? in [parts.query, path.query] where !query.isEmpty {
+        func append(_ query: [UInt8]?) {
+            guard let query, !query.isEmpty else { return }
             bytes.append(separator)
             bytes += query
             separator = UInt8(ascii: "&")
         }
+        append(parts.query)
+        append(path.query)
         items.write(to: &bytes, after: separator, encoding: .unreserved)
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -64,7 +64,7 @@ extension Call {
             // The next call uses the new credentials, so the user must not be signed out.
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
-            response.data = try await received.withContentOfFailure(config.clock).response.data
+            response.data = try await received.withContent(config.clock).response.data
             let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
             let hasNone = config.authenticator == nil && step.request.value(forHTTPHeaderField: "Authorization") == nil
             let ownReason = hasNone ? "the request has no Authorization, and the call has no authenticator" : reason

@@ -24,7 +24,6 @@ final class Call: Sendable {
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
-    /// Reports the progress, if the caller wants it.
     var progress: ProgressMeter? { conditions.progress }
 
     /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
@@ -33,7 +32,7 @@ final class Call: Sendable {
         session: URLSession, config: URLSession.Config, fileID: String, line: UInt,
         upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false
     ) {
-        known = KnownSecrets(session: session)
+        known = KnownSecrets(session: session, after: config.redaction.known)
         var config = config
         config.takeDefaults()
         let redaction = config.redaction.knowing(known)
@@ -56,7 +55,6 @@ final class Call: Sendable {
         self.config = config
     }
 
-    /// The time since the call began.
     func elapsed() -> Duration { deadline.elapsed() }
 
     func response(for request: URLRequest) async throws -> DataResponse {
@@ -74,11 +72,11 @@ final class Call: Sendable {
 
     private func validResponse(to request: URLRequest) async throws -> Received {
         try check(request)
-        let last =
-            if let upload { try await lastResponse(to: request, with: upload) } else {
-                try await lastResponse(of: firstStep(for: request)).received
-            }
-        let valid = try await validated(last)
+        let upload = try await preparedUpload(for: request)
+        defer { upload?.remove() }
+        var step = firstStep(for: upload?.request ?? request)
+        step.body = upload?.body
+        let valid = try await validated(lastResponse(of: step).received)
         if !isStream, let progress { try await deadline.run { try await progress.finish() } }
         try deadline.check()
         // The time between two events has no limit.
@@ -108,17 +106,15 @@ final class Call: Sendable {
         known.add(request)
         try Task.checkCancellation()
         try transport.check(request)
-        record.set(\.request, request)
+        record.withLock { $0.request = request }
         try deadline.check()
     }
 
-    private func lastResponse(to request: URLRequest, with upload: UploadSource) async throws -> Received {
+    private func preparedUpload(for request: URLRequest) async throws -> PreparedUpload? {
+        guard let upload else { return nil }
         let prepared = try await deadline.run { try await upload.prepared(for: request) }
-        defer { prepared.remove() }
         progress?.beginUpload(of: prepared.length)
-        var step = firstStep(for: prepared.request)
-        step.body = prepared.body
-        return try await lastResponse(of: step).received
+        return prepared
     }
 
     /// The beginning of a call.
@@ -234,7 +230,7 @@ final class Call: Sendable {
         var valid = received
         // The caller connects again after a transient failure, so the content is not needed.
         if !(reconnects && isTransient(.success(received.response.status))) {
-            if !received.response.isSuccess { valid = try await received.withContentOfFailure(config.clock) }
+            if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
         try Task.checkCancellation()
@@ -270,9 +266,7 @@ final class Call: Sendable {
         return error
     }
 
-    /// The error that the caller receives, without secrets and with all attempts.
-    ///
-    /// If the task is cancelled, it is always `CancellationError`.
+    /// The error that the caller receives, with all attempts; `CancellationError` if the task is cancelled.
     @inline(never)
     func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
@@ -291,9 +285,7 @@ final class Call: Sendable {
     /// All attempts until now; the last one may be running.
     var attempts: [Attempt] { record.withLock { $0 }.all(at: elapsed()) }
 
-    /// Adds to the log and to the last attempt why another attempt follows, or why not.
-    ///
-    /// - Parameter url: A URL after the reason.
+    /// Adds to the log and to the last attempt why another attempt follows, or why not; a URL is added to the reason.
     func note(_ request: URLRequest, _ reason: String, _ url: URL? = nil) {
         let note = Attempt.Note(text: reason, url: url?.absoluteString)
         log.again(request, record.withLock { $0.changeLast { $0.note = note } })

@@ -1,13 +1,14 @@
 /// A time limit for everything that a call does: one timer, which ends whatever the call waits for.
 final class Deadline: Sendable {
     private struct Wait {
+        let id: Int
         let expire: @Sendable (any Error) -> Void
         let arrived: @Sendable () -> Int?
     }
 
     private struct State {
-        /// What the call waits for.
-        var waits: [Int: Wait] = [:]
+        /// What the call waits for: few at a time.
+        var waits: [Wait] = []
         var last = 0
         var alarm: Alarm?
         var isEnded = false
@@ -61,7 +62,7 @@ final class Deadline: Sendable {
     func end() {
         // They are released after the lock.
         _ = state?.withLock { state in
-            defer { (state.waits, state.alarm, state.isEnded) = ([:], nil, true) }
+            defer { (state.waits, state.alarm, state.isEnded) = ([], nil, true) }
             return (state.waits, state.alarm)
         }
     }
@@ -78,7 +79,9 @@ final class Deadline: Sendable {
         guard let state else { return nil }
         let (id, error) = state.withLock { state in
             state.last += 1
-            if state.error == nil, !state.isEnded { state.waits[state.last] = Wait(expire: expire, arrived: arrived) }
+            if state.error == nil, !state.isEnded {
+                state.waits.append(Wait(id: state.last, expire: expire, arrived: arrived))
+            }
             return (state.last, state.error)
         }
         if let error { expire(error) }
@@ -87,7 +90,10 @@ final class Deadline: Sendable {
 
     func end(_ wait: Int?) {
         guard let wait else { return }
-        _ = state?.withLock { $0.waits.removeValue(forKey: wait) }
+        // It is released after the lock.
+        _ = state?.withLock { state in
+            state.waits.firstIndex { $0.id == wait }.map { state.waits.remove(at: $0) }
+        }
     }
 
     /// Runs a function of the caller, which may block or never return, but does not wait after the deadline.
@@ -119,12 +125,12 @@ final class Deadline: Sendable {
         let isCounted = { (state: State) in !state.isEnded && state.error == nil }
         guard let waits = state.withLock({ isCounted($0) ? $0.waits : nil }) else { return }
         // Made now, because the attempt that is still running will end.
-        let error = makeError(limit, waits.values.compactMap { $0.arrived() }.max())
-        let (expired, _) = state.withLock { state -> ([Int: Wait], Alarm?) in
-            guard isCounted(state) else { return ([:], nil) }
-            defer { (state.error, state.waits, state.alarm) = (error, [:], nil) }
+        let error = makeError(limit, waits.compactMap { $0.arrived() }.max())
+        let (expired, _) = state.withLock { state -> ([Wait], Alarm?) in
+            guard isCounted(state) else { return ([], nil) }
+            defer { (state.error, state.waits, state.alarm) = (error, [], nil) }
             return (state.waits, state.alarm)
         }
-        for wait in expired.values { wait.expire(error) }
+        for wait in expired { wait.expire(error) }
     }
 }

@@ -35,7 +35,7 @@ public actor TokenAuthenticator: Authenticator {
 
     private final class Marker: Sendable {}
 
-    private let hosts: Set<Origin>
+    private let hosts: [Origin]
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
@@ -79,7 +79,7 @@ public actor TokenAuthenticator: Authenticator {
         load: @escaping @Sendable () async throws -> Token?,
         refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
     ) {
-        self.hosts = Set(hosts.compactMap { Origin(pattern: $0, of: "TokenAuthenticator(hosts:)") })
+        self.hosts = hosts.compactMap { Origin(pattern: $0, of: "TokenAuthenticator(hosts:)") }
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
@@ -197,13 +197,11 @@ public actor TokenAuthenticator: Authenticator {
         if renewalLimit == .zero { expire(renewal) }
         // This task inherits the scope of its first caller, which ends early if that caller is cancelled.
         let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
-            try await WorkScope.of(self) {
-                try await WorkScope.of(marker) {
-                    try await withTimeLimit(renewalLimit, clock) {
-                        Task { await self.expire(renewal) }
-                    } operation: {
-                        try await renewed(renewal.token)
-                    }
+            try await WorkScope.of(self, marker) {
+                try await withTimeLimit(renewalLimit, clock) {
+                    Task { await self.expire(renewal) }
+                } operation: {
+                    try await renewed(renewal.token)
                 }
             }
         })

@@ -40,25 +40,24 @@ struct DownloadTarget: Sendable {
         _ = try File.attempt(.cannotCreateFile, "the file '\(name)' cannot be created in its folder") {
             try File.call { access(folder, W_OK | X_OK) }
         }
-        let found = try File.attempt(.cannotCreateFile, "the file '\(name)' cannot be created") { try existing() }
-        try checkMayBeCreated(found)
-        guard found.map({ $0.isRegular || $0.isLink }) ?? true else {
+        try File.attempt(.cannotCreateFile, "the file '\(name)' cannot be created", checkPlace)
+    }
+
+    /// Checks whether there may be a file in the place of this one.
+    private func checkPlace() throws {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw SystemError(code: errno)
+        }
+        let found = File.Status(status)
+        guard overwrites else {
+            throw RequestError.refused(
+                .invalidRequest, "the file '\(name)' exists already; remove it, overwrite it or choose another name")
+        }
+        guard found.isRegular || found.isLink else {
             throw RequestError.refused(.invalidRequest, "the target '\(name)' is not a regular file")
         }
-    }
-
-    private func existing() throws -> File.Status? {
-        do {
-            return try File.Status(path)
-        } catch  where error.code == ENOENT {
-            return nil
-        }
-    }
-
-    private func checkMayBeCreated(_ found: File.Status?) throws {
-        guard found != nil, !overwrites else { return }
-        throw RequestError.refused(
-            .invalidRequest, "the file '\(name)' exists already; remove it, overwrite it or choose another name")
     }
 
     /// Opens or creates the file with the state, and locks it.
@@ -89,7 +88,7 @@ struct DownloadTarget: Sendable {
     ///   overwritten; `URLError` with code `.cannotMoveFile`.
     func move(part: String) throws {
         try File.attempt(.cannotMoveFile, "'\(name)' cannot be moved into place") {
-            try checkMayBeCreated(existing())
+            try checkPlace()
             _ = try File.call { rename(part, path) }
             synchronizeFolder()
         }

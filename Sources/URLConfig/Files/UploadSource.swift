@@ -127,18 +127,15 @@ extension UploadSource {
                 .invalidRequest, "body: the request already has one; remove it, because the upload is the body")
         }
         let given = request.value(forHTTPHeaderField: "Content-Type")
-        let type = try contentType(insteadOf: given)
+        let type: MediaType
+        switch content {
+        case .data, .sequence: type = .octetStream
+        case .file(let url): type = MediaType(fileExtension: url.pathExtension) ?? .octetStream
+        case .multipart(let form): type = try form.contentType(insteadOf: given)
+        }
         var request = request
         if given == nil { request.setValue(type.description, forHTTPHeaderField: "Content-Type") }
         return request
-    }
-
-    private func contentType(insteadOf given: String?) throws(RequestError) -> MediaType {
-        switch content {
-        case .data, .sequence: .octetStream
-        case .file(let url): MediaType(fileExtension: url.pathExtension) ?? .octetStream
-        case .multipart(let form): try form.contentType(insteadOf: given)
-        }
     }
 
     private func prepared(

@@ -103,7 +103,7 @@ extension DataResponse {
     public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
-extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable {
+extension Problem: CustomStringConvertible, ExplainedError, RedactedReflectable {
     /// The status, title, detail, type and instance on one line; secrets are hidden.
     public var description: String {
         let redaction = response?.shownRedaction ?? URLSession.Config.default.redaction
@@ -120,6 +120,5 @@ extension Problem: CustomStringConvertible, LocalizedError, RedactedReflectable 
         return redaction.maskedByValue(line + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")).onOneLine
     }
 
-    /// The same as the description.
-    public var errorDescription: String? { description }
+    var explanation: String { description }
 }

@@ -31,7 +31,8 @@ public struct RequestError: Error, Sendable {
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit`` or the limit of `collect`, or a line
         /// or event of a stream is longer than 16 MB.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
-        /// A redirect leads to a URL that may not be requested, or it is the 21st redirect of a call.
+        /// A redirect leads to a URL that may not be requested, it is the 21st redirect of a call, or it needs the sequence
+        /// of an upload again.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
         /// The call took longer than ``Foundation/URLSession/Config/deadline``.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")
@@ -131,7 +132,17 @@ public struct RequestError: Error, Sendable {
     }
 }
 
-extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflectable {
+/// The protocol is internal, so that the errors get no public symbol.
+protocol ExplainedError: LocalizedError {
+    var explanation: String { get }
+}
+
+extension ExplainedError {
+    /// What is wrong, without secrets.
+    public var errorDescription: String? { explanation }
+}
+
+extension RequestError: CustomStringConvertible, ExplainedError, RedactedReflectable {
     /// The request, the status and the ``reason`` in one sentence; secrets are hidden.
     ///
     /// Lines of the content follow if it could not be decoded, and a line for each attempt if there were several.
@@ -150,5 +161,55 @@ extension RequestError: CustomStringConvertible, LocalizedError, RedactedReflect
     }
 
     /// The ``reason``, without the request and the lines of the content.
-    public var errorDescription: String? { reason.escapingControls }
+    var explanation: String { reason.escapingControls }
+}
+
+/// A request that a call has sent; a call that is redirected, retried or authorized again has several attempts.
+///
+/// ```swift
+/// print(response.attempts.map(\.description))
+/// // ["503 after 12 ms, waiting 3.0 s: Retry-After", "200 after 9 ms"]
+/// ```
+public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
+    /// The status of the response; `nil` if there was none.
+    public internal(set) var status: HTTPResponse.Status?
+    /// The error, such as a `URLError`, if there was no response or the body of a download has broken off.
+    public internal(set) var error: (any Error)?
+    /// The time until the response was complete, or until now.
+    public internal(set) var duration = Duration.zero
+    /// Why another attempt followed or not, such as `waiting 3.0 s: Retry-After`; secrets are hidden.
+    public var reason: String? { note.map { $0.shown(redaction ?? URLSession.Config.default.redaction) } }
+    var note: Note?
+    /// What the reason and the description hide.
+    var redaction: Redaction?
+
+    /// A reason, whose secrets are hidden only when it is shown: most reasons are never read.
+    struct Note: Sendable {
+        let text: String
+        /// The beginning of the URL to which a server has redirected, which the text precedes.
+        var url: String?
+
+        func shown(_ redaction: Redaction) -> String {
+            redaction.maskedByValue(text) + (url.map(redaction.quote(url:)) ?? "")
+        }
+    }
+
+    /// The outcome, the duration and the reason; secrets are hidden.
+    public var description: String {
+        let redaction = redaction ?? URLSession.Config.default.redaction
+        let outcomes = [status.map { "\($0.code)" }, error.map(redaction.masked)].compactMap { $0 }
+        let outcome = outcomes.isEmpty ? "unfinished" : outcomes.joined(separator: ", ")
+        return "\(outcome) after \(duration.shown)" + (note.map { ", " + $0.shown(redaction) } ?? "")
+    }
+}
+
+extension URLError {
+    private static let attemptsKey = "URLConfigAttempts"
+
+    /// The attempts of the call of `response(for:)` that threw this error; otherwise empty.
+    public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
+
+    func with(_ attempts: [Attempt]) -> URLError {
+        URLError(code, userInfo: errorUserInfo.merging([Self.attemptsKey: attempts]) { $1 })
+    }
 }

@@ -16,22 +16,31 @@ extension RequestError {
     var diagnosis: (sentence: String, lines: [String])? {
         guard isDiagnosed, let response else { return nil }
         let redaction = shownRedaction
-        guard let underlyingError else { return (response.words(redaction).map { "; the content \($0)" } ?? "", []) }
+        guard let underlyingError else { return (response.words(redaction).map { "; \($0)" }.joined(), []) }
         let diagnosis = DecodingDiagnosis(response, underlyingError, redaction)
         return (diagnosis.sentence, diagnosis.lines)
     }
 }
 
 extension DataResponse {
-    fileprivate func words(_ redaction: Redaction) -> String? {
+    /// What the content, `Retry-After` and the missing credentials explain about a status.
+    fileprivate func words(_ redaction: Redaction) -> [String] {
+        var words: [String] = []
         switch ContentKind(data) {
-        case .html(let title): return "is " + redaction.page(title)
-        case .json: return ErrorEnvelope.message(in: self, redaction).map { "says “\($0)”" }
+        case .html(let title): words = ["the content is " + redaction.page(title)]
+        case .json:
+            let message = problem?.description ?? ErrorEnvelope.message(in: self, redaction)
+            words = message.map { ["the content says “\($0)”"] } ?? []
         case .text where data.count <= 1024:
             let text = data.text(charset: contentType?.charset) ?? String(decoding: data, as: UTF8.self)
-            return "says “\(redaction.opening(of: text))”"
-        default: return nil
+            words = ["the content says “\(redaction.opening(of: text))”"]
+        default: break
         }
+        if let retryAfter { words.append("Retry-After is \(retryAfter.shown)") }
+        if status == .unauthorized, !(request.allHTTPHeaderFields ?? [:]).keys.contains(where: redaction.isCredential) {
+            words.append("no credentials were sent; those of a preset are left out if `url` has another origin")
+        }
+        return words
     }
 }
 
@@ -57,7 +66,9 @@ struct DecodingDiagnosis {
         let said = error.context.debugDescription
         let speaksOfJSON = said.contains("JSON")
         switch ContentKind(response.data) {
-        case .empty: sentence += "the content is empty"
+        case .empty:
+            let isIntended = [.noContent, .resetContent].contains(response.status)
+            sentence += "the content is empty" + (isIntended ? "; decode an optional, which is nil then" : "")
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
             sentence += "it is " + redaction.page(title) + (speaksOfJSON ? ", not JSON" : "")
         case .json where !isPlaced && said.contains("not valid JSON"): explainSyntax(response, redaction)

@@ -79,8 +79,8 @@ struct JSONExcerpt {
         let text = String(decoding: source, as: UTF8.self)
         guard json[start] == UInt8(ascii: "\"") else { return text.shortened(to: 60) }
         // A string may contain secrets, such as a URL with a token, or JSON.
-        let content = String(decoding: source.dropFirst(), as: UTF8.self)
-        let masked = redaction.quote(content)
+        let content = String(text.unicodeScalars.dropFirst())
+        let masked = String(redaction.masked(json: text).unicodeScalars.dropFirst())
         let isClosed = masked == content || masked.utf8.last == UInt8(ascii: "\"")
         return "\"" + masked.shortened(to: 60) + (isClosed ? "" : "\"")
     }

@@ -1,13 +1,17 @@
 /// The secrets of a call: the values under hidden names in the requests that it has sent.
 ///
-/// They are collected when something is shown: at most 128 values from URLs and bodies, at most 1,024 in all, and none
-/// from a body of more than 1 MiB.
+/// They are collected when something is shown: at most 128 values from URLs and bodies, at most 256 in all, and none
+/// from a body of more than 1 MiB. Short words are not collected: they would be hidden everywhere. What a server chose
+/// is collected only if it looks like a credential: cookies, and URLs other than the first.
 final class KnownSecrets: Sendable, RedactedReflectable {
     private let state: Locked<State>
 
-    /// - Parameter session: Its additional header fields and its cookies are collected, too.
-    init(_ request: URLRequest? = nil, session: URLSession? = nil) {
-        state = Locked(State(requests: request.map { [$0] } ?? [], session: session))
+    /// - Parameters:
+    ///   - session: Its additional header fields and its cookies are collected, too.
+    ///   - first: Secrets that are known already; the URL of their first request was not chosen by a server.
+    init(_ request: URLRequest? = nil, session: URLSession? = nil, after first: KnownSecrets? = nil) {
+        let earlier = first?.state.withLock(\.requests) ?? []
+        state = Locked(State(requests: earlier + (request.map { [$0] } ?? []), session: session))
     }
 
     /// The number of requests that were searched for secrets: none, as long as nothing is shown.
@@ -23,27 +27,24 @@ final class KnownSecrets: Sendable, RedactedReflectable {
         state.withLock { $0.requests.append(request) }
     }
 
-    /// Finds the secrets of all requests that were added.
-    func matcher(_ redaction: Redaction) -> SecretMatcher {
+    /// The secrets of all requests that were added.
+    func values(_ redaction: Redaction) -> SecretValues {
         // The lock is not held: the cookie storage may be a class of the app.
         var state = state.withLock { $0 }
-        guard state.searched < state.requests.count else { return state.matcher }
+        guard state.searched < state.requests.count else { return state.secrets }
         let redaction = redaction.knowing(KnownSecrets())
         for request in state.requests[state.searched...] { state.collect(request, redaction) }
-        (state.searched, state.matcher) = (state.requests.count, SecretMatcher(state.values))
-        self.state.withLock { [state] now in
-            (now.values, now.searched, now.matcher) = (state.values, state.searched, state.matcher)
-        }
-        return state.matcher
+        state.searched = state.requests.count
+        self.state.withLock { [state] now in (now.secrets, now.searched) = (state.secrets, state.searched) }
+        return state.secrets
     }
 
     private struct State {
         var requests: [URLRequest]
         weak var session: URLSession?
-        var values: [[UInt8]] = []
+        var secrets = SecretValues()
         /// The number of requests whose values were collected.
         var searched = 0
-        var matcher = SecretMatcher([])
 
         mutating func collect(_ request: URLRequest, _ redaction: Redaction) {
             let configuration = session?.configuration
@@ -52,60 +53,98 @@ final class KnownSecrets: Sendable, RedactedReflectable {
                 collect(field: name, value, redaction)
             }
             guard let url = request.url else { return }
-            for cookie in configuration?.httpCookieStorage?.cookies(for: url) ?? [] { add(cookie.value.utf8) }
+            for cookie in configuration?.httpCookieStorage?.cookies(for: url) ?? [] { add(opaque: cookie.value.utf8) }
             for case let part? in [url.user(percentEncoded: false), url.password(percentEncoded: false)] {
-                add(part.utf8)
+                secrets.add(part.utf8)
             }
-            collect(Array(url.absoluteString.utf8), .text, redaction)
+            let isChosen = url == requests.first?.url
+            for value in SecretFinder(Array(url.absoluteString.utf8), .text, redaction).secrets
+            where isChosen || value.isOpaque {
+                secrets.add(value)
+            }
             guard let body = request.httpBody, body.count <= 1 << 20 else { return }
             let text = request.contentType?.charset.flatMap { body.text(charset: $0) }
-            collect(text.map { Array($0.utf8) } ?? Array(body), request.contentType, redaction)
-        }
-
-        private mutating func collect(_ text: [UInt8], _ type: MediaType?, _ redaction: Redaction) {
-            for (_, value) in SecretFinder(text, type, redaction, hasNames: true).secrets { add(value) }
+            let bytes = text.map { Array($0.utf8) } ?? Array(body)
+            guard let format = SecretFinder.Format(request.contentType, bytes) else { return }
+            for value in SecretFinder(bytes, format, redaction).secrets { secrets.add(value) }
         }
 
         private mutating func collect(field name: String, _ value: String, _ redaction: Redaction) {
-            guard redaction.hides(name) else { return collect(Array(value.utf8), .text, redaction) }
-            add(value.utf8, most: 1024)
-            // Credentials after their scheme, parameters and cookies. Ordinary words are not collected: they would be
-            // masked everywhere.
-            let parts = value.split(whereSeparator: { " ,;".contains($0) })
-            for (index, part) in parts.enumerated() where !Self.schemes.contains(part.lowercased()) {
+            guard redaction.hides(name) else {
+                for value in SecretFinder(Array(value.utf8), .text, redaction).secrets { secrets.add(value, most: 256) }
+                return
+            }
+            // Credentials after their scheme, parameters and cookies.
+            let isCookie = name.lowercased() == "cookie"
+            if !isCookie { secrets.add(value.utf8, most: 256) }
+            for part in value.split(whereSeparator: { " ,;".contains($0) }) {
                 let mark = part.dropLast(2).firstIndex(of: "=")
-                let name = mark.map { String(part[..<$0]) }
-                let isCredential = name.map { redaction.hides($0) } ?? (index < 2)
-                let value = mark.map { part[part.index(after: $0)...] } ?? part
-                let isOpaque = value.count >= 16 || value.count >= 6 && value.contains(where: \.isNumber)
-                guard isCredential || isOpaque, !Self.parameters.contains(name?.lowercased() ?? "") else { continue }
-                add(value.utf8, most: 1024)
+                let isHidden = mark.map { redaction.hides(String(part[..<$0])) } ?? true
+                let text = mark.map { part[part.index(after: $0)...] } ?? part
+                if isCookie || !isHidden { add(opaque: text.utf8) } else { secrets.add(text.utf8, most: 256) }
                 // Basic credentials: the password, and a user name that may be a key.
-                let pair = Data(base64Encoded: String(value))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
-                for (index, part) in pair.enumerated()
-                where index == 1 || part.count >= 16 || part.contains(where: \.isDigit) {
-                    add(part, most: 1024)
-                }
+                let pair = Data(base64Encoded: String(text))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
+                if let user = pair.first { add(opaque: user) }
+                if pair.count == 2 { secrets.add(pair[1], most: 256) }
             }
         }
 
-        private static let schemes: Set = [
-            "basic", "bearer", "digest", "token", "apikey", "oauth", "hawk", "aws4-hmac-sha256",
-        ]
-        /// Parameters of credentials that are not secret, such as those of Digest and OAuth 1.
-        private static let parameters: Set = [
-            "algorithm", "oauth_signature_method", "oauth_timestamp", "qop", "realm", "signedheaders", "uri",
-            "username",
-        ]
-
-        private mutating func add(_ value: some BidirectionalCollection<UInt8>, most: Int = 128) {
-            let isPart = { (byte: UInt8) in !" \t\r\n\"'&;?#".utf8.contains(byte) }
-            guard let start = value.firstIndex(where: isPart), let end = value.lastIndex(where: isPart) else { return }
-            let value = Array(value[start...end])
-            guard value.count >= SecretMatcher.shortest, values.count < most, !values.contains(value),
-                !["true", "false", "null", Redaction.mask].contains(where: { $0.utf8.elementsEqual(value) })
-            else { return }
-            values.append(value)
+        private mutating func add(opaque value: some Collection<UInt8>) {
+            if value.trimmed.isOpaque { secrets.add(value, most: 256) }
         }
+    }
+}
+
+/// Values that are hidden wherever they appear, as they are or with the escapes of JSON and URLs.
+struct SecretValues: Sendable {
+    private var values: Set<[UInt8]> = []
+    private var spellings: Set<[UInt8]> = []
+
+    mutating func add(_ value: some Collection<UInt8>, most: Int = 128) {
+        let value = value.trimmed
+        guard value.count >= 8 || value.count >= 6 && value.contains(where: \.isDigit), values.count < most,
+            values.insert(value).inserted
+        else { return }
+        let text = String(decoding: value, as: UTF8.self)
+        let url = text.percentEncoded(.unreserved)
+        let json = text.escapedForJSON
+        let escaped = [
+            url, url.replacing(/%../) { $0.0.lowercased() }, text.percentEncoded(.form).replacing(" ", with: "+"), json,
+            json.replacing("/", with: "\\/"),
+        ]
+        spellings.formUnion([value] + escaped.map { Array($0.utf8) })
+    }
+
+    /// The places of the values in a text.
+    func ranges(in text: [UInt8]) -> [Range<Int>] {
+        spellings.flatMap { spelling in
+            var (ranges, start) = ([Range<Int>](), 0)
+            // Only the beginning of a long value is compared: the text may be cut, and the time stays linear.
+            while let found = text.firstRange(of: spelling.prefix(64), in: start..<text.count) {
+                let range = found.lowerBound..<min(found.lowerBound + spelling.count, text.count)
+                // A short value between letters is a part of another word.
+                let isHidden =
+                    spelling.count > 12
+                    || !text.continuesWord(at: range.lowerBound) && !text.continuesWord(at: range.upperBound)
+                if isHidden { ranges.append(range) }
+                start = isHidden ? range.upperBound : range.lowerBound + 1
+            }
+            return ranges
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether there are letters or digits on both sides of a place.
+    fileprivate func continuesWord(at index: Int) -> Bool {
+        index > 0 && index < count && self[index - 1].isAlphanumeric && self[index].isAlphanumeric
+    }
+}
+
+extension Collection<UInt8> {
+    /// The value without quotes and delimiters around it.
+    fileprivate var trimmed: [UInt8] {
+        let isAround = { (byte: UInt8) in " \t\r\n\"'&;?#".utf8.contains(byte) }
+        return [UInt8]([UInt8](drop(while: isAround)).reversed().drop(while: isAround)).reversed()
     }
 }

@@ -1,35 +1,36 @@
-/// Masks secrets by value (the secrets that the call knows), by name and by shape.
+/// Texts, header fields and URLs with their secrets hidden.
 extension Redaction {
     /// Text of any format.
-    func masked(_ text: String) -> String { String(decoding: masked(Array(text.utf8), .text), as: UTF8.self) }
+    func masked(_ text: String) -> String {
+        isActive ? String(decoding: SecretFinder(Array(text.utf8), .text, self).masked(), as: UTF8.self) : text
+    }
 
     /// The beginning of a server's text, at most 1,000 scalars: one character may be as long as the whole text.
-    func quote(_ text: String) -> String { masked(String(text.unicodeScalars.prefix(1000))) }
+    func quote(_ text: String) -> String { beginning(text) { masked($0) } }
 
     /// The beginning of a URL that a server has chosen, at most 1,000 scalars.
-    func quote(url text: String) -> String { url(String(text.unicodeScalars.prefix(1000))) }
+    func quote(url text: String) -> String { beginning(text) { url($0) } }
+
+    /// More is searched than shown: a secret that is cut may not be found.
+    private func beginning(_ text: String, _ masked: (String) -> String) -> String {
+        String(masked(String(text.unicodeScalars.prefix(2000))).unicodeScalars.prefix(1000))
+    }
 
     /// Text of this library; only the secrets that the call knows are masked.
     func maskedByValue(_ text: String) -> String {
-        String(decoding: masked(Array(text.utf8), .text, hasNames: false), as: UTF8.self)
+        guard isActive else { return text }
+        return String(decoding: SecretFinder(knownIn: Array(text.utf8), self).masked(), as: UTF8.self)
     }
 
-    private func masked(_ text: [UInt8], _ type: MediaType?, hasNames: Bool = true) -> [UInt8] {
-        guard isActive else { return text }
-        let finder = SecretFinder(text, type, self, hasNames: hasNames)
-        var (output, end) = ([UInt8](), -1)
-        for range in finder.secrets.map(\.range).sorted(by: { $0.lowerBound < $1.lowerBound }) {
-            if range.lowerBound > end {
-                output += text[max(end, 0)..<range.lowerBound]
-                output += (finder.unquoted.contains(range.lowerBound) ? "\"\(Self.mask)\"" : Self.mask).utf8
-            }
-            end = max(end, range.upperBound)
-        }
-        return end < 0 ? text : output + text[end...]
+    /// A string of JSON, with its quotes and escapes.
+    func masked(json text: String) -> String {
+        isActive ? String(decoding: SecretFinder(Array(text.utf8), .json, self).masked(), as: UTF8.self) : text
     }
 
     /// The value of a header field.
-    func masked(field name: String, _ value: String) -> String { hides(name) ? Self.mask : masked(value) }
+    func masked(field name: String, _ value: String) -> String {
+        isSecret(Array(value.utf8), secrecy(of: name)) ? Self.mask : masked(value)
+    }
 
     /// Header fields, one on each line.
     func masked(_ fields: [(String, String)]) -> [String] {
@@ -61,48 +62,95 @@ extension Redaction {
     }
 }
 
+/// Bodies: JSON, forms, multipart forms and plain text are shown, and the size and the type of everything else.
 extension Redaction {
-    /// A body as it is logged: pretty JSON, text, or a summary of binary data.
+    /// A body as it is logged: formatted JSON, text, or a summary.
     ///
     /// - Parameter limit: The most bytes that are shown.
-    func body(_ data: Data, _ contentType: MediaType?, limit: Int = .max) -> String {
+    func body(_ data: Data, _ type: MediaType?, limit: Int = .max) -> String {
         guard !data.isEmpty, limit > 0 else { return "" }
-        let summary = "<\(data.count) bytes\(contentType.map { " " + $0.essence } ?? "")>"
-        guard contentType?.isText ?? true, let shown = shownText(data.prefix(limit), contentType) else {
-            return summary
+        // More is searched than shown: a secret that is cut may not be found.
+        let head = data.prefix(data.prefix(limit).count + 4096)
+        let isCut = data.count > limit
+        guard let text = text(head, type), var shown = masked(text, type, upTo: isCut ? limit : .max) else {
+            return data.summary(type)
         }
-        guard data.count > limit else { return shown.escapingControls }
-        // A cut secret may not be found. The text ends where it would differ if more of the body were read.
-        let more = shownText(data.prefix(data.prefix(limit).count + 4096), contentType) ?? ""
-        let count = zip(shown.utf8, more.utf8).prefix { $0 == $1 }.count
-        let end = shown.utf8.index(shown.startIndex, offsetBy: count)
-        return String(shown[..<end]).escapingControls + "… (\(data.count) bytes in all)"
-    }
-
-    /// The masked text of a body, whose last character may be cut; `nil` for binary data.
-    private func shownText(_ data: Data, _ contentType: MediaType?) -> String? {
-        let texts = (0...3).lazy.compactMap { data.dropLast($0).text(charset: contentType?.charset) }
-        guard let text = texts.first(where: { !$0.isEmpty }), !text.utf8.contains(0) else { return nil }
-        var shown = masked(Array(text.utf8), contentType)
-        if shown.isStructure, contentType?.isJSON ?? true { shown = JSONText(shown).output }
-        return String(decoding: shown, as: UTF8.self)
+        if shown.isStructure, type?.isJSON ?? true { shown = JSONText(shown).output }
+        let end = isCut ? "… (\(data.count) bytes in all)" : ""
+        return String(decoding: shown, as: UTF8.self).escapingControls + end
     }
 
     /// A body for a curl command, with its secrets masked.
-    func sentBody(_ data: Data, _ contentType: MediaType?) -> Data {
+    func sentBody(_ data: Data, _ type: MediaType?) -> Data {
         guard isActive else { return data }
-        // The charset is tried before UTF-8: UTF-16 may be valid UTF-8, with a NUL after each letter.
-        if let text = contentType?.charset.flatMap({ data.text(charset: $0) }) {
-            let masked = masked(Array(text.utf8), contentType)
-            // If nothing is masked, the charset may be wrong.
-            if !masked.elementsEqual(text.utf8) { return Data(masked) }
-        }
-        let isText = contentType.map { $0.isText || $0.isMultipart } ?? true
-        return Data(masked(Array(data), contentType, hasNames: isText || String(data: data, encoding: .utf8) != nil))
+        let summary = Data(data.summary(type).utf8)
+        let text = text(data, type)
+        if let text, let masked = masked(text, type), masked != text { return Data(masked) }
+        // If nothing was hidden, the character set may be wrong. JSON and forms have only ASCII delimiters.
+        let hasBytes = text != nil || type?.isJSON == true || type?.isForm ?? true
+        return hasBytes ? masked(Array(data), type).map { Data($0) } ?? summary : summary
+    }
+
+    /// The text of a body, whose last character may be cut; `nil` for binary data.
+    private func text(_ data: Data, _ type: MediaType?) -> [UInt8]? {
+        if type?.isMultipart == true { return Array(data) }
+        let texts = (0...3).lazy.compactMap { data.dropLast($0).text(charset: type?.charset) }
+        guard let text = texts.first(where: { !$0.isEmpty }), !text.utf8.contains(0) else { return nil }
+        return Array(text.utf8)
+    }
+
+    private func masked(_ text: [UInt8], _ type: MediaType?, upTo limit: Int = .max) -> [UInt8]? {
+        guard isActive else { return type?.isText ?? true ? Array(text.prefix(limit)) : nil }
+        return SecretFinder.Format(type, text).map { SecretFinder(text, $0, self).masked(upTo: limit) }
     }
 }
 
-extension [UInt8] {
-    /// Whether it begins with an object or an array of JSON.
-    var isStructure: Bool { first { !$0.isJSONSpace }.map("{[".utf8.contains) ?? false }
+extension Error {
+    /// The same error; its secrets are hidden where it is shown.
+    func hiding(_ redaction: Redaction) -> any Error {
+        switch self {
+        case var error as RequestError:
+            error.redaction = error.redaction ?? redaction
+            if error.response?.redaction == nil { error.response?.redaction = redaction }
+            return error
+        case let error as URLError: return redaction.masked(error)
+        default: return self
+        }
+    }
+}
+
+extension Redaction {
+    /// The masked summary of an error; a ``RequestError`` masks the values under hidden names itself.
+    func masked(_ error: any Error) -> String {
+        let summary = error.summary(self)
+        return (error is RequestError ? maskedByValue(summary) : masked(summary)).escapingControls
+    }
+
+    /// `print` shows the whole user info, including the underlying errors.
+    fileprivate func masked(_ error: URLError) -> URLError {
+        URLError(error.code, userInfo: masked(error.errorUserInfo))
+    }
+
+    private func masked(_ userInfo: [String: Any]) -> [String: Any] {
+        guard isActive else { return userInfo }
+        let pairs = userInfo.map { key, value in (key, hides(key) ? Self.mask : masked(key, value)) }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    private func masked(_ key: String, _ value: Any) -> Any {
+        switch value {
+        // URLError.failureURLPeerTrust reads the certificates. Attempts hide their secrets themselves.
+        case _ where key == "NSURLErrorFailingURLPeerTrustErrorKey": value
+        case is [Attempt], is NSNumber, is Bool, is any BinaryInteger, is any BinaryFloatingPoint, is Date: value
+        case let url as URL: URL(string: self.url(url.absoluteString)) ?? url
+        case let error as URLError: masked(error)
+        case let values as [Any]: values.map { masked(key, $0) }
+        case let values as [String: Any]: masked(values)
+        case let request as URLRequest: request.summary(self)
+        // The type is compared, because on Apple platforms every error can be cast to NSError.
+        case let error as any Error where !(type(of: error) is NSError.Type) && masked("\(error)") == "\(error)": error
+        case let error as NSError: NSError(domain: error.domain, code: error.code, userInfo: masked(error.userInfo))
+        default: masked("\(value)")
+        }
+    }
 }

@@ -1,9 +1,12 @@
 /// Which values are hidden wherever a request or a response is shown, such as in logs, errors and curl commands.
 ///
-/// A redaction is a set of names. They hide the values of header fields, query and form items, JSON members, XML
-/// elements and `key=value` in text. Case and punctuation are ignored. Names that end in one of the names are hidden,
-/// too: `token` hides `access_token`, `tokens` and `user[token]`. A name of fewer than five letters must be a word:
-/// `pin` hides `user_pin`, not `spin`.
+/// A redaction is a set of names. They hide the values of header fields, query and form items, JSON members, parts of
+/// multipart forms and `name=value` in text. Case and punctuation are ignored. Names that end in one of the names are
+/// hidden, too: `token` hides `access_token`, `tokens` and `user[token]`. A name of fewer than five letters must be a
+/// word: `pin` hides `user_pin`, not `spin`.
+///
+/// Counts and settings stay visible: `null`, `true` and `false`, numbers under a plural or a compound name, and objects,
+/// whose members are hidden by their own names. Under names that an app adds, every value is hidden.
 ///
 /// If a request has a value under such a name, the value is hidden wherever the call is shown. The user name and the
 /// password of a URL are always hidden, except by ``none``.
@@ -12,10 +15,23 @@
 /// URLSession.Config.default.redaction = .standard.adding("birthday", "X-Tenant-Key")
 /// ```
 public struct Redaction: Sendable, Hashable {
+    /// What is secret under a name; each case hides more than the one before it.
+    enum Secrecy: Comparable {
+        case nothing
+        /// Text with letters and digits in one word, in an object under a hidden name.
+        case opaqueText
+        /// Text, except amounts and words.
+        case plural
+        case text
+        case textAndNumbers
+        case everything
+    }
+
     /// The text in place of a hidden value.
     static let mask = "***"
 
     private(set) var names: Set<Substring> = []
+    private var added: Set<Substring> = []
     /// The length of the longest name in Unicode scalars, with accents decomposed.
     private var longest = 0
     private(set) var isActive = true
@@ -26,11 +42,12 @@ public struct Redaction: Sendable, Hashable {
     public static let standard = Self(names: [
         "authorization", "auth", "xauth", "bearer", "credential", "cookie", "dpop", "jwt", "token", "tokenhint",
         "tokenvalue", "assertion", "samlresponse", "codeverifier", "authenticationinfo", "password", "passwordhash",
-        "passwordconfirmation", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "pin", "secret",
-        "secretkey", "privatekey", "accesskey", "apikey", "appkey", "applicationkey", "authkey", "signingkey",
-        "masterkey", "encryptionkey", "subscriptionkey", "functionskey", "session", "sessionid", "sessid", "sid",
-        "signature", "sig", "devicecode", "usercode", "verificationcode", "authorizationcode", "authcode", "mfacode",
-        "otpcode", "ssn", "cardnumber", "iban", "cvv", "cvc",
+        "passwordconfirmation", "pass", "passwd", "pwd", "passphrase", "passcode", "otp", "totp", "pin", "psk",
+        "passkey", "secret", "secretkey", "privatekey", "accesskey", "apikey", "appkey", "applicationkey", "authkey",
+        "signingkey", "masterkey", "encryptionkey", "subscriptionkey", "functionskey", "session", "sessionid",
+        "sessid", "sid", "appid", "ticket", "signature", "sig", "hmac", "devicecode", "usercode", "verificationcode",
+        "authorizationcode", "authcode", "mfacode", "otpcode", "securitycode", "ssn", "cardnumber", "pan", "iban",
+        "cvv", "cvc",
     ])
 
     /// Hides nothing.
@@ -40,20 +57,21 @@ public struct Redaction: Sendable, Hashable {
         return redaction
     }()
 
-    private init(names: [String]) { add(names) }
-
-    private mutating func add(_ new: [String]) {
-        names.formUnion(new.map { $0[...] })
-        longest = names.map { String($0).decomposedStringWithCanonicalMapping.unicodeScalars.count }.max() ?? 0
+    private init(names: [Substring]) {
+        self.names = Set(names)
+        longest = names.map(\.unicodeScalars.count).max() ?? 0
     }
 
     /// A copy that hides more.
     ///
-    /// - Parameter names: Names of header fields, query or form items, JSON members or XML elements.
+    /// - Parameter names: Names of header fields, query or form items, JSON members or parts of multipart forms.
     public func adding(_ names: String...) -> Self {
+        let names = names.map { Self.words(of: $0).joined()[...] }.filter { !$0.isEmpty }
         var redaction = self
         redaction.isActive = true
-        redaction.add(names.map { Self.words(of: $0).joined() }.filter { !$0.isEmpty })
+        redaction.added.formUnion(names)
+        let lengths = names.map { String($0).decomposedStringWithCanonicalMapping.unicodeScalars.count }
+        redaction.longest = max(longest, lengths.max() ?? 0)
         return redaction
     }
 
@@ -66,26 +84,74 @@ public struct Redaction: Sendable, Hashable {
 
     func knowing(_ request: URLRequest?) -> Self { knowing(KnownSecrets(request)) }
 
-    /// Whether the values under a name are hidden.
-    func hides(_ name: String) -> Bool {
-        guard isActive else { return false }
+    /// Whether text under a name is hidden.
+    func hides(_ name: String) -> Bool { secrecy(of: name) > .nothing }
+
+    /// What is secret under a name.
+    ///
+    /// - Parameter isItem: Whether it is the name of an item of a query or a form, where `key` and `code` are secret. A
+    ///   code is exchanged for a token (RFC 6749 §4.1.3).
+    func secrecy(of name: String, isItem: Bool = false) -> Secrecy {
+        guard isActive else { return .nothing }
         var words = Self.words(of: name)
-        while words.count > 1, let last = words.last, Self.suffixes.contains(last) { words.removeLast() }
-        guard let first = words.first, let last = words.last?.unicodeScalars else { return false }
-        // `max_tokens` is a number of tokens.
-        let isPlural = last.last == "s" && (words.count == 1 || !Self.counts.contains(first))
-        return contains(words) || isPlural && contains(words.dropLast() + [String(last.dropLast())])
+        let isKey = isItem && words.count == 1 || name.utf8.dropLast(3).last == UInt8(ascii: ".")
+        if !names.isEmpty,
+            words.last?.isOne(of: ["key"]) == true && isKey
+                || isItem && words.count == 1 && words[0].isOne(of: ["code"])
+        {
+            return .text
+        }
+        while words.count > 1, words.last?.isOne(of: Self.states) == true { words.removeLast() }
+        if match(words, added) != nil { return .everything }
+        if let match = match(words, names) {
+            // `app_id` is the number of an app, `appid` is its key.
+            if match == "appid", words.last?.utf8.count == 2 { return .nothing }
+            let isOwn = match.utf8.count == words.reduce(0) { $0 + $1.utf8.count }
+            return isOwn || Self.isNumber(match) ? .textAndNumbers : .text
+        }
+        guard let last = words.last, last.unicodeScalars.last == "s" else { return .nothing }
+        let singular = Array(words.dropLast()) + [String(last.unicodeScalars.dropLast())]
+        if match(singular, added) != nil { return .everything }
+        return match(singular, names).map { Self.isNumber($0) ? .text : .plural } ?? .nothing
     }
 
-    private static let suffixes: Set = [
-        "again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value",
-    ]
-    private static let counts: Set = [
-        "cached", "completion", "input", "max", "min", "num", "output", "prompt", "reasoning", "total",
-    ]
+    /// The secrecy of a member whose name alone may say too little: `value` in `token`, or `number` in `card`.
+    func secrecy(of name: String, in parent: String) -> Secrecy {
+        if name.isOne(of: Self.states) { return secrecy(of: parent) }
+        return name.isOne(of: ["number", "key"]) ? secrecy(of: "\(parent)_\(name)") : .nothing
+    }
 
-    /// Whether the set contains the end of a name: whole words, or five letters or more.
-    private func contains(_ words: [String]) -> Bool {
+    /// Words that do not change what a name stands for.
+    private static let states = ["again", "confirm", "confirmation", "confirmed", "hash", "new", "old", "value"]
+
+    /// Whether the values of a name are often numbers, so that `user_pin` is not a number of pins.
+    private static func isNumber(_ name: Substring) -> Bool {
+        ["pin", "otp", "cvv", "cvc", "ssn", "pan", "password", "passwd", "pwd", "code", "number"]
+            .contains(where: name.hasSuffix)
+    }
+
+    /// Whether a text is a secret.
+    func isSecret(_ text: [UInt8], _ secrecy: Secrecy) -> Bool {
+        switch secrecy {
+        case .nothing: false
+        case .opaqueText: text.mixesLettersAndDigits
+        case .everything: !text.isEmpty
+        // An amount, such as `6m0s`, or a word.
+        case .plural where text.count <= 12 && !text.mixesLettersAndDigits: false
+        case _ where text.count <= 5 && Self.settings.contains(String(decoding: text, as: UTF8.self).lowercased()):
+            false
+        // The public identifiers of Twilio.
+        case _ where text.count == 34 && text.prefix(2).allSatisfy { 0x41...0x5A ~= $0 }:
+            !text.dropFirst(2).allSatisfy { $0.isDigit || 0x61...0x66 ~= $0 }
+        default: true
+        }
+    }
+
+    private static let settings: Set = ["", "none", "null", "true", "false"]
+
+    /// The name in a set with which a name ends: whole words, or five letters or more.
+    private func match(_ words: [String], _ names: Set<Substring>) -> Substring? {
+        if names.isEmpty { return nil }
         var (length, wordLengths) = (0, Set<Int>())
         for word in words.reversed() where length < longest {
             length += word.unicodeScalars.count
@@ -93,9 +159,10 @@ public struct Redaction: Sendable, Hashable {
         }
         // Only the end is compared: sorting thousands of combining marks takes quadratic time.
         let end = String(words.joined().unicodeScalars.suffix(longest))
-        return end.unicodeScalars.indices.reversed().enumerated().contains { index, start in
+        let match = end.unicodeScalars.indices.reversed().enumerated().first { index, start in
             (index >= 4 || wordLengths.contains(index + 1)) && names.contains(end[start...])
         }
+        return match.map { end[$0.element...] }
     }
 
     /// The words of a name in lower case; digits at its end are ignored if there are letters.
@@ -113,6 +180,27 @@ public struct Redaction: Sendable, Hashable {
             (isNew, wasLower) = (false, !isUpper)
         }
         return words
+    }
+}
+
+extension String {
+    /// Whether it is one of a few words; comparing thousands of combining marks as characters takes quadratic time.
+    fileprivate func isOne(of words: [String]) -> Bool { words.contains { utf8.elementsEqual($0.utf8) } }
+}
+
+extension [UInt8] {
+    /// Whether it looks like a credential, and not like words, a date, a host or a path.
+    var isOpaque: Bool {
+        if starts(with: "eyJ".utf8) { return true }
+        let marks = count < 24 || first == UInt8(ascii: "/") ? "-_+=~%" : "-_+=~%/"
+        guard count >= 12, allSatisfy({ $0.isAlphanumeric || marks.utf8.contains($0) }) else { return false }
+        return mixesLettersAndDigits
+    }
+
+    fileprivate var mixesLettersAndDigits: Bool {
+        split { !$0.isAlphanumeric }.contains { word in
+            word.count >= 6 && word.contains(where: \.isDigit) && !word.allSatisfy(\.isDigit)
+        }
     }
 }
 

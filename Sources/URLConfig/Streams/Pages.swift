@@ -81,6 +81,8 @@ public struct Pages: AsyncSequence, Sendable {
 extension Pages {
     private func page(_ request: URLRequest, isForeign: Bool) async throws -> DataResponse {
         let isForeign = isForeign || Origin(request.url) != Origin(self.request.url)
+        var config = config
+        config.redaction = config.redaction.knowing(self.request)
         return try await Call(session: session, config: config, fileID: fileID, line: line, isForeign: isForeign)
             .response(for: request).validated()
     }

@@ -33,11 +33,7 @@ struct StreamBody: Sendable {
         fileprivate let reader: ReceivedBody.Reader
         fileprivate let call: Call
         fileprivate let head: DataResponse
-        private var count: Int64 = 0
-
-        fileprivate init(reader: ReceivedBody.Reader, call: Call, head: DataResponse) {
-            (self.reader, self.call, self.head) = (reader, call, head)
-        }
+        fileprivate var count: Int64 = 0
 
         /// The next piece, which is never empty; `nil` at the end.
         ///

@@ -35,3 +35,23 @@ extension Dictionary where Key == String {
     /// Only the names are sorted, because the code that sorts is compiled for each type: 3 kB.
     func sortedByName() -> [Element] { keys.sorted().compactMap { name in self[name].map { (name, $0) } } }
 }
+
+extension [UInt8] {
+    /// The first place of a text that is short: for each place of its first byte, it may be read as a whole.
+    func firstRange(of text: some Collection<UInt8>, in range: Range<Int>) -> Range<Int>? {
+        let text = Array(text)
+        guard let first = text.first else { return nil }
+        return withUnsafeBufferPointer { bytes -> Range<Int>? in
+            guard let base = bytes.baseAddress else { return nil }
+            var start = range.lowerBound
+            while range.upperBound - start >= text.count,
+                let found = memchr(base + start, Int32(first), range.upperBound - start - text.count + 1)
+            {
+                start = UnsafeRawPointer(found) - UnsafeRawPointer(base)
+                if memcmp(found, text, text.count) == 0 { return start..<start + text.count }
+                start += 1
+            }
+            return nil
+        }
+    }
+}

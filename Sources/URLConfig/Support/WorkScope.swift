@@ -4,22 +4,22 @@
 struct WorkScope: Sendable {
     @TaskLocal private static var all: [Self] = []
 
-    private let worker: ObjectIdentifier
+    private let workers: [ObjectIdentifier]
     private let isOver = Locked(false)
 
-    /// Runs an operation of an object; `nil` for no scope.
+    /// Runs an operation of objects; without any, for no scope.
     @inline(never)
     static func of<Result: Sendable>(
-        _ worker: AnyObject?, _ operation: () async throws -> Result
+        _ workers: AnyObject?..., operation: () async throws -> Result
     ) async throws -> Result {
-        guard let worker else { return try await operation() }
-        let scope = Self(worker: ObjectIdentifier(worker))
-        defer { scope.isOver.set(\.self, true) }
+        let scope = Self(workers: workers.compactMap { $0.map(ObjectIdentifier.init) })
+        guard !scope.workers.isEmpty else { return try await operation() }
+        defer { scope.isOver.withLock { $0 = true } }
         return try await $all.withValue(all + [scope], operation: operation)
     }
 
     static func contains(_ worker: AnyObject?) -> Bool {
         guard let worker else { return false }
-        return all.contains { $0.worker == ObjectIdentifier(worker) && !$0.isOver.withLock { $0 } }
+        return all.contains { $0.workers.contains(ObjectIdentifier(worker)) && !$0.isOver.withLock { $0 } }
     }
 }

@@ -80,7 +80,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     func begin(_ makeTask: () -> URLSessionTask) -> Bool {
         guard !isOver else { return false }
         let task = makeTask()
-        state.set(\.task, task)
+        state.withLock { $0.task = task }
         // A session never releases a task that was neither resumed nor cancelled.
         if isOver { task.cancel() } else { task.resume() }
         return true

@@ -11,11 +11,6 @@ struct Received: Sendable {
     /// Ends the transfer, because the body will not be read.
     func endBody() { body?.received.cancel() }
 
-    /// The same with the content of a response that is not 2xx, for validators and errors.
-    func withContentOfFailure(_ clock: any Clock<Duration>) async throws -> Received {
-        response.isSuccess ? self : try await withContent(clock)
-    }
-
     /// The same with the content, to explain why the response cannot be used.
     ///
     /// Of a longer body, only the beginning is in the response. The body still has all bytes.

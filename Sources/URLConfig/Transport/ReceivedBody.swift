@@ -37,8 +37,8 @@ final class ReceivedBody: Sendable {
         (memory, excess, state) = (.max, .pauses, Locked(State(source: source)))
     }
 
-    /// Sets what is called if the transport has something to do, on any thread and with no lock held.
-    func onSignal(_ signal: @escaping @Sendable (Signal) -> Void) { state.set(\.signal, signal) }
+    /// Sets, once, what is called if the transport has something to do, on any thread and with no lock held.
+    func onSignal(_ signal: @escaping @Sendable (Signal) -> Void) { state.withLock { $0.signal = signal } }
 
     /// Limits the body to the number of bytes that a call allows, unless it is limited already.
     func limit(to limit: Int?) {

@@ -20,15 +20,26 @@ final class SentPieces: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there are more or fewer bytes than the
     ///   length; the errors of the sequence, and `CancellationError`.
     func next() async throws -> Data? {
+        let piece = try await read()
+        guard let length else { return piece }
+        let count = count.withLock(\.self)
+        if piece == nil, count < length { throw invalid("ends after \(count) bytes", length) }
+        if count < length || piece == nil { return piece }
+        // With the last piece, the server has a complete request. So it is returned after the end was found.
+        let isLong = try await count > length ? true : read() != nil
+        if isLong { throw invalid("has more bytes", length) }
+        return piece
+    }
+
+    private func read() async throws -> Data? {
         let piece = try await reader.next()
         if piece == nil { try Task.checkCancellation() }
-        let count = count.withLock { count in
-            count += Int64(piece?.count ?? 0)
-            return count
-        }
-        guard let length, count > length || piece == nil && count < length else { return piece }
-        let found = piece == nil ? "ends after \(count) bytes" : "has more bytes"
-        throw RequestError.refused(.invalidRequest, "body: the sequence \(found), but its length is \(length)")
+        count.withLock { $0 += Int64(piece?.count ?? 0) }
+        return piece
+    }
+
+    private func invalid(_ found: String, _ length: Int64) -> RequestError {
+        .refused(.invalidRequest, "body: the sequence \(found), but its length is \(length)")
     }
 }
 

@@ -34,11 +34,8 @@ final class Watchdog: Sendable {
         _ limits: TimeLimits, _ clock: any Clock<Duration>, since elapsed: (@Sendable () -> Duration)? = nil,
         isAwaited: @escaping @Sendable () -> Bool = { true }, expire: @escaping @Sendable (Duration) -> Void
     ) {
-        self.limits = limits
-        self.clock = clock
-        self.elapsed = elapsed ?? clock.stopwatch()
-        self.isAwaited = isAwaited
-        self.expire = expire
+        (self.limits, self.clock, self.elapsed) = (limits, clock, elapsed ?? clock.stopwatch())
+        (self.isAwaited, self.expire) = (isAwaited, expire)
     }
 
     /// Begins to watch.
@@ -60,21 +57,18 @@ final class Watchdog: Sendable {
     }
 
     private func check() {
-        let now = elapsed()
-        let isAwaited = isAwaited()
+        let (now, isAwaited) = (elapsed(), isAwaited())
         // An alarm is made while the lock is held: if it fired before it is kept, it would release its successor.
         let (passed, _) = state.withLock { state -> (Duration?, Alarm?) in
             guard !state.isStopped else { return (nil, nil) }
-            if let whole = limits.whole, now >= whole { return (whole, nil) }
-            var rests = [limits.whole.map { $0 - now }]
-            if let silence = limits.silence {
-                // If nobody waits now, the time begins again when somebody does.
-                let rest = silence - (isAwaited ? now - state.last : .zero)
-                if rest <= .zero { return (silence, nil) }
-                rests.append(rest)
+            // If nobody waits now, the time of silence begins again when somebody does.
+            let silence = isAwaited ? now - state.last : .zero
+            let rests = [(limits.whole, now), (limits.silence, silence)].compactMap { limit, time in
+                limit.map { (limit: $0, rest: $0 - time) }
             }
+            if let passed = rests.first(where: { $0.rest <= .zero }) { return (passed.limit, nil) }
             let before = state.alarm
-            state.alarm = rests.compactMap { $0 }.min().map { rest in
+            state.alarm = rests.map(\.rest).min().map { rest in
                 Alarm(after: rest, clock) { [weak self] in self?.check() }
             }
             return (nil, before)

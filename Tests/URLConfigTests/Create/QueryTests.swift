@@ -56,6 +56,16 @@ import Testing
         #expect(text { $0[plain] = [plain, plain] } == "\(encoded)=\(encoded)&\(encoded)=\(encoded)")
     }
 
+    @Test func `each other byte is a percent sign and two upper-case digits`() {
+        let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+        for byte in UInt8(0)..<128 {
+            let (plain, hex) = (String(Unicode.Scalar(byte)), String(0x100 + Int(byte), radix: 16, uppercase: true))
+            let expected = unreserved.contains(plain) ? plain : "%" + hex.dropFirst()
+            #expect(text { $0["q"] = plain } == "q=" + expected)
+            if plain != "." { #expect(("/\(plain)" as URLRequest.Path).description == "/" + expected) }
+        }
+    }
+
     @Test(
         arguments: [
             (.repeatedKey, "a=0&i%20d=1&i%20d=2%2C3&z=9"), (.brackets, "a=0&i%20d%5B%5D=1&i%20d%5B%5D=2%2C3&z=9"),

@@ -118,16 +118,6 @@ import URLConfig
                 + #""theURL":"https://h.example/a"}"#)
     }
 
-    @Test func `each configuration has its own encoder, as it is when the request is built`() {
-        let preset = URLRequest.Config(host: "https://h.example") {
-            $0.method = .post
-            $0.body = .json(Self.article)
-        }
-        let snake = preset.with { $0.encoder.keyEncodingStrategy = .convertToSnakeCase }
-        #expect(URLRequest.with(snake).bodyText?.contains("page_title") == true)
-        #expect(URLRequest.with(preset).bodyText?.contains("pageTitle") == true)
-    }
-
     @Test func `members can be read`() {
         var body: RequestBody = ["a": 1, "b": .null]
         body["article"] = Self.article

@@ -148,6 +148,9 @@ import Testing
         var copy = direct
         copy.url = url
         #expect(try copy.request().field("Authorization") == nil)
+        var keyed = direct.with { $0.headers["X-Api-Key"] = "s3cret" }
+        keyed.url = url
+        #expect(try keyed.request().allHTTPHeaderFields?.isEmpty != false)
     }
 
     @Test func `query items that are set together with the URL are added to it`() throws {

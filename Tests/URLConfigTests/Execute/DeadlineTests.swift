@@ -38,17 +38,6 @@ import Testing
         .status(.serviceUnavailable).with(["Retry-After": "\(seconds)"])
     }
 
-    @Test func `a wait that is longer than what is left ends the call at once, with the response`() async throws {
-        let clock = TestClock()
-        try await Loopback.serving(busy(5)) { server in
-            let response = try await call(server, clock) { $0.retry = .atOnce() }.valueInTime
-            #expect(response.status == .serviceUnavailable)
-            #expect(response.attempts.count == 1)
-            #expect(server.requests.count == 1)
-        }
-        #expect(!clock.asked.contains { $0 != .seconds(5) })
-    }
-
     @Test func `it ends a wait for another attempt, which is not made`() async throws {
         let clock = TestClock()
         try await Loopback.serving(busy(4)) { server in
@@ -62,17 +51,6 @@ import Testing
         }
     }
 
-    @Test func `it ends the call though a wait is over at the same time`() async throws {
-        let clock = TestClock()
-        try await Loopback.serving(busy(4)) { server in
-            let call = call(server, clock) { $0.retry = .atOnce() }
-            await clock.waitForSleepers(2)
-            clock.advance(by: .seconds(5))
-            let error = await expectError(.deadlineExceeded) { try await call.valueInTime }
-            #expect(error?.attempts.first?.description == "503 after 0 ms, waiting 4.0 s: Retry-After")
-        }
-    }
-
     @Test(arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
     func `one of zero or less has passed already, and nothing is sent`(deadline: Duration) async throws {
         try await Loopback.serving(.status(.ok)) { server in
@@ -80,17 +58,6 @@ import Testing
             #expect(error?.attempts.isEmpty == true)
             #expect(server.requests.isEmpty)
         }
-    }
-
-    @Test func `without one there is no limit`() async throws {
-        let clock = TestClock()
-        try await Loopback.serving { _ in
-            clock.advance(by: .seconds(1_000_000))
-            return .status(.ok)
-        } _: { server in
-            try await server.get { $0.clock = clock }.validated()
-        }
-        #expect(clock.asked.isEmpty)
     }
 
     @Test(arguments: [true, false])

@@ -65,17 +65,6 @@ import Testing
         #expect(clock.asked == [.seconds(3)])
     }
 
-    @Test func `if no attempt succeeds, the last response is returned`() async throws {
-        try await serving([503]) { server in
-            let response = try await server.get { $0.retry = .atOnce() }
-            #expect(response.status == .serviceUnavailable)
-            #expect(response.data == Data("response 3".utf8))
-            #expect(response.attempts.map(\.status?.code) == [503, 503, 503])
-            #expect(response.attempts.last?.reason == nil)
-            #expect(server.requests.count == 3)
-        }
-    }
-
     @Test func `every attempt has the same key and the same body`() async throws {
         let bodies = Recorder<String>()
         try await serving([503, 500, 200], bodies: bodies) { server in
@@ -148,21 +137,31 @@ import Testing
         #expect(URLError(.badURL).attempts.isEmpty)
     }
 
-    @Test func `an error names the attempts, one a line`() async throws {
+    @Test func `if no attempt succeeds, the last response is returned, or its error names the attempts, one a line`()
+        async throws
+    {
         try await serving([503]) { server in
-            let error = await expectError(.unacceptableStatus) {
-                try await server.get("/x") {
-                    $0.clock = TestClock()
-                    $0.retry = .atOnce()
-                    $0.validators = [.success]
-                }
-            }
-            #expect(error?.attempts.map(\.status) == Array(repeating: .serviceUnavailable, count: 3))
-            #expect(error?.response?.attempts.count == 3)
-            let lines = try #require(error).description.split(separator: "\n")
+            let response = try await server.get("/x") { ($0.clock, $0.retry) = (TestClock(), .atOnce()) }
+            #expect(response.data == Data("response 3".utf8))
+            #expect(response.attempts.map(\.status) == Array(repeating: .serviceUnavailable, count: 3))
+            #expect(server.requests.count == 3)
+            let error = try #require(expectThrown(.unacceptableStatus) { try response.validated() })
+            #expect(error.attempts.count == 3 && error.response?.attempts.count == 3)
+            let lines = error.description.split(separator: "\n")
             #expect(lines.first?.hasPrefix("unacceptableStatus: GET \(server.host)/x answered 503: ") == true)
             let waiting = "503 after 0 ms, waiting 0 ms"
             #expect(lines.dropFirst() == ["  1. \(waiting)", "  2. \(waiting)", "  3. 503 after 0 ms"])
+        }
+    }
+
+    @Test(arguments: [("POST", "5", "POST without idempotencyKey"), ("GET", "300", "longer than longestRetryAfter")])
+    func `an attempt says why it was not retried`(method: String, retryAfter: String, reason: String) async throws {
+        try await serving([503], retryAfter: retryAfter) { server in
+            let request = server.request { $0.method = .init(method) ?? .get }
+            let response = try await server.response(for: request) { $0.retry = .standard }
+            #expect(response.attempts.count == 1)
+            #expect(response.attempts.last?.reason?.hasPrefix("not retried: ") == true)
+            #expect(response.attempts.last?.reason?.contains(reason) == true)
         }
     }
 

@@ -1,4 +1,6 @@
 import FlyingFox
+import InMemoryLogging
+import Logging
 import Testing
 
 @testable import URLConfig
@@ -18,13 +20,11 @@ import Testing
         try await Loopback.get(.json("{}"), configure).decoder.map { ($0 as? Named)?.name ?? "other" }
     }
 
-    @Test func `a response has the decoder of its call`() async throws {
-        #expect(try await decoder { $0.decoder = Named(name: "own") } == "own")
+    @Test func `a response has the decoder of its call, also one that a closure makes, but not another call`()
+        async throws
+    {
         #expect(try await decoder { _ in } == nil)
-    }
-
-    @Test func `a validator's response has the decoder, also one that the validator makes`() async throws {
-        let name = try await decoder {
+        let making = try await decoder {
             $0.decoder = Named(name: "own")
             $0.validators = [
                 ResponseValidator { response in
@@ -34,25 +34,18 @@ import Testing
                 ResponseValidator { #expect(($0.decoder as? Named)?.name == "own") },
             ]
         }
-        #expect(name == "own")
-    }
-
-    @Test func `a fallback's response has the decoder, unless it is one of another call`() async throws {
-        let own = try await decoder {
-            $0.decoder = Named(name: "own")
-            $0.validators = [ResponseValidator { _ in throw Refused() }]
-            $0.fallback = { _, request in DataResponse(request: request) }
+        #expect(making == "own")
+        for (isOther, name) in [(false, "own"), (true, "other")] {
+            let stored = try await decoder {
+                $0.decoder = Named(name: "own")
+                $0.validators = [ResponseValidator { _ in throw Refused() }]
+                $0.fallback = { _, request in
+                    guard isOther else { return DataResponse(request: request) }
+                    return try await Loopback.get(.json("{}")) { $0.decoder = Named(name: "other") }
+                }
+            }
+            #expect(stored == name)
         }
-        #expect(own == "own")
-        let other = try await decoder {
-            $0.decoder = Named(name: "own")
-            $0.validators = [ResponseValidator { _ in throw Refused() }]
-            $0.fallback = { _, _ in try await Loopback.get(.json("{}")) { $0.decoder = Named(name: "other") } }
-        }
-        #expect(other == "other")
-    }
-
-    @Test func `a refusal and an error have the decoder, too`() async throws {
         let error = await expectError(.unauthorized) {
             try await Loopback.get(.status(.unauthorized)) {
                 $0.decoder = Named(name: "own")
@@ -65,10 +58,49 @@ import Testing
     @Test func `the bytes of a body that are logged are set by true, false or a number`() {
         var config = URLSession.Config()
         #expect(config.logBody.bytes == 4096)
-        for (length, bytes) in [(false, 0), (100, 100), (true, 4096)] as [(URLSession.Config.LogBody, Int)] {
+        let limit = 7
+        for (length, bytes) in [(false, 0), (100, 100), (true, 4096), (.init(limit), 7)]
+            as [(URLSession.Config.LogBody, Int)]
+        {
             config.logBody = length
             #expect(config.logBody.bytes == bytes)
         }
+    }
+
+    /// In a process of its own, because all tests share the defaults.
+    @Test func `what a preset does not set itself is that of the defaults when a call begins`() async {
+        await #expect(processExitsWith: .success) {
+            let (preset, own) = (URLSession.Config(), URLSession.Config().with { $0.redaction = .none })
+            let silent = URLSession.Config().with { $0.logger = nil }
+            let (logger, log) = Logger.recording()
+            URLSession.Config.defaultLogger = logger
+            URLSession.Config.default.redaction = .standard.adding("birthday")
+            URLSession.Config.default.decoder = Named(name: "later")
+            URLSession.Config.default.deadline = .zero
+            let stub = Transport { _ in .init() }
+            let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["birthday"] = "18151210" }
+            for (config, count, isShown) in [(silent, 0, false), (preset, 2, false), (own, 4, true)] {
+                // The deadline was copied when the preset was made.
+                let response = try await URLSession.shared.response(for: request, config: config) {
+                    $0.transport = stub
+                }
+                #expect((response.decoder as? Named)?.name == "later")
+                #expect(log.entries.count == count)
+                #expect(log.text.contains("18151210") == isShown)
+            }
+            #expect(preset.redaction.hides("birthday") && preset.decoder is Named && preset.logger != nil)
+        }
+    }
+
+    @Test func `a transport of an app can be tested alone, with a request of the test`() async throws {
+        let echo = Transport { request in
+            .init(headerFields: [.eTag: "1"], body: .init(Data((request.urlRequest.url?.path() ?? "").utf8)))
+        }
+        let request = URLRequest.with(.init(host: "https://h.example")) { $0.path = "/users/1" }
+        let response = try await echo.send(Transport.Request(request))
+        #expect(response.headerFields[.eTag] == "1")
+        #expect(try await response.body.collect() == Data("/users/1".utf8))
+        await expectError(.invalidURL) { try await echo.send(.init(URLRequest(url: URL(filePath: "/etc/hosts")))) }
     }
 
     @Test func `a dump of a configuration contains no token`() {

@@ -156,24 +156,17 @@ import Testing
         }
     }
 
-    @Test func `a call that an authenticator makes within a host's preset does not wait for itself`() async throws {
-        try await Loopback.serving { request in
-            switch (request.path, request.headers[.authorization]) {
-            case ("/token", nil): .json(#"{"token":"new"}"#)
-            case ("/me", "Bearer new"): .json("{}")
-            default: .status(.unauthorized)
+    @Test func `a preset that is set after a more specific one says where it is not used`() async {
+        await #expect(processExitsWith: .success) {
+            let (logger, log) = Logger.recording()
+            Config.defaultLogger = logger
+            for host in ["https://a.example:443", "a.example:80", "b.example", "a.example"] {
+                Config[host: host] = .silent
+                #expect(log.entries.count == (host == "a.example" ? 1 : 0))
             }
-        } _: { server in
-            let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"]) {
-                .init("old")
-            } refresh: { _ in
-                let grant: [String: String] = try await server.session.response(for: server.request("/token")).decode()
-                return .init(grant["token"] ?? "")
-            }
-            try await Config.withHosts(["127.0.0.1": .silent.with { $0.authenticator = authenticator }]) {
-                let response = try await server.session.response(for: server.request("/me"))
-                #expect(response.isSuccess)
-            }
+            #expect(log.text.contains("the preset of a.example is not used for a.example:80, https://a.example:443"))
+            Config[host: "a.example"] = nil
+            #expect(log.entries.count == 1)
         }
     }
 

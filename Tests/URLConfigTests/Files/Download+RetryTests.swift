@@ -88,29 +88,6 @@ import Testing
         }
     }
 
-    @Test func `a POST that leads to a file is not sent again`() async throws {
-        let fault = FaultServer.Fault { connection in
-            let request = try connection.read()
-            if request.head.hasPrefix("POST") {
-                let head = "HTTP/1.1 303 Other\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                try connection.send(head)
-            } else {
-                let cut = FileServer.Cut(count: 500_000)
-                try FileServer.send(.init(version: Self.version, cut: cut), to: request, connection)
-            }
-        }
-        try await FaultServer.serving(fault) { server in
-            var request = server.request("a.zip")
-            request.httpMethod = "POST"
-            await #expect(throws: URLError.self) {
-                try await server.session.download(for: request, to: folder.file, config: .silent) {
-                    $0.retry = RetryPolicy(attempts: 3).quick
-                }
-            }
-            #expect(server.requests.count == 2)
-        }
-    }
-
     @Test func `the budget and the clock of the policy are used`() async throws {
         let clock = TestClock()
         let server = FileServer { _, _ in .init(version: Self.version, cut: .init(count: 80_000)) }

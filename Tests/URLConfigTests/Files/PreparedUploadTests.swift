@@ -83,21 +83,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 2, 4]) func `a file that has another size at a later attempt is refused`(
-        size: Int64
-    ) async throws {
-        let file = try directory.file("x", Data("abc".utf8))
-        let prepared = try await UploadSource.file(file).prepared(for: request)
-        #expect(try prepared.body.content() == Data("abc".utf8))
-        try file.setSize(size)
-        let error = #expect(throws: RequestError.self) { try prepared.body.opened() }
-        #expect(error?.code == .invalidRequest)
-        let now = size > 3 ? "more" : "\(size)"
-        #expect(error?.reason == "body: the file 'x' had 3 bytes, but now it has \(now); send a copy of it")
-        try FileManager.default.removeItem(at: file)
-        #expect(throws: RequestError.self) { try prepared.body.opened() }
-    }
-
 }
 
 extension Transport.Body {

@@ -109,18 +109,6 @@ import Testing
         }
     }
 
-    @Test func `what cannot be read is refused before anything is sent`() async throws {
-        try await FaultServer.serving(.ok("{}")) { server in
-            for url in [directory.url, directory.url.appending(path: "missing"), URL(filePath: "/dev/zero")] {
-                let error = await #expect(throws: RequestError.self) {
-                    try await server.session.upload(.file(url), for: request(server), config: .silent)
-                }
-                #expect(error?.code == .invalidRequest)
-            }
-            #expect(server.connections == 0)
-        }
-    }
-
     @Test func `cancelling ends it, and removes the assembled form`() async throws {
         let before = try Self.temporaryFiles()
         let form = try {

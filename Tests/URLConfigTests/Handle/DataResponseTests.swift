@@ -110,6 +110,26 @@ import URLConfig
         #expect("\(error as Any)".contains("answered 404: that status"))
     }
 
+    @Test func `the error of a refused problem has all of it, and Retry-After`() {
+        let problem = #"{"title":"Busy","detail":"Too many calls.","instance":"/calls/7"}"#
+        var response = Self.response(
+            problem.utf8, contentType: "application/problem+json", status: .tooManyRequests)
+        response.headerFields[.retryAfter] = "7"
+        let error = #expect(throws: RequestError.self) { try response.validated() }
+        let words = "429 Busy: Too many calls. (https://api.example.com/calls/7)”; Retry-After is 7.0 s"
+        #expect(error?.reason == "that status is not accepted here; the content says “" + words)
+    }
+
+    @Test func `a 401 says if no credentials were sent`() throws {
+        let words = "; no credentials were sent; those of a preset are left out if `url` has another origin"
+        var response = Self.response([], status: .unauthorized)
+        let anonymous = #expect(throws: RequestError.self) { try response.validated() }
+        #expect(anonymous?.reason == "that status is not accepted here" + words)
+        response.request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
+        let refused = #expect(throws: RequestError.self) { try response.validated() }
+        #expect(refused?.reason == "that status is not accepted here")
+    }
+
     @Test func `a refused response is read in its own character set`() {
         let response = Self.response(
             [0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1", status: .notFound)

@@ -1,5 +1,6 @@
 import Testing
-import URLConfig
+
+@testable import URLConfig
 
 /// Errors explain why the content could not be decoded.
 @Suite struct DecodingDiagnosisTests {
@@ -196,6 +197,56 @@ import URLConfig
     func `it says in words what is no JSON`(content: String, expected: String) {
         let size = content.utf8.count
         #expect(Self.text(Page.self, content.utf8) == "Page from \(size) B of application/json: " + expected)
+    }
+
+    private struct Item: Decodable {
+        enum Kind: String, Decodable { case a }
+        var age: Int
+        var name: String?
+        var kind: Kind?
+        var site: URL?
+        var price: Decimal?
+        var token: Kind?
+    }
+
+    @Test(arguments: [
+        (#"{"age":true}"#, "age is a boolean, expected Int"), (#"{"age":[]}"#, "age is an array, expected Int"),
+        (#"{"age":1,"name":2}"#, "name is a number, expected String"),
+        (#"{"age":1,"kind":"x"}"#, "kind: Cannot initialize Kind from invalid String value x"),
+        (#"{"age":1,"site":""}"#, "site: Invalid URL string."), (#"{"age":1,"price":"1"}"#, "price is not Decimal"),
+        (#"{"age":1,"token":"s3cret"}"#, "token: its value does not fit"),
+        ("null", "the top level is null, expected an object"),
+    ])
+    func `it says what was expected and what was found`(json: String, expected: String) {
+        let lines = Self.text(Item.self, json.utf8).split(separator: "\n")
+        #expect(lines.first == "Item from \(json.utf8.count) B of application/json: \(expected)")
+    }
+
+    private struct Pair: Decodable {
+        init(from decoder: any Decoder) throws {
+            var array = try decoder.unkeyedContainer()
+            _ = (try array.decode(Int.self), try array.decode(Int.self))
+        }
+    }
+
+    @Test(arguments: [
+        ("[1]", "[1] is missing: the array ends before it|  [|    1  ← it ends here"),
+        (#"[0,1,2,3,4,"x",6,7,8]"#, "[|  …|  1,|  2,|  3,|  4,|  \"x\",  ← here|  6,|  7,|  …|]"),
+        (
+            #"{"tok\u0065n":"s","b":"{\"token\":\"s3cret\"}"}"#,
+            #"{  ← here|  "tok\u0065n" : "***",|  "b" : "{\"token\":\"***\"}"|}"#
+        ),
+    ])
+    func `the lines show a few neighbours and no secrets`(json: String, expected: String) {
+        let pair = Self.text(Pair.self, json.utf8).replacing("\n", with: "|")
+        let list = Self.text([Int].self, json.utf8).replacing("\n", with: "|").replacing("|  ", with: "|")
+        #expect(pair.contains(expected) || list.hasSuffix(expected), "\(pair)\n\(list)")
+    }
+
+    @Test func `what a decoder quotes is cut`() {
+        let value = String(repeating: "x\n", count: 100_000)
+        let context = DecodingError.Context(codingPath: [], debugDescription: value)
+        #expect(DecodingError.dataCorrupted(context).summary(.standard).utf8.count < 350)
     }
 
     @Test func `it says that the character set is wrong`() {

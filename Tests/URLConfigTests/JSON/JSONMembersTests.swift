@@ -55,11 +55,6 @@ import Testing
         #expect(value(path, json) == expected)
     }
 
-    @Test func `the first of two members with one name is the one that JSONDecoder reads`() throws {
-        let json = #"{"a":1,"a":2}"#
-        #expect(try JSONDecoder().decode([String: Int].self, from: Data(json.utf8)) == ["a": 1])
-    }
-
     @Test(
         arguments: [
             (["a"], "{", nil), (["a"], #"{"a""#, ""), (["a"], #"{"a":"#, ""), (["a", 0], #"{"a":["#, nil),

@@ -25,7 +25,9 @@ import Testing
             for _ in 0..<Int.random(in: 0...4, using: &random) {
                 let isHidden = hides && Bool.random(using: &random)
                 let name = (isHidden ? hidden : plain).randomElement(using: &random) ?? ""
-                object[name] = isHidden ? secretValue(&random) : json(depth - 1, hides, &random)
+                // Objects under a compound name are shown.
+                object[name] =
+                    isHidden ? (name.count < 7 ? secretValue(&random) : secret) : json(depth - 1, hides, &random)
             }
             return object
         }

@@ -16,7 +16,8 @@ import Testing
         "master_key", "encryption_key", "X-Session", "DD-APPLICATION-KEY", "device_code", "user_code",
         "verification_code", "mfa_code", "otp_code", "totp", "session", "ssn", "card_number", "cardNumber", "iban",
         "cvv", "customer.ssn", "passwords_confirmed", "secret_value", "password_hash", "code_verifier", "pass word",
-        "p.a.s.s.w.o.r.d",
+        "p.a.s.s.w.o.r.d", "appid", "ticket", "x-hmac", "psk", "passkey", "pan", "security_code", "card.number",
+        "tls.key",
     ])
     func `what is commonly secret is hidden`(name: String) {
         #expect(Redaction.standard.hides(name))
@@ -24,12 +25,61 @@ import Testing
 
     @Test(arguments: [
         "Accept", "Content-Type", "User-Agent", "Host", "page", "query", "title", "spin", "code", "status_code",
-        "countryCode", "max_tokens", "total_tokens", "completionTokens", "password_length", "token_type", "compass",
+        "countryCode", "password_length", "token_type", "compass", "app_id", "key", "license_key", "panel", "japan",
         "caribbean", "assn", "design", "author", "oauthor", "tokenizer", "secretary", "passage", "", "-", "\u{1F600}",
         "WWW-Authenticate",
     ])
     func `what is not secret is shown`(name: String) {
         #expect(!Redaction.standard.hides(name))
+    }
+
+    @Test(arguments: [
+        (
+            #"{"a":{"pin":1234,"user_pin":1234,"otp_code":7}}"#,
+            #"{"a":{"pin":"***","user_pin":"***","otp_code":"***"}}"#
+        ),
+        (
+            #"{"token":5,"my_token":5,"tokens":5,"my_tokens":5}"#,
+            #"{"token":"***","my_token":5,"tokens":5,"my_tokens":5}"#
+        ),
+        (#"{"token":true,"my_token":null,"tokens":false}"#, #"{"token":true,"my_token":null,"tokens":false}"#),
+        (#"{"tokens":["a","5","abc123"],"my_token":"a"}"#, #"{"tokens":["a","5","***"],"my_token":"***"}"#),
+        (
+            #"{"pins":["1234"],"passwords":["1"],"pin":[1,2]}"#,
+            #"{"pins":["***"],"passwords":["***"],"pin":["***","***"]}"#
+        ),
+        (#"{"token":{"id":1,"a":"x","b":"abc123"}}"#, #"{"token":{"id":1,"a":"x","b":"***"}}"#),
+        (
+            #"{"tokens":{"a":"abc123"},"my_token":{"a":"abc123"}}"#,
+            #"{"tokens":{"a":"abc123"},"my_token":{"a":"abc123"}}"#
+        ),
+        (
+            #"{"my_token":{"value":"x","a":1},"card":{"number":4}}"#,
+            #"{"my_token":{"value":"***","a":1},"card":{"number":"***"}}"#
+        ),
+        (#"{"api":{"key":"x"},"license":{"key":"x"}}"#, #"{"api":{"key":"***"},"license":{"key":"x"}}"#),
+        (
+            #"[{"name":"pin","value":1234},{"value":"a","key":"x_token"}]"#,
+            #"[{"name":"pin","value":"***"},{"value":"***","key":"x_token"}]"#
+        ),
+        (
+            #"{"auth":"None","token":"","sid":"AC0123456789abcdef0123456789abcdef"}"#,
+            #"{"auth":"None","token":"","sid":"AC0123456789abcdef0123456789abcdef"}"#
+        ),
+        ("max_tokens=5&tokens=6m0s&token=5&pin=1&key=k", "max_tokens=5&tokens=6m0s&token=***&pin=***&key=***"),
+    ])
+    func `counts, settings and objects under hidden names are shown`(text: String, expected: String) {
+        let type: MediaType = text.hasPrefix("m") ? .form : .json
+        #expect(String(decoding: Redaction.standard.sentBody(Data(text.utf8), type), as: UTF8.self) == expected)
+    }
+
+    @Test func `under a name that an app adds, everything is hidden`() {
+        let text = #"{"age":[7,true,null],"my_age":{"a":"b","c":1},"ages":"x","page":1}"#
+        let shown = Redaction.standard.adding("age").sentBody(Data(text.utf8), .json)
+        #expect(
+            String(decoding: shown, as: UTF8.self)
+                == #"{"age":["***","***","***"],"my_age":{"a":"***","c":"***"},"ages":"***","page":1}"#)
+        #expect(Redaction.standard.adding("X-Flag").masked(field: "x-flag", "true") == "***")
     }
 
     @Test func `an app adds names, in any case and punctuation`() {
@@ -111,7 +161,8 @@ import Testing
         ("https://h.example/?token=\u{301}s3cret", "https://h.example/?token=***"),
         ("https://h.example/?\u{301}token=s3cret", "https://h.example/?\u{301}token=***"),
         ("https://h.example/?token", "https://h.example/?token"),
-        ("https://h.example/?token=", "https://h.example/?token=***"),
+        ("https://h.example/?token=", "https://h.example/?token="), ("/?key=s3cret&code=s3cret", "/?key=***&code=***"),
+        ("/?next=https%3A%2F%2Fa%3Ab@h%2F%3Fa%3D1", "/?next=https%3A%2F%2F***%40h%2F%3Fa%3D1"),
         ("https://h.example/?%zztoken=s3cret", "https://h.example/?%zztoken=***"),
         ("https://h.example/\u{1B}[2J", "https://h.example/\\u{1b}[2J"),
     ])
@@ -141,13 +192,10 @@ import Testing
     // Text of a server in every place where an error shows it.
 
     private static let secrets = [
-        "Authorization: Bearer s3cret", "Authorization: Digest username=\"a\", response=\"s3cret\"",
-        "x-api-key: s3cret", "Cookie: a=s3cret; b=s3cret; c=1", "Set-Cookie: a=s3cret; Path=/; HttpOnly",
-        "password: swords3cret", "code: 7\npassword: my-s3cret", "status=401 token=s3cret", "status=401\ntoken=s3cret",
-        "a=1,token=s3cret", "Invalid API key: sk-s3cret", "bad bearer s3cret here",
+        "Authorization: Bearer s3cret", "status=401 token=s3cret", "status=401\ntoken=s3cret", "a=1,token=s3cret",
+        "token='s3cret s3cret'", "token=\"s3cret s3cret\"", "bad bearer s3cret here", "{'a':1,\"token\": s3cret}",
         "GET https://user:s3cret@host.example/x failed", "see https://host.example/?q=1&access_token=s3cret",
-        #"upstream {"token":"s3cret"}"#, #"{\"token\":\"s3cret\"}"#, #"upstream {\"a\":1,\"token\" : \"s3cret\"}"#,
-        "token 'x': 1, 'password' : 's3cret'",
+        #"upstream {"token":"s3cret"}"#, #"callback({"a":1,"token" : "s3cret"});"#,
     ]
 
     @Test(arguments: secrets) func `a secret is masked, however it is named`(words: String) throws {
@@ -161,7 +209,7 @@ import Testing
             #expect(!"\(error) \(error.localizedDescription)".contains("s3cret"))
         }
         let member = String(decoding: try JSONEncoder().encode(["a": words, "id": "x"]), as: UTF8.self)
-        for content in [member, json, words, String(json.dropLast(2))] {
+        for content in [member, json, words] {
             let error = #expect(throws: RequestError.self) {
                 try DataResponseTests.response(content.utf8).decode(Model.self)
             }
@@ -176,11 +224,6 @@ import Testing
     ])
     func `words that are no secret stay`(words: String) {
         #expect(Redaction.standard.masked(words) == words)
-    }
-
-    @Test(arguments: ["password: hunter", "- password: hunter", "{a: b, token: hunter, c: d}", "\"password: hunter\""])
-    func `a word alone on its line or in its object is a secret`(words: String) {
-        #expect(!Redaction.standard.masked(words).contains("hunter"))
     }
 
     private struct Model: Decodable { var id: Int }

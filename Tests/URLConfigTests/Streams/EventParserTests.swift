@@ -102,9 +102,6 @@ import Testing
         Vector("nothing", "", []), Vector("only a byte order mark", "\u{FEFF}", []),
         Vector("half a byte order mark", [0xEF, 0xBB] + Array("data:1\n\ndata:2\n\n".utf8), [event("2")]),
         Vector("a byte order mark before a blank line", "\u{FEFF}\n\ndata:1\n\n", [event("1")]),
-        Vector("LF", "data:1\n\ndata:2\n\n", [event("1"), event("2")]),
-        Vector("CR", "data:1\r\rdata:2\r\r", [event("1"), event("2")]),
-        Vector("CRLF", "data:1\r\n\r\ndata:2\r\n\r\n", [event("1"), event("2")]),
         Vector(
             "mixed terminators", "data:1\r\ndata:2\n\rdata:3\r\n\ndata:4\r\r\n",
             [event("1\n2"), event("3"), event("4")]),
@@ -116,7 +113,6 @@ import Testing
         Vector("an event without data has an ID", "data:1\n\nid:7\n\n", [event("1")], id: "7"),
         Vector("an unfinished event has no ID", "data:1\n\nid:7\n", [event("1")]),
         Vector("the type of an event without data", "event:a\n\ndata:1\n\n", [event("1")]),
-        Vector("the last type", "event:a\nevent:b\ndata:1\nevent\n\n", [event("1")]),
         Vector(
             "the type of the event before, again or not",
             "event:a\ndata:1\n\ndata:2\n\nevent:a\ndata:3\n\nevent:ab\ndata:4\n\nevent:a\nevent:\ndata:5\n\n",
@@ -135,7 +131,6 @@ import Testing
                 event(
                     "a\u{FFFD}\u{FFFD}b\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\n\u{FFFD}", id: "\u{FFFD}", "\u{FFFD}")
             ], id: "\u{FFFD}"),
-        Vector("four bytes", "event:\u{1F600}\ndata:\u{1F600}\n\n", [event("\u{1F600}", "\u{1F600}")]),
     ]
 
     @Test(arguments: specification + webPlatform + others)

@@ -5,86 +5,54 @@ import Testing
 
 /// A server chooses the next page, but it does not choose who receives credentials.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct PagesCredentialsTests {
-    private static let credentials = ["Authorization", "Cookie", "X-Api-Key", "X-Tenant"]
-
-    /// The pages `a`, `b`, `b`, `a`.
-    private func request(_ origins: Origins) -> URLRequest {
-        let last = origins.b.page(next: origins.a.host + "/end")
-        return .with(.init(host: origins.a.page(next: origins.b.page(next: last)))) {
-            $0.headers[.accept] = "text/plain"
-        }
+    /// A way over several origins, and the requests of it that may have credentials.
+    struct Way: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let origins: [String]
+        let allowed: Int
+        let url: @Sendable (Origins) -> String
     }
 
-    @Test func `those of the request go to its own origin only`() async throws {
-        try await Origins.serving { origins in
-            var request = request(origins)
-            for name in Self.credentials { request.setValue("secret", forHTTPHeaderField: name) }
-            let pages = origins.a.pages(for: request) { $0.redaction = .standard.adding("x-tenant") }
-            let count = try await pages.all.count
-            #expect(count == 4)
-            #expect(origins.seen.map(\.origin) == ["a", "b", "b", "a"])
-            for name in Self.credentials {
-                #expect(origins.seen.map { $0.field(name) } == ["secret", nil, nil, nil], "\(name)")
-            }
-            #expect(origins.seen.allSatisfy { $0.field("Accept") == "text/plain" })
-        }
-    }
+    private static let ways = [
+        Way(testDescription: "links there and back", origins: ["a", "b", "b", "a"], allowed: 1) { origins in
+            let last = origins.b.page(next: origins.a.host + "/end")
+            return origins.a.page(next: origins.b.page(next: last))
+        },
+        Way(testDescription: "a redirect, and a relative link", origins: ["a", "b", "b"], allowed: 1) { origins in
+            origins.a.hop(to: origins.b.page(next: "/end"))
+        },
+        Way(testDescription: "a link, and a redirect back", origins: ["a", "b", "a", "a"], allowed: 1) { origins in
+            origins.a.page(next: origins.b.hop(to: origins.a.page(next: "/end")))
+        },
+        Way(testDescription: "one origin in capitals", origins: ["a", "a"], allowed: 2) { origins in
+            origins.a.page(next: origins.a.host.replacing("http", with: "HTTP") + "/end")
+        },
+    ]
 
-    @Test func `those of an authenticator too`() async throws {
-        let authenticator = CountingAuthenticator()
-        try await Origins.serving { origins in
-            let pages = origins.a.pages(for: request(origins)) { $0.authenticator = authenticator }
-            let count = try await pages.all.count
-            #expect(count == 4)
-            #expect(origins.seen.map { $0.field("Authorization") } == ["1", nil, nil, nil])
-        }
-        #expect(authenticator.asked == 1)
-    }
-
-    @Test func `those of a session too`() async throws {
+    @Test(arguments: ways) func `they go to the first origin only, until it is left`(way: Way) async throws {
         try await Origins.serving { origins in
             let configuration = URLSessionConfiguration.ofTests
-            configuration.httpAdditionalHeaders = ["Authorization": "secret", "X-Other": "other"]
+            configuration.httpAdditionalHeaders = ["X-Session-Token": "secret", "X-Other": "other"]
             let session = URLSession(configuration: configuration)
             defer { session.finishTasksAndInvalidate() }
-            let count = try await session.pages(for: request(origins), config: .silent).all.count
-            #expect(count == 4)
-            #expect(origins.seen.map { $0.field("X-Other") } == ["other", "other", "other", "other"])
-            // On Apple platforms the system adds them. A blank field prevents that.
-            #if canImport(FoundationNetworking)
-            let blank: String? = nil
-            #else
-            let blank: String? = ""
-            #endif
-            #expect(origins.seen.map { $0.field("Authorization") } == ["secret", blank, blank, blank])
-        }
-    }
-
-    @Test func `after a redirect to another origin, its relative link is to that origin`() async throws {
-        let authenticator = CountingAuthenticator()
-        try await Origins.serving { origins in
-            let request = origins.a.request(to: origins.b.page(next: "/end")) { $0.headers[.cookie] = "secret" }
-            let pages = origins.a.pages(for: request) { $0.authenticator = authenticator }
-            let count = try await pages.all.count
-            #expect(count == 2)
-            #expect(origins.seen.map(\.origin) == ["a", "b", "b"])
-            for name in ["Authorization", "Cookie"] {
-                #expect(origins.seen.dropFirst().allSatisfy { $0.field(name) == nil })
+            var request = URLRequest.with(.init(host: way.url(origins))) { $0.headers[.accept] = "text/plain" }
+            for name in ["Cookie", "X-Api-Key", "X-Tenant"] { request.setValue("secret", forHTTPHeaderField: name) }
+            let authenticator = CountingAuthenticator()
+            _ = try await session.pages(for: request, config: .silent) {
+                $0.redaction = .standard.adding("x-tenant")
+                $0.authenticator = authenticator
+            }.all
+            #expect(origins.seen.map(\.origin) == way.origins)
+            for name in ["Cookie", "X-Api-Key", "X-Tenant", "Authorization"] {
+                let values = origins.seen.map { $0.field(name) }
+                #expect(values.prefix(way.allowed).allSatisfy { $0 != nil }, "\(name)")
+                #expect(values.dropFirst(way.allowed).allSatisfy { $0 == nil }, "\(name)")
             }
-        }
-    }
-
-    @Test func `a page elsewhere that redirects back has none either`() async throws {
-        let authenticator = CountingAuthenticator()
-        try await Origins.serving { origins in
-            let first = origins.a.page(next: origins.b.hop(to: origins.a.page(next: "/end")))
-            let request = URLRequest.with(.init(host: first)) { $0.headers[.cookie] = "secret" }
-            let pages = origins.a.pages(for: request) { $0.authenticator = authenticator }
-            let count = try await pages.all.count
-            #expect(count == 3)
-            #expect(origins.seen.map(\.origin) == ["a", "b", "a", "a"])
-            #expect(origins.seen.map { $0.field("Authorization") } == ["1", nil, nil, nil])
-            #expect(origins.seen.map { $0.field("Cookie") } == ["secret", nil, nil, nil])
+            // On Apple platforms the system adds those of the session. A blank field prevents that.
+            let ofSession = origins.seen.map { $0.field("X-Session-Token") ?? "" }
+            #expect(ofSession == way.origins.indices.map { $0 < way.allowed ? "secret" : "" })
+            #expect(origins.seen.allSatisfy { $0.field("Accept") == "text/plain" && $0.field("X-Other") == "other" })
+            #expect(authenticator.asked == way.allowed)
         }
     }
 

@@ -2,51 +2,54 @@ import Testing
 
 @testable import URLConfig
 
-/// What the time limit of a request means for a stream.
+/// What the time limit of a request means for a stream, by a clock that the test moves.
 ///
-/// The tests run in separate processes: ten thousand calls of another test would hold up Foundation's queue for longer
-/// than the limit.
+/// The limit is long, because Foundation's clock also runs.
 @Suite(.timeLimit(.minutes(10))) struct StreamSilenceTests {
-    @Test func `the request's timeout is a limit for silence`() async throws {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            let dripping = FaultServer.Fault { connection in
-                try connection.read()
-                try connection.send(FaultServer.Fault.head(length: 10))
-                for byte in "0123456789".utf8 {
-                    try connection.send(CollectionOfOne(byte))
-                    try connection.pause(.milliseconds(1200))
-                }
+    @Test func `the request's timeout is a limit for silence, and a slow reader is no silence`() async throws {
+        let (clock, steps) = (TestClock(), DispatchSemaphore(value: 0))
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.head(length: 10))
+            for byte in "012".utf8 {
+                steps.wait()
+                try connection.send(CollectionOfOne(byte))
             }
-            try await FaultServer.serving(dripping) { server in
-                let request = server.request { $0.timeout = .seconds(10) }
-                let response = try await server.session.stream(for: request, config: .silent)
-                #expect(try await response.collect(upTo: 10).text() == "0123456789")
-            }
-            try await FaultServer.serving(.hangInBody) { server in
-                let request = server.request { $0.timeout = .seconds(10) }
-                let response = try await server.session.stream(for: request, config: .silent)
-                let error = await #expect(throws: URLError.self) { try await response.collect(upTo: 1000) }
-                #expect(error?.code == .timedOut)
-            }
+            try connection.waitForEnd()
         }
-    }
-
-    @Test func `a slow reader is no silence`() async throws {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            let body = EndlessBody(length: 21_000_000)
-            try await FaultServer.serving(body.fault) { server in
-                let request = server.request { $0.timeout = .seconds(20) }
-                let response = try await server.session.stream(for: request, config: .silent)
-                var count = 0
+        try await FaultServer.serving(fault) { server in
+            let request = server.request { $0.timeout = .seconds(100) }
+            let response = try await server.session.stream(for: request, config: .silent) { $0.clock = clock }
+            steps.signal()
+            var text = ""
+            var later: Task<Void, any Error>?
+            let error = await #expect(throws: URLError.self) {
                 for try await piece in response.chunks {
-                    count += piece.count
-                    guard count < 20_000_000 else { break }
-                    if count == piece.count { try await Task.sleep(for: .seconds(24)) }
+                    text += String(decoding: piece, as: UTF8.self)
+                    switch text.count {
+                    case 1:
+                        // Nobody waits for bytes now.
+                        clock.advance(by: .seconds(300))
+                        steps.signal()
+                    case 2:
+                        later = Task {
+                            try await Task.sleep(for: .milliseconds(50))
+                            clock.advance(by: .seconds(90))
+                            steps.signal()
+                        }
+                    default:
+                        later = Task {
+                            while !Task.isCancelled {
+                                clock.advance(by: .seconds(90))
+                                try await Task.sleep(for: .milliseconds(10))
+                            }
+                        }
+                    }
                 }
-                #expect(count >= 20_000_000)
             }
+            later?.cancel()
+            #expect(text == "012")
+            #expect(error?.code == .timedOut)
         }
     }
 }

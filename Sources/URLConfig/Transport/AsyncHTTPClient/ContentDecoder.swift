@@ -28,21 +28,14 @@ final class ContentDecoder {
     /// Whether there may be more output without input.
     private var isFull = false
 
-    /// - Parameter codings: The codings of the body.
-    /// - Returns: `nil` without a coding.
     /// - Throws: ``Failure`` for a coding that cannot be decoded, and for more than one.
-    convenience init?(_ codings: [String]) throws(Failure) {
-        guard let coding = codings.first else { return nil }
-        guard codings.count == 1, Self.known.contains(coding) else {
+    init(_ codings: [String]) throws(Failure) {
+        coding = codings.joined(separator: ", ")
+        guard Self.known.contains(coding) else {
             throw Failure(
-                description: "the body has the content coding '\(codings.joined(separator: ", "))', which cannot be "
-                    + "decoded; if you decode it yourself, name it in Accept-Encoding")
+                description: "the body has the content coding '\(coding)', which cannot be decoded; if you decode it "
+                    + "yourself, name it in Accept-Encoding")
         }
-        self.init(coding)
-    }
-
-    private init(_ coding: String) {
-        self.coding = coding
         // zlib keeps the address.
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())

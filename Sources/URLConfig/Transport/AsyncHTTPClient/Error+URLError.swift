@@ -63,7 +63,10 @@ extension Error {
         #if canImport(Network)
         case let error as HTTPClient.NWPOSIXError:
             IOError(errnoCode: error.errorCode.rawValue, reason: "").matchingCode
-        case let error as HTTPClient.NWTLSError: .ofTLS(Int(error.status))
+        // errSSLBadCert and its kin in `Security/SecureTransport.h`
+        case let error as HTTPClient.NWTLSError:
+            [-9807, -9808, -9812, -9813, -9814, -9815, -9843].contains(Int(error.status))
+                ? .serverCertificateUntrusted : .secureConnectionFailed
         case NWError.dns(_): .cannotFindHost
         #endif
         case _ where isOfProxy: .cannotConnectToHost
@@ -95,21 +98,6 @@ extension IOError {
         case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN: .networkConnectionLost
         case ETIMEDOUT: .timedOut
         default: .cannotConnectToHost
-        }
-    }
-}
-
-extension URLError.Code {
-    /// - Parameter status: A status of `Security/SecureTransport.h`, which Network.framework uses for TLS.
-    static func ofTLS(_ status: Int) -> Self {
-        switch status {
-        // errSSLBadCert, errSSLXCertChainInvalid, errSSLUnknownRootCert, errSSLNoRootCert, errSSLHostNameMismatch
-        case -9808, -9807, -9812, -9813, -9843: .serverCertificateUntrusted
-        // errSSLCertExpired
-        case -9814: .serverCertificateHasBadDate
-        // errSSLCertNotYetValid
-        case -9815: .serverCertificateNotYetValid
-        default: .secureConnectionFailed
         }
     }
 }

@@ -49,12 +49,11 @@ final class ShadowSession: Sendable {
         if let known = register.withLock({ $0.shadows[key] }), known.user === user { return known.shadow }
         let new = Entry(user: user, shadow: ShadowSession(user.configuration))
         let (entry, isSweepDue, _) = register.withLock { register in
-            defer { register.isSweepDue = true }
-            let released = register.sweep()
+            let (released, wasDue) = (register.sweep(), register.isSweepDue)
             // Another thread may have added a shadow meanwhile.
             let entry = register.shadows[key] ?? new
-            register.shadows[key] = entry
-            return (entry, register.isSweepDue, released)
+            (register.shadows[key], register.isSweepDue) = (entry, true)
+            return (entry, wasDue, released)
         }
         if !isSweepDue { sweep(after: 1) }
         return entry.shadow

@@ -7,29 +7,22 @@ import Testing
 
 /// A body that is read slowly, or not at all.
 @Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientBackPressureTests {
-    /// A server whose response does not end, and what happened there.
+    /// A server whose response does not end.
     private final class Endless: Sendable {
         /// More than all buffers of the system contain.
         static let most = 100_000_000
-        private let state = Locked((sent: 0, isOver: false))
+        private let count = Locked(0)
 
-        var sent: Int { state.withLock { $0.sent } }
-        /// Whether the client has ended the connection.
-        var isOver: Bool { state.withLock { $0.isOver } }
+        var sent: Int { count.withLock { $0 } }
 
         var fault: FaultServer.Fault {
-            .init { [state] connection in
+            .init { [count] connection in
                 try connection.read()
                 try connection.send("HTTP/1.1 200 OK\r\n\r\n")
                 let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: 1 << 16)
-                do {
-                    while true {
-                        try connection.send(zeros)
-                        state.withLock { $0.sent += zeros.count }
-                    }
-                } catch {
-                    state.set(\.isOver, true)
-                    throw error
+                while true {
+                    try connection.send(zeros)
+                    count.withLock { $0 += zeros.count }
                 }
             }
         }
@@ -37,7 +30,7 @@ import Testing
         /// Waits until nothing was sent for a while, or very much was.
         func waitForStandstill() async throws {
             var (last, since) = (sent, ContinuousClock.now)
-            while since.duration(to: .now) < .seconds(1), last < Self.most {
+            while since.duration(to: .now) < .milliseconds(300), last < Self.most {
                 try await Task.sleep(for: .milliseconds(20))
                 if sent != last { (last, since) = (sent, .now) }
             }
@@ -53,39 +46,6 @@ import Testing
                 try await endless.waitForStandstill()
                 #expect(endless.sent < Endless.most / 2)
             }
-            #expect(!endless.isOver)
-        }
-    }
-
-    @Test func `it goes on as soon as the reader does`() async throws {
-        let endless = Endless()
-        try await FaultServer.serving(endless.fault) { server in
-            var count = 0
-            for try await piece in try await server.open().body {
-                count += piece.count
-                if count == piece.count { try await endless.waitForStandstill() }
-                if count > Endless.most { break }
-            }
-            #expect(endless.sent > Endless.most)
-            try await waitUntil { endless.isOver }
-        }
-    }
-
-    @Test func `leaving the loop ends the transfer`() async throws {
-        let endless = Endless()
-        try await FaultServer.serving(endless.fault) { server in
-            let response = try await server.open()
-            for try await _ in response.body { break }
-            try await waitUntil { endless.isOver }
-        }
-    }
-
-    @Test func `releasing a response that was never read ends the transfer`() async throws {
-        let endless = Endless()
-        try await FaultServer.serving(endless.fault) { server in
-            let status = try await server.open().status
-            #expect(status == .ok)
-            try await waitUntil { endless.isOver }
         }
     }
 
@@ -109,73 +69,6 @@ import Testing
                 }
             }
             #expect(error?.code == .responseTooLarge)
-        }
-    }
-
-    @Test func `a body of many small parts arrives whole`() async throws {
-        let text = String((0..<100_000).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
-        let chunks = text.map { "1\r\n\($0)\r\n" }.joined() + "0\r\n\r\n"
-        try await FaultServer.serving(.raw(FaultServer.Fault.chunkedHead + chunks)) { server in
-            let response = try await server.get(config: .server)
-            let isEqual = try response.text() == text
-            #expect(isEqual)
-        }
-    }
-
-    @Test func `cancelling the task while a piece is awaited throws at once`() async throws {
-        try await FaultServer.serving(.hangInBody) { server in
-            let arrived = Gate()
-            arrived.open()
-            let reading = Task {
-                for try await _ in try await server.open().body { await arrived.pass() }
-            }
-            await arrived.waitForArrivals()
-            reading.cancel()
-            await #expect(throws: CancellationError.self) { try await reading.valueInTime }
-        }
-    }
-
-    @Test func `a body that was read only in part is not complete after cancelling`() async throws {
-        try await FaultServer.serving(.hangInBody) { server in
-            let arrived = Gate()
-            arrived.open()
-            let reading = Task {
-                let body = try await server.open().body.makeAsyncIterator()
-                _ = try await body.next()
-                await arrived.pass()
-                while !Task.isCancelled { await Task.yield() }
-                return try await body.next()
-            }
-            await arrived.waitForArrivals()
-            reading.cancel()
-            await #expect(throws: CancellationError.self) { try await reading.valueInTime }
-        }
-    }
-
-    @Test func `a slow reader is not silence of the server`() async throws {
-        let endless = Endless()
-        try await FaultServer.serving(endless.fault) { server in
-            try await URLSession.impatient(silence: 10) { session in
-                let body = try await server.open(in: session).body.makeAsyncIterator()
-                for _ in 0..<2 {
-                    for _ in 0..<20 { _ = try await body.next() }
-                    // Longer than the session's limit.
-                    try await Task.sleep(for: .seconds(12))
-                }
-                let piece = try await body.next()
-                #expect(piece?.isEmpty == false)
-            }
-        }
-    }
-
-    @Test func `a server that sends slowly is not silent`() async throws {
-        // Together with its head, this takes longer than the session's limit.
-        let text = String(repeating: "x", count: 10)
-        try await FaultServer.serving(.drip(text, every: .milliseconds(300))) { server in
-            try await URLSession.impatient(silence: 10) { session in
-                let response = try await session.response(for: server.request(), config: .server)
-                #expect(try response.text() == text)
-            }
         }
     }
 }

@@ -26,10 +26,7 @@ import Testing
         Row(name: "empty", fault: .empty, codes: [.networkConnectionLost]),
         Row(name: "reset", fault: .reset, codes: [.networkConnectionLost]),
         Row(name: "truncated head", fault: .truncatedHead, codes: [.networkConnectionLost]),
-        Row(name: "truncated", fault: .truncated, codes: [.networkConnectionLost]),
-        Row(name: "reset in body", fault: .resetInBody, codes: [.networkConnectionLost]),
         Row(name: "truncated chunks", fault: .truncatedChunks, codes: [.networkConnectionLost]),
-        Row(name: "unfinished chunks", fault: .unfinishedChunks, codes: [.networkConnectionLost]),
         Row(name: "truncated gzip", fault: .truncatedGzip, codes: [.networkConnectionLost]),
         Row(name: "garbage", fault: .garbage, codes: [.cannotParseResponse], attempts: 1),
         Row(name: "false gzip", fault: .falseGzip, codes: [.cannotDecodeContentData], attempts: 1),
@@ -72,28 +69,6 @@ import Testing
         #expect(error?.attempts.count == 3)
     }
 
-    @Test func `connecting to a host that does not react ends with the time limit of the request`() async throws {
-        try await BlackHole.open { host in
-            let request = URLRequest.with(.init(host: host)) { $0.timeout = .milliseconds(500) }
-            let error = await #expect(throws: URLError.self) {
-                try await URLSession.shared.response(for: request, config: .server)
-            }
-            #expect(error?.code == .timedOut)
-        }
-    }
-
-    @Test func `connecting to a host that does not react ends with the time limit of the configuration`() async throws {
-        try await BlackHole.open { host in
-            try await URLSession.impatient { session in
-                let request = URLRequest.with(.init(host: host)) { _ in }
-                let error = await #expect(throws: URLError.self) {
-                    try await session.response(for: request, config: .server)
-                }
-                #expect(error?.code == .timedOut)
-            }
-        }
-    }
-
     @Test func `connecting to a host that does not react ends with the deadline, and when the task is cancelled`()
         async throws
     {
@@ -107,29 +82,6 @@ import Testing
             await Task.yield()
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }
-        }
-    }
-
-    @Test(arguments: [FaultServer.Fault.hangBeforeHead, .hangAfterHead, .hangInBody])
-    func `silence ends with the limit of the configuration, and is retried`(fault: FaultServer.Fault) async throws {
-        try await FaultServer.serving(fault) { server in
-            try await URLSession.impatient { session in
-                let error = await #expect(throws: URLError.self) {
-                    try await session.response(for: server.request(), config: .server) { $0.retry = Self.fast }
-                }
-                #expect(error?.code == .timedOut)
-                #expect(error?.attempts.count == 3)
-            }
-        }
-    }
-
-    @Test func `a POST is not retried, whatever the error`() async throws {
-        try await FaultServer.serving(.reset) { server in
-            let request = server.request { $0.method = .post }
-            await #expect(throws: URLError.self) {
-                try await server.response(for: request, config: .server) { $0.retry = Self.fast }
-            }
-            #expect(server.requests.count == 1)
         }
     }
 }

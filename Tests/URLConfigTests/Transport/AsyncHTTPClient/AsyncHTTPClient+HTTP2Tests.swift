@@ -7,21 +7,21 @@ import Testing
 
 /// Servers that speak HTTP/2 and do wrong.
 @Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientHTTP2Tests {
-    /// The error of one POST, which is not sent again.
-    private func error(after answer: TLSServer.Answer) async throws -> (any Error)? {
-        var result: (any Error)?
+    @Test(arguments: [TLSServer.Answer.resetBeforeHead, .resetInBody, .close])
+    func `a stream or a connection that ends too early is a lost connection`(answer: TLSServer.Answer) async throws {
         try await TLSServer.serving { _, _ in
             answer
         } _: { server in
-            result = try await HTTPClient.trusting { client in
+            try await HTTPClient.trusting { client in
                 let request = server.request { $0.method = .post }
-                return await #expect(throws: (any Error).self) {
+                let error = await #expect(throws: URLError.self) {
                     try await server.response(for: request, config: .onServer(client))
                 }
+                #expect(error?.code == .networkConnectionLost)
+                #expect(error?.cause != nil)
             }
             #expect(server.requests.first?.version == 2)
         }
-        return result
     }
 
     @Test(arguments: ["000", "001", "42", "099", "abc", "2OO", "", "-200", "1000", "99999999999999999999"])
@@ -47,23 +47,6 @@ import Testing
                 #expect(try response.text() == "{}")
             }
         }
-    }
-
-    @Test func `a stream that is reset before the response is a lost connection`() async throws {
-        let error = try await error(after: .resetBeforeHead) as? URLError
-        #expect(error?.code == .networkConnectionLost)
-        #expect(error?.cause != nil)
-    }
-
-    @Test func `a stream that is reset in the body is a lost connection, not a short body`() async throws {
-        let error = try await error(after: .resetInBody) as? URLError
-        #expect(error?.code == .networkConnectionLost)
-        #expect(error?.cause != nil)
-    }
-
-    @Test func `a connection that is closed before the response is a lost connection`() async throws {
-        let error = try await error(after: .close) as? URLError
-        #expect(error?.code == .networkConnectionLost)
     }
 
     @Test func `a reset stream does not disturb the others of its connection`() async throws {

@@ -108,28 +108,6 @@ import Testing
         }
     }
 
-    @Test func `a response before its request is never used`() async throws {
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
-            try connection.send(FaultServer.Fault.answer("right") + FaultServer.Fault.answer("poison"))
-            while true {
-                try connection.read()
-                try connection.send(FaultServer.Fault.answer("right"))
-            }
-        }
-        try await FaultServer.serving(fault) { server in
-            let configuration = URLSessionConfiguration.ofTests
-            configuration.httpMaximumConnectionsPerHost = 1
-            let session = URLSession(configuration: configuration)
-            try await withThrowingTaskGroup(of: String?.self) { group in
-                for _ in 0..<5 {
-                    group.addTask { try? await session.response(for: server.request(), config: .server).text() }
-                }
-                for try await text in group { #expect(text != "poison") }
-            }
-        }
-    }
-
     @Test func `of a thousand calls, half of them cancelled, none is sent twice`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let calls = (0..<1000).map { index in

@@ -89,20 +89,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["HTTP", "SOCKS"], ["", "SSH-2.0-OpenSSH_9.2\r\n"])
-    func `a proxy that hangs ends with the time limit of the configuration`(kind: String, text: String) async throws {
-        let fault = FaultServer.Fault {
-            try $0.send(text)
-            try $0.waitForEnd()
-        }
-        try await Proxied.serving(fault, kinds: [kind], silence: 2) { call in
-            let error = await #expect(throws: URLError.self) { try await call.get("http://api.invalid") }
-            // SOCKS notices the wrong protocol, if that arrives in time.
-            let isNoticed = kind == "SOCKS" && !text.isEmpty && error?.code == .cannotConnectToHost
-            #expect(isNoticed || error?.code == .timedOut)
-        }
-    }
-
     @Test func `a proxy to which no connection is established ends with the time limit`() async throws {
         try await BlackHole.open { host in
             let port = try #require(URL(string: host)?.port)

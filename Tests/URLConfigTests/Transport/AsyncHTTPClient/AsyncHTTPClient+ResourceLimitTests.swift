@@ -35,28 +35,6 @@ import Testing
         }
     }
 
-    @Test func `the limit is for each attempt, and the transfer of a late one is cancelled`() async throws {
-        let running = Locked(0)
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
-            running.withLock { $0 += 1 }
-            defer { running.withLock { $0 -= 1 } }
-            try connection.dripForever()
-        }
-        try await FaultServer.serving(fault) { server in
-            try await limited(to: 0.5) { session in
-                let error = await #expect(throws: URLError.self) {
-                    try await session.response(for: server.request(), config: .server) {
-                        $0.retry = RetryPolicy.standard.quick
-                    }
-                }
-                #expect(error?.code == .timedOut)
-                #expect(error?.attempts.count == 3)
-            }
-            try await waitUntil { running.withLock { $0 } == 0 }
-        }
-    }
-
     @Test func `connecting to a host that does not react ends with the limit of the session`() async throws {
         try await BlackHole.open { host in
             try await limited(to: 1) { session in
@@ -82,42 +60,6 @@ import Testing
                         }
                     }
                 }
-            }
-        }
-    }
-
-    @Test func `the shorter limit applies, of the session or of the request`() async throws {
-        try await FaultServer.serving(.dripForever) { server in
-            for (ofSession, ofRequest) in [(0.5, 500.0), (500.0, 0.5)] {
-                try await limited(to: ofSession) { session in
-                    let request = server.request { $0.timeout = .seconds(ofRequest) }
-                    let error = await #expect(throws: URLError.self) {
-                        try await session.response(for: request, config: .server)
-                    }
-                    #expect(error?.code == .timedOut)
-                }
-            }
-        }
-    }
-
-    @Test func `the limit is the session's also with a client of one's own, which has none`() async throws {
-        try await FaultServer.serving(.dripForever) { server in
-            try await HTTPClient.lending { client in
-                try await limited(to: 0.5) { session in
-                    let error = await #expect(throws: URLError.self) {
-                        try await session.response(for: server.request(), config: .onServer(client))
-                    }
-                    #expect(error?.code == .timedOut)
-                }
-            }
-        }
-    }
-
-    @Test func `a response within the limit is complete`() async throws {
-        try await FaultServer.serving(.drip("0123456789", every: .milliseconds(1))) { server in
-            try await limited(to: 300) { session in
-                let response = try await session.response(for: server.request(), config: .server)
-                #expect(try response.text() == "0123456789")
             }
         }
     }

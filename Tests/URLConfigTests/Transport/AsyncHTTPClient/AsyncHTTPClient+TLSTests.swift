@@ -101,18 +101,6 @@ import Testing
         }
     }
 
-    @Test func `a server that responds to a handshake with text is a failed secure connection`() async throws {
-        try await FaultServer.serving(.falseHandshake) { server in
-            let host = server.host.replacingOccurrences(of: "http:", with: "https:")
-            let request = URLRequest.with(.init(host: host)) { _ in }
-            let error = await #expect(throws: URLError.self) {
-                try await server.response(for: request, config: .server)
-            }
-            #expect(error?.code == .secureConnectionFailed)
-            #expect(error?.cause is NIOSSLError)
-        }
-    }
-
     @Test func `a handshake that does not end is as long as the time limit`() async throws {
         try await FaultServer.serving(.init { try $0.waitForEnd() }) { server in
             let request = URLRequest.with(.init(host: server.host.replacingOccurrences(of: "http:", with: "https:"))) {

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// What libcurl does with encoded bodies.
-@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct ContentEncodingTests {
+@Suite(.timeLimit(.minutes(10))) struct ContentEncodingTests {
     private static let text = "0123456789"
     /// "hello", encoded by the reference implementation (RFC 7932).
     private static let brotli: [UInt8] = [0x0B, 0x02, 0x80] + Array("hello".utf8) + [0x03]
@@ -24,7 +24,8 @@ import Testing
         return try #require(response)
     }
 
-    @Test func `it asks for gzip and deflate, unless the caller or the session asks for something else`() async throws {
+    @Test(.urlSessionOnly)
+    func `it asks for gzip and deflate, unless the caller or the session asks for something else`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let configuration = URLSessionConfiguration.ofTests
             configuration.httpAdditionalHeaders = ["accept-encoding": "br"]
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `bodies are decoded, asked for or not`() async throws {
+    @Test(.urlSessionOnly) func `bodies are decoded, asked for or not`() async throws {
         let gzip = try Shell.run("printf \(Self.text) | gzip")
         // One block that is not compressed (RFC 1951 §3.2.4), and the same in the format of RFC 1950.
         let deflate = [1, 10, 0, 0xF5, 0xFF] + Array(Self.text.utf8)
@@ -53,7 +54,7 @@ import Testing
         #expect(try await response("br", Self.brotli).text() == "hello")
     }
 
-    @Test(arguments: ["gzip", "br", "zstd", "unknown"])
+    @Test(.urlSessionOnly, arguments: ["gzip", "br", "zstd", "unknown"])
     func `a body that is not encoded as its fields say is an error that is not retried`(encoding: String) async throws {
         let error = await #expect(throws: URLError.self) {
             try await response(encoding, [UInt8](repeating: 0xFF, count: 300))
@@ -61,7 +62,9 @@ import Testing
         #expect(error?.code == .cannotDecodeContentData)
     }
 
-    @Test func `bytes after a gzip body, such as another one, are an error that is not retried`() async throws {
+    @Test(.urlSessionOnly) func `bytes after a gzip body, such as another one, are an error that is not retried`()
+        async throws
+    {
         let body = try Shell.run("printf \(Self.text) | gzip")
         let error = await #expect(throws: URLError.self) { try await response("gzip", body + body) }
         #expect(error?.code == .cannotDecodeContentData)
@@ -70,7 +73,7 @@ import Testing
     /// If this fails, libcurl has changed.
     ///
     /// Then change the documentation.
-    @Test func `a body that is cut before it was sent is a success`() async throws {
+    @Test(.urlSessionOnly) func `a body that is cut before it was sent is a success`() async throws {
         let body = try Shell.run("printf \(Self.text) | gzip")
         #expect(try await response("gzip", body.dropLast(8)).text() == Self.text)
         #expect(try await response("gzip", body.prefix(5)).data.isEmpty)
