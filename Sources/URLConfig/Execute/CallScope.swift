@@ -101,8 +101,20 @@ extension Redaction {
     /// Text, in which the secrets that are known are hidden.
     package func hiding(known text: String) -> String { maskedByValue(text) }
 
-    /// A body; the format is not changed.
-    package func hiding(body: Data, _ type: MediaType?) -> Data { sentBody(body, type) }
+    /// A body, whose format is not changed. In a format that is not read, only the secrets that are known are hidden.
+    package func hiding(body: Data, _ type: MediaType?) -> Data {
+        guard isActive else { return body }
+        func masked(_ bytes: [UInt8]) -> [UInt8] {
+            let format = SecretFinder.Format(type, bytes)
+            return (format.map { SecretFinder(bytes, $0, self) } ?? SecretFinder(knownIn: bytes, self)).masked()
+        }
+        // In a character set such as UTF-16, the bytes show no secret.
+        if let text = type?.charset.flatMap({ body.text(charset: $0) }).map({ Array($0.utf8) }) {
+            let shown = masked(text)
+            if shown != text { return Data(shown) }
+        }
+        return Data(masked(Array(body)))
+    }
 
     /// Whether the values under a name are hidden.
     package func isHidden(_ name: String) -> Bool { hides(name) }
