@@ -178,16 +178,7 @@ extension Redaction {
     /// A body as it is recorded.
     func hiding(recorded body: Data, _ contentType: MediaType?) -> Data {
         let type = contentType?.description ?? ""
-        guard type.hasPrefix("text/event-stream") || type.contains("ndjson") || type.contains("jsonl") else {
-            return hiding(body: body, contentType)
-        }
-        // Each line may have a value of JSON.
-        let lines = String(decoding: body, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        return Data(
-            lines.map { line in
-                guard let start = line.firstIndex(where: "{[".contains) else { return hiding(known: String(line)) }
-                let value = hiding(body: Data(line[start...].utf8), .json)
-                return hiding(known: String(line[..<start])) + String(decoding: value, as: UTF8.self)
-            }.joined(separator: "\n").utf8)
+        // Lines of JSON are read like events.
+        return hiding(body: body, type.contains("ndjson") || type.contains("jsonl") ? .eventStream : contentType)
     }
 }

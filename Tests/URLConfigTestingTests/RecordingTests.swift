@@ -227,6 +227,8 @@ struct RecordingSecretsTests {
             events.append(event.id)
         }
         #expect(events == ["1", "2"])
+        let lines = try await send("/lines", configure).text().split(separator: "\n")
+        #expect(lines.count == 2)
     }
 
     @Test func `a file has no secret, and is played for requests that have the secret or another one`() async throws {
@@ -248,6 +250,9 @@ struct RecordingSecretsTests {
                     pieces.finish()
                 }
                 return .init(headerFields: [.contentType: "text/event-stream"], body: .init(pieces))
+            case "lines":
+                let text = "{\"token\": \"\(granted)\", \"n\": 1}\n{\"n\": 2, \"token\": \"\(granted)\"}\n"
+                return .init(headerFields: [.contentType: "application/x-ndjson"], body: .init(Data(text.utf8)))
             default: return .init(status: .noContent)
             }
         }

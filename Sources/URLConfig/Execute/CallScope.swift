@@ -101,7 +101,9 @@ extension Redaction {
     /// Text, in which the secrets that are known are hidden.
     package func hiding(known text: String) -> String { maskedByValue(text) }
 
-    /// A body, whose format is not changed. In a format that is not read, only the secrets that are known are hidden.
+    /// A body, whose format is not changed.
+    ///
+    /// In a format that is not read, only the secrets that are known are hidden.
     package func hiding(body: Data, _ type: MediaType?) -> Data {
         guard isActive else { return body }
         func masked(_ bytes: [UInt8]) -> [UInt8] {
