@@ -154,6 +154,7 @@ extension Delivery {
         delivery.state.withLock { ($0.isSent, $0.isReused) = (true, isReused) }
         delivery.client.didShowGuard()
         delivery.touch()
+        Establishing.succeeded(to: delivery.url)
         return delivery
     }
 
@@ -207,20 +208,68 @@ extension RequestError {
     }
 }
 
-extension Error {
-    /// How long to wait before another connection is tried, if nothing was sent; `nil` if this error is final.
-    ///
-    /// If one connection fails, AsyncHTTPClient fails all requests that wait for one to its host. (Its option
-    /// `retryConnectionEstablishment` tries a host that cannot be reached until the time limit.)
-    ///
-    /// - Parameter failures: The number of connections that could not be established, this one included.
-    func pauseBeforeConnecting(after failures: Int) -> Duration? {
-        // The client may wait for a shorter time than the call.
-        if isClientTimeout { return .zero }
-        guard isFromEstablishing, failures <= 6 else { return nil }
-        return .milliseconds(Int.random(in: 25...50) << min(failures, 3))
+/// Decides whether a call waits for another connection after one could not be established.
+///
+/// If one connection fails, AsyncHTTPClient fails all requests that wait for one to its host. Nothing of them was sent.
+/// (Its option `retryConnectionEstablishment` tries a host that cannot be reached until the time limit.)
+final class Establishing {
+    /// The most failures without a success of any call to the host.
+    private static let mostFailures = 3
+    /// The most failures at all: other calls may have success on connections that are kept.
+    private static let mostOfAll = 20
+    /// The hosts of calls that wait again: how many calls, and how many requests were sent meanwhile.
+    private static let hosts = Locked<[Origin: (calls: Int, sent: Int)]>([:])
+
+    private let origin: Origin
+    private let limit: Duration?
+    private var failures = 0
+    private var allFailures = 0
+    /// The number of requests to the host that were sent before the last failure.
+    private var sent: Int
+
+    /// - Parameter limit: The maximum time to wait for a connection; `nil` for no limit.
+    init(to url: URL?, within limit: Duration?) {
+        let origin = Origin(url)
+        (self.origin, self.limit) = (origin, limit)
+        sent = Self.hosts.withLock { hosts in
+            hosts[origin, default: (0, 0)].calls += 1
+            return hosts[origin]?.sent ?? 0
+        }
     }
 
+    deinit {
+        Self.hosts.withLock { hosts in
+            hosts[origin]?.calls -= 1
+            if hosts[origin]?.calls == 0 { hosts[origin] = nil }
+        }
+    }
+
+    /// Notes that there is a connection to a host.
+    static func succeeded(to url: URL?) {
+        // Almost always, no call waits again.
+        guard hosts.withLock({ !$0.isEmpty }) else { return }
+        let origin = Origin(url)
+        hosts.withLock { $0[origin]?.sent += 1 }
+    }
+
+    /// How long to wait after an error, before which nothing was sent; `nil` if it is final.
+    ///
+    /// - Parameter elapsed: The time since the attempt began.
+    func pause(after error: any Error, _ elapsed: Duration) -> Duration? {
+        func inTime(_ pause: Duration) -> Duration? { limit.map { elapsed + pause < $0 } ?? true ? pause : nil }
+        // The client may wait for a shorter time than the call.
+        if error.isClientTimeout { return inTime(.zero) }
+        guard error.isFromEstablishing else { return nil }
+        let now = Self.hosts.withLock { $0[origin]?.sent ?? 0 }
+        failures = now == sent ? failures + 1 : 1
+        sent = now
+        allFailures += 1
+        guard failures <= Self.mostFailures, allFailures <= Self.mostOfAll else { return nil }
+        return inTime(.milliseconds(Int.random(in: 25...50) << min(allFailures, 5)))
+    }
+}
+
+extension Error {
     /// Whether the client has waited for a connection for as long as it may.
     var isClientTimeout: Bool {
         [.connectTimeout, .getConnectionFromPoolTimeout].contains(self as? HTTPClientError)

@@ -123,7 +123,7 @@ extension Transport.Request {
         // The whole body would not arrive if the limit is shorter than what may be in memory.
         let isWhole = isWhole && content == nil && conditions.responseLimit ?? .max >= Self.memory
         let limit = [limits.silence, limits.whole, conditions.deadline.remaining].compactMap { $0 }.min()
-        var failures = 0
+        var establishing: Establishing?
         func attempt() async throws -> HTTPResponseHead? {
             try received.checkResult()
             try Task.checkCancellation()
@@ -139,10 +139,8 @@ extension Transport.Request {
                 if delivery.wasLost(error) { throw Transport.LostConnection(underlyingError: error) }
                 let isUnsent = !delivery.isSent && (client.isGuarded || error is NIOConnectionError)
                 guard isUnsent, client.isOwn || !error.isClientTimeout else { throw error }
-                failures += 1
-                guard let pause = error.pauseBeforeConnecting(after: failures),
-                    limit.map({ elapsed() + pause < $0 }) ?? true
-                else { throw error }
+                if establishing == nil { establishing = Establishing(to: complete.url, within: limit) }
+                guard let pause = establishing?.pause(after: error, elapsed()) else { throw error }
                 try await Task.sleep(for: pause)
                 return nil
             }

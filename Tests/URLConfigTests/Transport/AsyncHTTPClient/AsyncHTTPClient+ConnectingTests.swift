@@ -50,7 +50,7 @@ import Testing
             }
             // The connection may be reset.
             #expect(error?.code == .secureConnectionFailed || error?.code == .networkConnectionLost)
-            #expect(server.connections == 7)
+            #expect(server.connections == 4)
         }
     }
 
@@ -113,6 +113,26 @@ import Testing
             #expect(Delivery.waiting(for: request.url) == 0)
         }
         #expect(start.duration(to: .now) < .seconds(300))
+    }
+
+    @Test func `a host is given up after some failures without a success`() {
+        let url = URL(string: "https://\(UUID().uuidString).invalid")
+        let establishing = Establishing(to: url, within: .seconds(600))
+        let error = HTTPClientError.remoteConnectionClosed
+        for _ in 0..<6 {
+            for _ in 0..<3 { #expect(establishing.pause(after: error, .zero) != nil) }
+            Establishing.succeeded(to: url)
+        }
+        for _ in 0..<2 { #expect(establishing.pause(after: error, .zero) != nil) }
+        Establishing.succeeded(to: url)
+        #expect(establishing.pause(after: error, .zero) == nil, "others may succeed on kept connections for ever")
+        let alone = Establishing(to: url, within: nil)
+        for isLast in [false, false, false, true] { #expect((alone.pause(after: error, .zero) == nil) == isLast) }
+        #expect(Establishing(to: url, within: .seconds(1)).pause(after: error, .seconds(1)) == nil)
+        // The client waits for less time than the call.
+        let waiting = Establishing(to: url, within: .seconds(600))
+        for _ in 0..<30 { #expect(waiting.pause(after: HTTPClientError.connectTimeout, .seconds(599)) == .zero) }
+        #expect(waiting.pause(after: HTTPClientError.connectTimeout, .seconds(600)) == nil)
     }
 
     @Test func `a delivery is given to one connection, and to none after it was withdrawn`() async throws {
