@@ -57,7 +57,7 @@ extension URLRequest {
         /// The path, percent-encoded, and its query if it has one; secrets are hidden.
         public var description: String {
             let text = String(decoding: text + (query.map { "?".utf8 + $0 } ?? []), as: UTF8.self)
-            return URLSession.Config.default.redaction.url(text)
+            return URLSession.Config.default.redaction.masked(text)
         }
     }
 }

@@ -124,8 +124,8 @@ struct DecodingDiagnosis {
 }
 
 extension Redaction {
-    /// The beginning of a text of unknown kind, masked as a form or as JSON.
-    func text(_ text: String) -> String { body(Data(String(text.unicodeScalars.prefix(1000)).utf8), nil) }
+    /// The beginning of a text, masked.
+    func text(_ text: String) -> String { quote(text).escapingControls }
 
     /// The beginning of a text, up to what may be JSON: in broken JSON, names look like values.
     func opening(of text: String) -> String {

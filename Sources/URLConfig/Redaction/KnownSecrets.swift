@@ -76,8 +76,9 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             }
             // Credentials after their scheme, parameters and cookies.
             let isCookie = name.lowercased() == "cookie"
-            if !isCookie { secrets.add(value.utf8, most: 256) }
-            for part in value.split(whereSeparator: { " ,;".contains($0) }) {
+            let parts = value.split { " ,;".contains($0) }
+            if !isCookie, parts.count != 2 { secrets.add(value.utf8, most: 256) }
+            for part in parts {
                 let mark = part.dropLast(2).firstIndex(of: "=")
                 let isHidden = mark.map { redaction.hides(String(part[..<$0])) } ?? true
                 let text = mark.map { part[part.index(after: $0)...] } ?? part
@@ -106,13 +107,16 @@ struct SecretValues: Sendable {
             values.insert(value).inserted
         else { return }
         let text = String(decoding: value, as: UTF8.self)
+        spellings.insert(value)
+        // Most values have one spelling, and the others take long.
+        if text.needsNoEncoding(.unreserved) { return }
         let url = text.percentEncoded(.unreserved)
         let json = text.escapedForJSON
         let escaped = [
             url, url.replacing(/%../) { $0.0.lowercased() }, text.percentEncoded(.form).replacing(" ", with: "+"), json,
             json.replacing("/", with: "\\/"),
         ]
-        spellings.formUnion([value] + escaped.map { Array($0.utf8) })
+        spellings.formUnion(escaped.map { Array($0.utf8) })
     }
 
     /// The places of the values in a text.

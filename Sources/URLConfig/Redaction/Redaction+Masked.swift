@@ -19,7 +19,7 @@ extension Redaction {
     /// Text of this library; only the secrets that the call knows are masked.
     func maskedByValue(_ text: String) -> String {
         guard isActive else { return text }
-        return String(decoding: SecretFinder(knownIn: Array(text.utf8), self).masked(), as: UTF8.self)
+        return String(decoding: SecretFinder(Array(text.utf8), .known, self).masked(), as: UTF8.self)
     }
 
     /// A string of JSON, with its quotes and escapes.
@@ -113,7 +113,7 @@ extension Error {
             error.redaction = error.redaction ?? redaction
             if error.response?.redaction == nil { error.response?.redaction = redaction }
             return error
-        case let error as URLError: return redaction.masked(error)
+        case let error as URLError where redaction.isActive: return redaction.masked(error)
         default: return self
         }
     }
@@ -128,29 +128,31 @@ extension Redaction {
 
     /// `print` shows the whole user info, including the underlying errors.
     fileprivate func masked(_ error: URLError) -> URLError {
-        URLError(error.code, userInfo: masked(error.errorUserInfo))
-    }
-
-    private func masked(_ userInfo: [String: Any]) -> [String: Any] {
-        guard isActive else { return userInfo }
-        let pairs = userInfo.map { key, value in (key, hides(key) ? Self.mask : masked(key, value)) }
-        return Dictionary(uniqueKeysWithValues: pairs)
+        URLError(error.code, userInfo: error.errorUserInfo.mapped(masked))
     }
 
     private func masked(_ key: String, _ value: Any) -> Any {
         switch value {
         // URLError.failureURLPeerTrust reads the certificates. Attempts hide their secrets themselves.
         case _ where key == "NSURLErrorFailingURLPeerTrustErrorKey": value
+        case _ where hides(key): Self.mask
         case is [Attempt], is NSNumber, is Bool, is any BinaryInteger, is any BinaryFloatingPoint, is Date: value
         case let url as URL: URL(string: self.url(url.absoluteString)) ?? url
         case let error as URLError: masked(error)
         case let values as [Any]: values.map { masked(key, $0) }
-        case let values as [String: Any]: masked(values)
+        case let values as [String: Any]: values.mapped(masked)
         case let request as URLRequest: request.summary(self)
         // The type is compared, because on Apple platforms every error can be cast to NSError.
         case let error as any Error where !(type(of: error) is NSError.Type) && masked("\(error)") == "\(error)": error
-        case let error as NSError: NSError(domain: error.domain, code: error.code, userInfo: masked(error.userInfo))
+        case let error as NSError:
+            NSError(domain: error.domain, code: error.code, userInfo: error.userInfo.mapped(masked))
         default: masked("\(value)")
         }
+    }
+}
+
+extension [String: Any] {
+    fileprivate func mapped(_ change: (String, Any) -> Any) -> Self {
+        Dictionary(uniqueKeysWithValues: map { ($0, change($0, $1)) })
     }
 }

@@ -31,6 +31,7 @@ public struct Redaction: Sendable, Hashable {
     static let mask = "***"
 
     private(set) var names: Set<Substring> = []
+    /// The names that an app has added.
     private var added: Set<Substring> = []
     /// The length of the longest name in Unicode scalars, with accents decomposed.
     private var longest = 0
@@ -88,19 +89,11 @@ public struct Redaction: Sendable, Hashable {
     func hides(_ name: String) -> Bool { secrecy(of: name) > .nothing }
 
     /// What is secret under a name.
-    ///
-    /// - Parameter isItem: Whether it is the name of an item of a query or a form, where `key` and `code` are secret. A
-    ///   code is exchanged for a token (RFC 6749 §4.1.3).
-    func secrecy(of name: String, isItem: Bool = false) -> Secrecy {
+    func secrecy(of name: String) -> Secrecy {
         guard isActive else { return .nothing }
         var words = Self.words(of: name)
-        let isKey = isItem && words.count == 1 || name.utf8.dropLast(3).last == UInt8(ascii: ".")
-        if !names.isEmpty,
-            words.last?.isOne(of: ["key"]) == true && isKey
-                || isItem && words.count == 1 && words[0].isOne(of: ["code"])
-        {
-            return .text
-        }
+        // Such as `tls.key`, a file.
+        if !names.isEmpty, name.utf8.suffix(4).elementsEqual(".key".utf8) { return .text }
         while words.count > 1, words.last?.isOne(of: Self.states) == true { words.removeLast() }
         if match(words, added) != nil { return .everything }
         if let match = match(words, names) {

@@ -58,7 +58,7 @@ import Testing
         for outcome in [lost, response(.serviceUnavailable)] {
             let next = try next(after: outcome, from: step, with: retries)
             #expect(next.name == "end")
-            #expect(next.note == "not retried: the body stream cannot be sent again")
+            #expect(next.note == "not retried: the body can be sent once, and was sent")
         }
         let error = #expect(throws: URLError.self) {
             try next(after: response(.temporaryRedirect, [.location: "/next"]), from: step)

@@ -191,7 +191,7 @@ import Testing
             #"it is an HTML page titled “502 Bad\u{1b} Gateway”, not JSON"#
         ),
         ("<?xml version=\"1.0\"?><a/>", "it is XML, not JSON"),
-        ("upstream error, token=s3cret {\"a\":1", "it is text, not JSON\n  upstream error, token=***…"),
+        ("upstream error, token=s3cret {\"a\":1", "it is text, not JSON\n  upstream error, token=*** …"),
         ("\u{1F}\u{0}\u{1}", "it is binary, not JSON"),
     ])
     func `it says in words what is no JSON`(content: String, expected: String) {

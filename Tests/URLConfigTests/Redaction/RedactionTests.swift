@@ -184,11 +184,6 @@ import Testing
         }
     }
 
-    @Test func `a text of delimiters takes linear time`() {
-        let text = String(repeating: "?&;#=", count: 40_000)
-        #expect(Redaction.standard.url(text) == text)
-    }
-
     // Text of a server in every place where an error shows it.
 
     private static let secrets = [

@@ -1,0 +1,192 @@
+/// JSON, also within other text.
+extension SecretFinder {
+    /// An open object or array.
+    private struct Frame {
+        let isObject: Bool
+        /// The name of the object, or of the array that it is in.
+        let name: ArraySlice<UInt8>
+        /// The least secrecy of the values in it.
+        let secrecy: Redaction.Secrecy
+        /// In `{"name": "password", "value": …}`, the secrecy of the value, and the value if it comes first.
+        var named = Redaction.Secrecy.nothing
+        var value: (token: JSONTokenizer.Token, content: Range<Int>)?
+    }
+
+    mutating func findInJSON(from start: Int) {
+        var json = JSONTokenizer(bytes).reading(from: start)
+        var (frames, gap) = ([Frame](), start)
+        // Of the value that is read next.
+        var (name, secrecy) = (bytes[0..<0], Redaction.Secrecy.nothing)
+        while true {
+            // The line break in a secret does not end it.
+            json.endsStringsAtLineBreaks = secrecy == .nothing
+            guard let token = json.next() else { break }
+            let content = json.content(of: token)
+            switch token.kind {
+            case .open:
+                let isObject = bytes[token.start] == UInt8(ascii: "{")
+                frames.append(Frame(isObject: isObject, name: name, secrecy: isObject ? secrecy.inObject : secrecy))
+                secrecy = isObject ? .nothing : secrecy
+            case .close, .comma:
+                if token.kind == .close { _ = frames.popLast() }
+                let isElement = frames.last?.isObject == false
+                (name, secrecy) =
+                    isElement ? (frames[frames.count - 1].name, frames[frames.count - 1].secrecy) : ([], .nothing)
+            case .colon: continue
+            case .string where json.isName(token):
+                findInGap(&gap, token.start, json.position)
+                name = text(of: content)
+                secrecy = self.secrecy(of: name, in: frames.last)
+                if content.count > 12 { findInText(content) }
+            case .string, .word:
+                if token.kind == .string { findInGap(&gap, token.start, json.position) }
+                find(token, content, secrecy)
+                if !frames.isEmpty { pair(token, content, name, &frames[frames.count - 1]) }
+            }
+        }
+        findInGap(&gap, bytes.count, bytes.count)
+    }
+
+    /// Searches what is between two strings.
+    private mutating func findInGap(_ gap: inout Int, _ end: Int, _ next: Int) {
+        // Nothing that is hidden is shorter.
+        if end - gap > 5 { findInText(gap..<end) }
+        gap = next
+    }
+
+    private func text(of content: Range<Int>) -> ArraySlice<UInt8> {
+        guard bytes[content].contains(UInt8(ascii: "\\")) else { return bytes[content] }
+        return JSONString(bytes[content.lowerBound - 1..<content.upperBound]).bytes[...]
+    }
+
+    private mutating func secrecy(of name: ArraySlice<UInt8>, in frame: Frame?) -> Redaction.Secrecy {
+        guard let frame else { return secrecy(of: name) }
+        var secrecy = max(secrecy(of: name), frame.secrecy)
+        if name.elements(in: ["value", "Value"]) { secrecy = max(secrecy, frame.named) }
+        guard secrecy <= .opaqueText, name.count <= 12, !frame.name.isEmpty else { return secrecy }
+        let parent = String(decoding: frame.name, as: UTF8.self)
+        return max(secrecy, redaction.secrecy(of: String(decoding: name, as: UTF8.self), in: parent))
+    }
+
+    /// Hides a value, or what is secret in it.
+    private mutating func find(_ token: JSONTokenizer.Token, _ content: Range<Int>, _ secrecy: Redaction.Secrecy) {
+        guard token.kind == .string else {
+            if secrecy > .nothing, isSecret(word: bytes[content], secrecy) {
+                hide(content, as: "\"\(Redaction.mask)\"")
+            }
+            return
+        }
+        let text = text(of: content)
+        if secrecy > .nothing, hide(content, Array(text), secrecy) { return }
+        guard text.startIndex != content.lowerBound else { return findInText(content) }
+        findInside(content, Array(text)) { $0.escapedForJSON }
+    }
+
+    /// Whether a number, `true`, `null`, or in invalid JSON any other word is secret.
+    private func isSecret(word: ArraySlice<UInt8>, _ secrecy: Redaction.Secrecy) -> Bool {
+        if word.elements(in: ["true", "false", "null"]) { return secrecy == .everything }
+        let isNumber = word.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
+        return secrecy >= (isNumber ? .textAndNumbers : .plural)
+    }
+
+    /// Hides the value of `{"name": "password", "value": …}`, in any order.
+    private mutating func pair(
+        _ token: JSONTokenizer.Token, _ content: Range<Int>, _ name: ArraySlice<UInt8>, _ frame: inout Frame
+    ) {
+        if name.elements(in: ["value", "Value"]) { frame.value = (token, content) }
+        guard token.kind == .string, name.elements(in: ["name", "key", "Name", "Key"]) else { return }
+        frame.named = secrecy(of: text(of: content))
+        guard frame.named > .nothing, let (token, content) = frame.value else { return }
+        find(token, content, frame.named)
+        frame.value = nil
+    }
+}
+
+/// Multipart forms.
+extension SecretFinder {
+    mutating func findInParts(_ boundary: String) {
+        let mark = "--\(boundary)".utf8
+        var next = bytes.firstRange(of: mark, in: bytes.indices)?.upperBound
+        while let start = next {
+            let delimiter = bytes.firstRange(of: mark, in: start..<bytes.count)
+            let end = delimiter?.lowerBound ?? bytes.count
+            let lineBreak = bytes[start..<end].suffix(2).elementsEqual("\r\n".utf8) ? 2 : 0
+            if let head = bytes.firstRange(of: "\r\n\r\n".utf8, in: start..<end - lineBreak) {
+                let fields = String(decoding: bytes[start..<head.lowerBound], as: UTF8.self)
+                findInPart(fields, head.upperBound..<end - lineBreak)
+            }
+            next = delimiter?.upperBound
+        }
+    }
+
+    private mutating func findInPart(_ head: String, _ content: Range<Int>) {
+        var (name, type) = ("", MediaType.text)
+        for line in head.components(separatedBy: "\r\n") {
+            let field = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            switch field[0].lowercased() {
+            // The parameters are written as those of a media type.
+            case "content-disposition" where field.count == 2:
+                name = MediaType("a/b;" + field[1].drop { $0 != ";" })?.parameters["name"] ?? name
+            case "content-type" where field.count == 2: type = MediaType(String(field[1])) ?? .octetStream
+            default: break
+            }
+        }
+        let text = Array(bytes[content])
+        if hide(content, text, secrecy(of: Array(name.utf8)[...])) { return }
+        let isReadable = ["utf-8", "us-ascii"].contains(type.charset?.lowercased() ?? "utf-8")
+        guard isReadable, let format = Self.Format(type, text) else {
+            return hide(content, as: Data(text).summary(type))
+        }
+        findInside(content, text, format) { $0 }
+    }
+}
+
+extension SecretFinder.Format {
+    /// The format of a body; `nil` if it is not parsed here.
+    ///
+    /// Foundation sends a body without a content type as a form.
+    init?(_ type: MediaType?, _ bytes: [UInt8]) {
+        let isMarkup = bytes.first { !$0.isJSONSpace } == UInt8(ascii: "<")
+        switch type {
+        case let type? where type.isMultipart:
+            guard let boundary = type.parameters["boundary"], 1...200 ~= boundary.utf8.count else { return nil }
+            self = .multipart(boundary: boundary)
+        case let type? where type.isForm: self = .form
+        case let type? where type.isJSON: self = .json
+        case _ where isMarkup: return nil
+        case nil: self = bytes.isStructure ? .json : bytes.contains(UInt8(ascii: "{")) ? .text : .form
+        case let type? where ["text/plain", "text/event-stream"].contains(type.essence): self = .text
+        default: return nil
+        }
+    }
+}
+
+extension Redaction.Secrecy {
+    /// The least secrecy of the members of an object under a name.
+    fileprivate var inObject: Self {
+        switch self {
+        case .everything, .opaqueText: self
+        case .textAndNumbers: .opaqueText
+        case .nothing, .plural, .text: .nothing
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether it begins with an object or an array of JSON.
+    var isStructure: Bool { first { !$0.isJSONSpace }.map("{[".utf8.contains) ?? false }
+}
+
+extension Data {
+    /// What is shown in place of a body that is not.
+    func summary(_ type: MediaType?) -> String { "<\(count) bytes\(type.map { " " + $0.essence } ?? "")>" }
+}
+
+extension String {
+    /// The text of a JSON string, without its quotes.
+    var escapedForJSON: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(self)).map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) } ?? ""
+    }
+}
