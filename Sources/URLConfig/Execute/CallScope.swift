@@ -107,8 +107,7 @@ extension Redaction {
     package func hiding(body: Data, _ type: MediaType?) -> Data {
         guard isActive else { return body }
         func masked(_ bytes: [UInt8]) -> [UInt8] {
-            let format = SecretFinder.Format(type, bytes)
-            return (format.map { SecretFinder(bytes, $0, self) } ?? SecretFinder(knownIn: bytes, self)).masked()
+            SecretFinder(bytes, .init(type, bytes) ?? .known, self).masked()
         }
         // In a character set such as UTF-16, the bytes show no secret.
         if let text = type?.charset.flatMap({ body.text(charset: $0) }).map({ Array($0.utf8) }) {
