@@ -178,10 +178,15 @@ import Testing
     @Test(arguments: [FaultServer.Fault.hangAfterHead, .hangInBody])
     func `its error says how much of a body has arrived`(fault: FaultServer.Fault) async throws {
         try await FaultServer.serving(fault) { server in
-            let error = await expectError(.deadlineExceeded) {
-                try await server.get { $0.deadline = .milliseconds(500) }
+            // On a busy machine, the head may need more time.
+            var reason = ""
+            for limit in [500, 2000, 8000] where !reason.contains("after the head and ") {
+                let error = await expectError(.deadlineExceeded) {
+                    try await server.get { $0.deadline = .milliseconds(limit) }
+                }
+                reason = error?.reason ?? ""
             }
-            #expect(error?.reason.hasPrefix("the deadline, 500 ms, passed in attempt 1, after the head and ") == true)
+            #expect(reason.contains("passed in attempt 1, after the head and "), "\(reason)")
         }
     }
 

@@ -172,6 +172,7 @@ extension Delivery {
 
     func receive(_ head: HTTPResponseHead) {
         state.withLock { $0.head = head }
+        body.restart()
         if !isWhole { pass(head) }
     }
 
