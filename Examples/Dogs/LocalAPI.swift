@@ -15,7 +15,7 @@ enum LocalAPI {
             handler: ClosureHTTPHandler { response(to: $0) })
         // The end of this function cancels the server, which closes its port.
         async let _: Void = server.run()
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(let address, let port) = await server.listeningAddress else {
             throw SocketError.unsupportedAddress
         }

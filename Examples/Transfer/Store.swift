@@ -20,7 +20,7 @@ final class Store: Sendable {
             handler: ClosureHTTPHandler { try await store.response(to: $0) })
         // The end of this function cancels the server, which closes its port.
         async let _: Void = server.run()
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 60)
         guard case .ip4(let address, let port) = await server.listeningAddress else {
             throw SocketError.unsupportedAddress
         }
