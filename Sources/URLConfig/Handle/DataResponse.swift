@@ -106,7 +106,7 @@ public struct DataResponse: Sendable, CustomStringConvertible {
 
     /// The content for logs: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
     ///
-    /// ``text()`` returns the unchanged content.
+    /// ``text(encoding:)`` returns the unchanged content.
     public var bodyString: String { shownRedaction.body(data, contentType) }
 }
 

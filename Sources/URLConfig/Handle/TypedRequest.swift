@@ -164,7 +164,7 @@ extension ResponseReader where Output: Decodable {
 }
 
 extension ResponseReader where Output == String {
-    /// The content of a 2xx response as text, as ``DataResponse/text()`` reads it.
+    /// The content of a 2xx response as text, as ``DataResponse/text(encoding:)`` reads it.
     public static var text: Self { Self { try $0.text() } }
 
     /// The same in an encoding, whatever the server names.
