@@ -17,8 +17,8 @@ struct Upstreams: Sendable {
             $0.method = .post
             $0.idempotencyKey = .automatic
         }
-        // One for the whole service: one token, and one refresh, however many requests are refused at once. Its requests
-        // have no ID, because they belong to no single request of a caller.
+        // One for the whole service: one token, and one refresh, however many requests are refused at once. Its
+        // requests have no ID, because they belong to no single request of a caller.
         let authenticator = TokenAuthenticator(hosts: [hosts.articles]) {
             try await Grant.granted(tokens)
         } refresh: { _ in

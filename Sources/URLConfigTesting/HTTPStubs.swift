@@ -11,9 +11,9 @@ import URLConfig
 /// }
 /// ```
 ///
-/// The calls of the test go to the stubs, whatever their `config:` says, and never to the network. Everything else is as
-/// the app has set it: retries, redirects, authenticators, validators, time limits and decoders are tested, too. Tests
-/// that run at the same time do not see each other's stubs.
+/// The calls of the test go to the stubs, whatever their `config:` says, and never to the network. Everything else is
+/// as the app has set it: retries, redirects, authenticators, validators, time limits and decoders are tested, too.
+/// Tests that run at the same time do not see each other's stubs.
 ///
 /// A call that matches no route throws `RequestError` with code `notStubbed`, and the test fails at the line of the
 /// call. A route that is never used fails the test, too.

@@ -4,7 +4,8 @@ import URLConfig
 extension HTTPStubs {
     /// What a test does with a recording.
     ///
-    /// The environment variable `URLCONFIG_REPLAY` names it for a whole run. If `CI` is set, too, recording is an error.
+    /// The environment variable `URLCONFIG_REPLAY` names it for a whole run. If `CI` is set, too, recording is an
+    /// error.
     public enum ReplayMode: String, Sendable {
         /// Plays the file; a request that it does not have fails the test. The default.
         case replay

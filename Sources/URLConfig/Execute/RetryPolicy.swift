@@ -1,8 +1,8 @@
 /// Whether and when a failed request is sent again.
 ///
-/// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2, RFC 10008) or an
-/// `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized again and has
-/// the same body. ``Attempt/reason`` says why a transient failure was not retried.
+/// Only requests that are safe to repeat are sent again: those with an idempotent method (RFC 9110 §9.2.2, RFC 10008)
+/// or an `Idempotency-Key` (see ``Foundation/URLRequest/Config/idempotencyKey``). Each attempt is authorized again and
+/// has the same body. ``Attempt/reason`` says why a transient failure was not retried.
 public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     /// The maximum number of attempts, including the first.
     public var attempts: Int

@@ -38,7 +38,8 @@ struct Step: Sendable {
         host = request.url?.host()?.lowercased() ?? ""
     }
 
-    /// Whether the body can be opened again: not a stream that the caller has opened once, and no pieces that were sent.
+    /// Whether the body can be opened again: not a stream that the caller has opened once, and no pieces that were
+    /// sent.
     var canBeSentAgain: Bool {
         if case .sequence(let pieces, _) = body, !pieces.canBeRead { return false }
         return request.httpBodyStream == nil

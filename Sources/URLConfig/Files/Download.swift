@@ -1,8 +1,8 @@
 /// One call of `download(for:to:)`: the requests for a file, one after the other.
 ///
-/// It is a class, so that its values are not copied around each `await`. The part is used on a queue of its own, because
-/// its functions block until the disk has done its work. Meanwhile more bytes arrive, and are written together. So a
-/// fast download does not change threads often.
+/// It is a class, so that its values are not copied around each `await`. The part is used on a queue of its own,
+/// because its functions block until the disk has done its work. Meanwhile more bytes arrive, and are written together.
+/// So a fast download does not change threads often.
 final class Download {
     /// The bytes that attempts must add to the file before they no longer count for the ``RetryPolicy``.
     private static let progress: Int64 = 1 << 16
@@ -12,8 +12,8 @@ final class Download {
     private let target: URL
     private let overwrites: Bool
     private let queue = DispatchQueue(label: "URLConfig.download", qos: .userInitiated)
-    /// The attempts until now; each request begins at the first URL, because that of a redirect may be valid for a short
-    /// time.
+    /// The attempts until now; each request begins at the first URL, because that of a redirect may be valid for a
+    /// short time.
     private var first: Step
     /// Where the progress of the attempts is counted from; `nil` until bytes are expected.
     private var mark: Int64?

@@ -5,8 +5,8 @@
 /// never a file made of two versions, even if the process ends between two steps. Only one download at a time can have
 /// the part of a target.
 ///
-/// The functions block until the disk has done its work, and throw what the system says. When this is released, part and
-/// record are kept.
+/// The functions block until the disk has done its work, and throw what the system says. When this is released, part
+/// and record are kept.
 struct PartialFile: Sendable {
     /// What has just been done; tests stop after each step.
     enum Step: CaseIterable, Sendable {

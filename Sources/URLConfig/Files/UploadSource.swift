@@ -45,8 +45,8 @@ public struct UploadSource: Sendable {
     /// is bounded. ``Transport/urlSession`` cannot wait for pieces: it writes them to a temporary file, and begins to
     /// send after the last one.
     ///
-    /// An error of the sequence is the error of the call, and the server receives no complete request. The sequence ends
-    /// with the call. If the request has no `Content-Type`, `application/octet-stream` is sent.
+    /// An error of the sequence is the error of the call, and the server receives no complete request. The sequence
+    /// ends with the call. If the request has no `Content-Type`, `application/octet-stream` is sent.
     ///
     /// - Parameters:
     ///   - pieces: The pieces.

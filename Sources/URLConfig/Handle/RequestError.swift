@@ -31,8 +31,8 @@ public struct RequestError: Error, Sendable {
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit`` or the limit of `collect`, or a line
         /// or event of a stream is longer than 16 MB.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
-        /// A redirect leads to a URL that may not be requested, it is the 21st redirect of a call, or it needs the sequence
-        /// of an upload again.
+        /// A redirect leads to a URL that may not be requested, it is the 21st redirect of a call, or it needs the
+        /// sequence of an upload again.
         public static let refusedRedirect = Self(rawValue: "refusedRedirect")
         /// The call took longer than ``Foundation/URLSession/Config/deadline``.
         public static let deadlineExceeded = Self(rawValue: "deadlineExceeded")

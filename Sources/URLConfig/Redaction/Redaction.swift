@@ -5,8 +5,8 @@
 /// hidden, too: `token` hides `access_token`, `tokens` and `user[token]`. A name of fewer than five letters must be a
 /// word: `pin` hides `user_pin`, not `spin`.
 ///
-/// Counts and settings stay visible: `null`, `true` and `false`, numbers under a plural or a compound name, and objects,
-/// whose members are hidden by their own names. Under names that an app adds, every value is hidden.
+/// Counts and settings stay visible: `null`, `true` and `false`, numbers under a plural or a compound name, and
+/// objects, whose members are hidden by their own names. Under names that an app adds, every value is hidden.
 ///
 /// If a request has a value under such a name, the value is hidden wherever the call is shown. The user name and the
 /// password of a URL are always hidden, except by ``none``.

@@ -27,8 +27,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// A model from the data as JSON, decoded with the decoder of the call.
     ///
     /// - Parameter type: The type of the model; by default what the context expects.
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, the number, type and ID of the event, and the
-    ///   data as its content. For an event that no call has received, the error of the decoder.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, the number, type and ID of the event, and
+    ///   the data as its content. For an event that no call has received, the error of the decoder.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         guard let source else { return try DataResponse.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
         let place = "event \(source.number) (\(event)\(id.isEmpty ? "" : ", ID \(id)"))"

@@ -1,4 +1,5 @@
-/// The authenticators that a task runs in: their own calls, such as a refresh, must not ask them and wait for themselves.
+/// The authenticators that a task runs in: their own calls, such as a refresh, must not ask them and wait for
+/// themselves.
 ///
 /// A task that outlives the operation inherits the scope, but then the scope is over.
 struct WorkScope: Sendable {

@@ -17,8 +17,8 @@ final class SentPieces: Sendable {
 
     /// The next piece; `nil` at the end.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there are more or fewer bytes than the
-    ///   length; the errors of the sequence, and `CancellationError`.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if there are more or fewer bytes than
+    ///   the length; the errors of the sequence, and `CancellationError`.
     func next() async throws -> Data? {
         let piece = try await read()
         guard let length else { return piece }
@@ -44,8 +44,8 @@ final class SentPieces: Sendable {
 }
 
 extension ResponseBody {
-    /// A temporary file with all pieces, because `URLSession` cannot wait for them: on Linux, all sessions of the process
-    /// would wait, too.
+    /// A temporary file with all pieces, because `URLSession` cannot wait for them: on Linux, all sessions of the
+    /// process would wait, too.
     func written(length: Int64?) async throws -> File {
         let pieces = try SentPieces(self, length: length)
         let queue = DispatchQueue(label: "URLConfig.sequence", qos: .userInitiated)

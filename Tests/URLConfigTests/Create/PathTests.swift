@@ -99,7 +99,8 @@ import URLConfig
         #expect("/users/\("a/b")" as URLRequest.Path == URLRequest.Path("/users/a%2Fb"))
     }
 
-    // Segments that would lead a request to another path (RFC 3986 §5.2.4, §6.2.2.2) are refused wherever they come from.
+    // Segments that would lead a request to another path (RFC 3986 §5.2.4, §6.2.2.2) are refused wherever they come
+    // from.
 
     private static let dots = [
         ".", "..", "%2e", "%2E", "%2e%2E", ".%2e", "%2E.", "%252e", "%252e%252e", "%25252E.", ".%252E", "%%32%65",

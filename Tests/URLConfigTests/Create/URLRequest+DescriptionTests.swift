@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Descriptions of requests, and curl commands, which are run in a real shell: curl receives what the request would send.
+/// Descriptions of requests, and curl commands, which are run in a real shell: curl receives what the request would
+/// send.
 @Suite struct URLRequestDescriptionTests {
     private let config = URLRequest.Config(host: "https://h.example") {
         $0.method = .post

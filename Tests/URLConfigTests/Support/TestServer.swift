@@ -49,8 +49,8 @@ extension URLSession.Config {
 }
 
 extension URLSessionConfiguration {
-    /// An ephemeral configuration with a long time limit: on a slow machine, one of ten thousand requests waits for more
-    /// than the minute that is the default.
+    /// An ephemeral configuration with a long time limit: on a slow machine, one of ten thousand requests waits for
+    /// more than the minute that is the default.
     static var ofTests: URLSessionConfiguration {
         let configuration = ephemeral
         configuration.timeoutIntervalForRequest = 600

@@ -87,7 +87,8 @@ final class ContentDecoder {
         guard let first = input.first else { return false }
         var result = Z_DATA_ERROR
         if !isOpen {
-            // Some servers send deflate without the format that RFC 9110 §8.4.1.2 demands. Its first byte is another one.
+            // Some servers send deflate without the format that RFC 9110 §8.4.1.2 demands. Its first byte is another
+            // one.
             let isRaw = coding == "deflate" && first != 0x1F && first & 0x0F != 8
             // Otherwise zlib finds out whether it is its own format or that of gzip.
             let windowBits = isRaw ? -MAX_WBITS : MAX_WBITS + 32

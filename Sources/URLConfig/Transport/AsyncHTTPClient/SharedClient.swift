@@ -83,8 +83,8 @@ final class SharedClient: Sendable {
         return client
     }
 
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the client has a tracer, whose spans
-    ///   would contain secrets. All clients have one that were made without `urlConfig`.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the client has a tracer, whose
+    ///   spans would contain secrets. All clients have one that were made without `urlConfig`.
     func check() throws(RequestError) {
         guard client.tracer != nil else { return }
         throw .refused(
