@@ -29,6 +29,8 @@ extension URLRequest {
             let authorization: Bool
             let modify: Bool
             let headers: Set<HTTPField.Name>
+            /// The fields of the preset, whose values stay behind also under a name of ``headers``.
+            let presetHeaders: HTTPFields
             let query: [Query.Item]
 
             fileprivate init(_ changes: Changes, in config: Config, of preset: Config) {
@@ -39,6 +41,7 @@ extension URLRequest {
                     config.headers[values: name] != preset.headers[values: name]
                 }
                 headers = changed.union(previous?.headers ?? [])
+                presetHeaders = previous?.presetHeaders ?? preset.headers
                 query = (previous?.query ?? []) + config.query.items(notIn: preset.query)
             }
         }
@@ -136,10 +139,16 @@ extension URLRequest {
             var config = self
             config.changes = Changes()
             try configure(&config)
-            let changes = config.changes ?? Changes()
+            // A closure that has replaced the whole configuration does not tell what it has set itself.
+            guard let changes = config.changes else {
+                config.own = nil
+                return config
+            }
             config.changes = nil
             // The two rules: what goes with a URL, and a field that replaces the credentials of the preset.
-            let replaces = changes.headers && !changes.authorization && config.authorization != nil
+            let replaces =
+                config.authorization != nil && !changes.authorization
+                && (changes.headers || own?.headers.isEmpty == false)
             config.own = config.url != nil || replaces ? Own(changes, in: config, of: self) : nil
             return config
         }

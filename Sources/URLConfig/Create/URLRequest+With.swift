@@ -153,7 +153,11 @@ extension URLRequest.Config {
         }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         if let leaving {
-            fields.removeAll { leaving.isCredential($0.name.rawName) && own?.headers.contains($0.name) != true }
+            fields.removeAll { field in
+                guard leaving.isCredential(field.name.rawName) else { return false }
+                guard let own, own.headers.contains(field.name) else { return true }
+                return own.presetHeaders[values: field.name].contains(field.value)
+            }
         }
         try idempotencyKey?(&fields)
         if leaving == nil || own?.authorization == true {

@@ -231,6 +231,8 @@ final class Call: Sendable {
         // The caller connects again after a transient failure, so the content is not needed.
         if !(reconnects && isTransient(.success(received.response.status))) {
             if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
+            // The deadline may have ended the content.
+            try deadline.check()
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
         try Task.checkCancellation()

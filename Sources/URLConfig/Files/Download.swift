@@ -142,6 +142,7 @@ final class Download {
         var received = received
         if case .refuse = decision, isSuccess { received = try await received.withContent(call.config.clock) }
         received = try await call.validated(received)
+        try call.deadline.check()
         switch decision {
         case .refuse(let reason):
             throw isSuccess

@@ -89,9 +89,24 @@ struct DownloadTarget: Sendable {
     func move(part: String) throws {
         try File.attempt(.cannotMoveFile, "'\(name)' cannot be moved into place") {
             try checkPlace()
-            _ = try File.call { rename(part, path) }
+            if try overwrites || !isLinked(part) { _ = try File.call { rename(part, path) } }
             synchronizeFolder()
         }
+    }
+
+    /// Moves a part without replacing a file, not even one that is created at this moment.
+    ///
+    /// - Returns: `false` if the file system has no hard links.
+    private func isLinked(_ part: String) throws -> Bool {
+        do throws(SystemError) {
+            _ = try File.call { link(part, path) }
+        } catch {
+            if [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(error.code) { return false }
+            if error.code == EEXIST { try checkPlace() }
+            throw error
+        }
+        try? File.remove(part)
+        return true
     }
 
     /// Waits until the names in the folder are on the disk, if the file system can do this.

@@ -90,9 +90,9 @@ struct PartialFile: Sendable {
         try files.part.truncate(to: offset)
         count = offset
         try didStep(.truncated)
-        let before = record
         record.describe(request, by: requester, validator, total: total)
-        if record != before { try record.write(to: files.state) }
+        // Always, because a record that was forgotten is still in its file.
+        try record.write(to: files.state)
         try didStep(.recordWritten)
     }
 

@@ -64,7 +64,8 @@ extension SecretFinder {
         var secrecy = max(secrecy(of: name), frame.secrecy)
         if name.elements(in: ["value", "Value"]) { secrecy = max(secrecy, frame.named) }
         guard secrecy <= .opaqueText, name.count <= 12, !frame.name.isEmpty else { return secrecy }
-        let parent = String(decoding: frame.name, as: UTF8.self)
+        // Only the end of a name counts, and a long one would be read for each member.
+        let parent = String(decoding: frame.name.suffix(64), as: UTF8.self)
         return max(secrecy, redaction.secrecy(of: String(decoding: name, as: UTF8.self), in: parent))
     }
 
@@ -107,6 +108,7 @@ extension SecretFinder {
     mutating func findInParts(_ boundary: String) {
         let mark = "--\(boundary)".utf8
         var next = bytes.firstRange(of: mark, in: bytes.indices)?.upperBound
+        if next == nil, !bytes.isEmpty { hide(bytes.indices, as: Data(bytes).summary(nil)) }
         while let start = next {
             let delimiter = bytes.firstRange(of: mark, in: start..<bytes.count)
             let end = delimiter?.lowerBound ?? bytes.count
@@ -114,19 +116,23 @@ extension SecretFinder {
             if let head = bytes.firstRange(of: "\r\n\r\n".utf8, in: start..<end - lineBreak) {
                 let fields = String(decoding: bytes[start..<head.lowerBound], as: UTF8.self)
                 findInPart(fields, head.upperBound..<end - lineBreak)
+            } else if delimiter != nil || bytes.firstRange(of: "\n\n".utf8, in: start..<end) != nil {
+                // It cannot be read, so it is not shown. The head of the last part may be cut.
+                hide(start..<end - lineBreak)
             }
             next = delimiter?.upperBound
         }
     }
 
     private mutating func findInPart(_ head: String, _ content: Range<Int>) {
-        var (name, type) = ("", MediaType.text)
+        var (name, isNameless, type) = ("", false, MediaType.text)
         for line in head.components(separatedBy: "\r\n") {
             let field = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             switch field[0].lowercased() {
             // The parameters are written as those of a media type.
             case "content-disposition" where field.count == 2:
                 name = MediaType("a/b;" + field[1].drop { $0 != ";" })?.parameters["name"] ?? name
+                isNameless = name.isEmpty
             case "content-type" where field.count == 2: type = MediaType(String(field[1])) ?? .octetStream
             default: break
             }
@@ -134,7 +140,7 @@ extension SecretFinder {
         let text = Array(bytes[content])
         if hide(content, text, secrecy(of: Array(name.utf8)[...])) { return }
         let isReadable = ["utf-8", "us-ascii"].contains(type.charset?.lowercased() ?? "utf-8")
-        guard isReadable, let format = Self.Format(type, text) else {
+        guard !isNameless, isReadable, let format = Self.Format(type, text) else {
             return hide(content, as: Data(text).summary(type))
         }
         findInside(content, text, format) { $0 }

@@ -208,7 +208,7 @@ import Testing
 
     @Test(arguments: [
         [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", then: .hang)],
-        [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", Data("0".utf8), then: .hang)],
+        [Reply(206, "ETag: \"v1\"|Content-Range: bytes 200000-299999/300000", Data(Self.rest.prefix(1)), then: .hang)],
         [Reply(201, "Content-Length: 9", then: .hang)], [Reply(404, "Content-Length: 9", then: .hang)],
         [Reply(416, "Content-Length: 9", then: .hang), Reply(201, "Content-Length: 9", then: .hang)],
     ])
@@ -219,7 +219,8 @@ import Testing
                 try await server.download(to: folder, attempts: 9) { $0.deadline = .seconds(1) }
             }
             #expect(error?.code == .deadlineExceeded)
-            #expect(try folder.open(server.request("a.zip")).count >= 200_000)
+            // A later run requests the last 64 kB again.
+            #expect(try folder.open(server.request("a.zip")).count >= 200_000 - 65_536)
         }
     }
 

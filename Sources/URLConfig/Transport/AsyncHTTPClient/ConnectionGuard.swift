@@ -33,6 +33,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var end: NIOAny?
     /// Whether nothing more is sent or received.
     private var isOver = false
+    /// Whether the connection has failed or is being closed: then its end is not the end of a body without a length.
+    private var isBroken = false
+    /// Whether the request was written completely.
+    private var isSent = false
 
     private init(isStream: Bool) {
         self.isStream = isStream
@@ -60,12 +64,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !isOver else {
             promise?.fail(ChannelError.ioOnClosedChannel)
+            // AsyncHTTPClient is not told of a head that was not written, and would read the body of the request.
+            if case .head = unwrapOutboundIn(data) { context.fireErrorCaught(ChannelError.ioOnClosedChannel) }
             return
         }
         switch unwrapOutboundIn(data) {
         case .head(var head):
             requests += 1
-            isReceiving = false
+            (isReceiving, isSent) = (false, false)
             delivery = Delivery.begin(head.headers.first(name: Delivery.field), isReused: requests > 1)
             // Its call has given it up.
             guard delivery != nil else { return close(context) }
@@ -76,8 +82,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
             // After a failure, too: the bytes are not in memory anymore, and the upload may wait for that.
             written.futureResult.whenComplete { [delivery] _ in delivery?.didWrite(count) }
             context.write(data, promise: written)
-        case .end: context.write(data, promise: promise)
+        case .end:
+            isSent = true
+            context.write(data, promise: promise)
         }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if end == nil { isBroken = true }
+        context.close(mode: mode, promise: promise)
     }
 
     func read(context: ChannelHandlerContext) {
@@ -124,7 +137,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         passParts()
         // A response that was complete stays so, whatever follows it.
-        if end.take() != nil { delivery.take()?.finish() }
+        if end.take() != nil { delivery.take()?.finish() } else { isBroken = true }
         context.fireErrorCaught(error)
     }
 
@@ -142,11 +155,13 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private func finish(_ context: ChannelHandlerContext, _ end: NIOAny) {
         passParts()
-        let complete = isReceiving ? delivery : nil
+        let complete = isReceiving && !isBroken ? delivery : nil
         (delivery, isReceiving) = (nil, false)
         // First, so that the next call finds a free connection; it may begin at once.
         context.fireChannelRead(end)
         complete?.finish()
+        // AsyncHTTPClient does not reset a stream whose response is complete before its request.
+        if isStream, !isSent { context.close(promise: nil) }
     }
 
     private func close(_ context: ChannelHandlerContext) {

@@ -79,11 +79,15 @@ final class UploadBody: AsyncSequence, Sendable {
 
     /// Ends the upload with its response: nobody waits for it, and it would keep the connection.
     func end() {
-        let piece = state.withLock { state in
+        let (piece, isComplete) = state.withLock { state in
+            let hadRoom = state.hasRoom
             state.isOver = state.count != length
-            return state.isOver ? state.piece : nil
+            // What was read is not counted any more when it is written.
+            state.written = state.count
+            return (state.isOver || !hadRoom ? state.piece : nil, !state.isOver)
         }
-        piece?.resolve(.failure(CancellationError()))
+        guard let piece else { return }
+        if isComplete { readLater(piece) } else { piece.resolve(.failure(CancellationError())) }
     }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: self) }
