@@ -54,6 +54,22 @@ import Testing
         #expect(request.allHTTPHeaderFields == ["Accept": "application/json", "Idempotency-Key": "1"])
     }
 
+    @Test func `a configuration that replaces another in a closure keeps its credentials to itself`() throws {
+        let url = try #require(URL(string: "https://other.example/a"))
+        let request = URLRequest.with { ($0 = Self.api, $0.url = url) }
+        #expect(request.allHTTPHeaderFields?.values.contains { $0.contains("s3cret") || $0 == "a=b" } != true)
+        #expect(request.field("Authorization") == nil)
+    }
+
+    @Test func `a value that is added to a field of the preset leaves alone`() throws {
+        let url = try #require(URL(string: "https://other.example/a"))
+        let request = URLRequest.with(Self.api) {
+            $0.url = url
+            $0.headers.append(HTTPField(name: .cookie, value: "theme=dark"))
+        }
+        #expect(request.field("Cookie") == "theme=dark")
+    }
+
     @Test func `the body and the method stay`() throws {
         let preset = Self.api.with { ($0.method, $0.body) = (.put, .text("x")) }
         let request = try request("https://other.example/a", preset)

@@ -41,6 +41,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a body without a length is not complete if its connection is reset`(hasBody: Bool) async throws {
+        let isRead = Locked(false)
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npart")
+            while !isRead.withLock({ $0 }) { try connection.pause(.milliseconds(1)) }
+            try connection.reset()
+        }
+        try await FaultServer.serving(fault) { server in
+            let request = server.request {
+                $0.method = hasBody ? .post : .get
+                if hasBody { $0.body = .data(Data("body".utf8)) }
+            }
+            let response = try await server.open(request)
+            var count = 0
+            await #expect(throws: URLError.self) {
+                for try await piece in response.body {
+                    count += piece.count
+                    isRead.withLock { $0 = true }
+                }
+            }
+            #expect(count == 4)
+        }
+    }
+
     @Test func `all bytes of a stream of HTTP 2 that arrived are read before the error`() async throws {
         try await RawHTTP2.serving { stream in
             RawHTTP2.headers(stream, [":status": "200"]) + RawHTTP2.data(stream, "0123")
