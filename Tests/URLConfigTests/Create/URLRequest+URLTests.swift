@@ -56,7 +56,10 @@ import Testing
 
     @Test func `a configuration that replaces another in a closure keeps its credentials to itself`() throws {
         let url = try #require(URL(string: "https://other.example/a"))
-        let request = URLRequest.with { ($0 = Self.api, $0.url = url) }
+        let request = URLRequest.with {
+            $0 = Self.api
+            $0.url = url
+        }
         #expect(request.allHTTPHeaderFields?.values.contains { $0.contains("s3cret") || $0 == "a=b" } != true)
         #expect(request.field("Authorization") == nil)
     }
