@@ -139,7 +139,7 @@ public struct MultipartForm: Sendable {
         try use(Data("\r\n".utf8))
     }
 
-    /// The number of bytes, without those of fields and JSON.
+    /// The number of bytes of files and data; fields and JSON do not count.
     private var smallestSize: Int64 {
         get throws {
             let memory = Int64(clamping: ProcessInfo.processInfo.physicalMemory)

@@ -47,8 +47,8 @@ extension URLRequest {
                 if segment.isEmpty {
                     invalidReason = "has an interpolated value that is empty, which would lead to another path"
                 } else if segment.isDotSegment {
-                    invalidReason =
-                        "contains the segment '\(String(decoding: segment, as: UTF8.self))', which would lead to another path"
+                    let text = String(decoding: segment, as: UTF8.self)
+                    invalidReason = "contains the segment '\(text)', which would lead to another path"
                 }
             }
             text.removeAll { $0 == 0 }

@@ -94,7 +94,7 @@ extension URLRequest {
 }
 
 extension URLRequest.Query: RedactedReflectable {
-    /// The names and the values, without those of models; secrets are hidden.
+    /// The names and the values, but not of models; secrets are hidden.
     var shownChildren: [(String, Any?)] {
         items.compactMap { item in
             item.name.map {
@@ -193,18 +193,6 @@ extension URLRequest.Query {
             }
             self.text = text
         }
-    }
-}
-
-extension JSONEncoder {
-    /// A copy that writes dates in ISO 8601, unless the strategy is another than `.deferredToDate`.
-    var forText: JSONEncoder {
-        let encoder = copy()
-        // A subclass is not copied, and the caller's own object must not change.
-        if encoder !== self, case .deferredToDate = encoder.dateEncodingStrategy {
-            encoder.dateEncodingStrategy = .iso8601
-        }
-        return encoder
     }
 }
 

@@ -49,7 +49,7 @@ extension URLRequest {
         /// An absolute URL that a server gave, used instead of ``host`` and ``path``.
         ///
         /// Items of ``query`` that are set together with it are added to it. If its scheme, host or port differs from
-        /// that of ``host``, credentials of the preset are not sent. Those that are set together with it are sent.
+        /// ``host``, credentials of the preset are not sent. Credentials that are set together with it are sent.
         /// Anything but an HTTP URL, and one with a user name or password, is refused.
         public var url: URL? {
             // Outside of a closure, nothing is known to be set together with it.

@@ -57,9 +57,7 @@ final class Call: Sendable {
 
     func elapsed() -> Duration { deadline.elapsed() }
 
-    func response(for request: URLRequest) async throws -> DataResponse {
-        try await received(for: request).response
-    }
+    func response(for request: URLRequest) async throws -> DataResponse { try await received(for: request).response }
 
     /// The response to a request; without its body if this call is a stream.
     func received(for request: URLRequest) async throws -> Received {
@@ -231,8 +229,7 @@ final class Call: Sendable {
         // The caller connects again after a transient failure, so the content is not needed.
         if !(reconnects && isTransient(.success(received.response.status))) {
             if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
-            // The deadline may have ended the content.
-            try deadline.check()
+            try deadline.check()  // It may have ended the content.
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
         try Task.checkCancellation()

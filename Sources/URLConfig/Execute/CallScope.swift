@@ -4,10 +4,10 @@
 package struct CallScope: Sendable {
     /// The scope of this task; `nil` for none.
     @TaskLocal package static var current: Self?
-    /// The scope of calls that have none, such as those of detached tasks.
+    /// The scope of calls that have none, such as calls in detached tasks.
     package static let outside = Locked<Self?>(nil)
 
-    /// The retries of one scope do not use up those of another.
+    /// Retries in one scope do not use up the retries of another.
     private let budget = RetryPolicy.Budget()
     private let change: @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void
     private let refusal: @Sendable () -> RequestError?

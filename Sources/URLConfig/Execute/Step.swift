@@ -9,7 +9,7 @@ struct Step: Sendable {
         case renew(Received)
         /// A delay, if the budget allows it.
         case wait(Duration)
-        /// Nothing is sent: the outcome of the last attempt is that of the call.
+        /// Nothing is sent: the call ends with the outcome of the last attempt.
         case end
     }
 
@@ -110,7 +110,7 @@ struct Step: Sendable {
 
     /// Another attempt after a transient failure, or the end.
     ///
-    /// The parameters are those of ``next(after:of:_:remaining:)``.
+    /// See ``next(after:of:_:remaining:)`` for the parameters.
     func retry(
         after outcome: Result<Received, any Error>, of sent: URLRequest, _ config: URLSession.Config,
         remaining: @autoclosure () -> Duration?

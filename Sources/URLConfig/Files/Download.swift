@@ -12,14 +12,15 @@ final class Download {
     private let target: URL
     private let overwrites: Bool
     private let queue = DispatchQueue(label: "URLConfig.download", qos: .userInitiated)
-    /// The attempts until now; each request begins at the first URL, because that of a redirect may be valid for a
-    /// short time.
+    /// The attempts until now.
+    ///
+    /// Each request begins at the first URL, because the URL of a redirect may soon be invalid.
     private var first: Step
     /// Where the progress of the attempts is counted from; `nil` until bytes are expected.
     private var mark: Int64?
     /// Whether the file is requested from its start, although there is a part.
     private var startsOver = false
-    /// The number of bytes of the file before those of the response.
+    /// Where the body of the response begins in the file, in bytes.
     private var offset: Int64 = 0
 
     init(call: Call, request: URLRequest, target: URL, overwrites: Bool) {
@@ -142,7 +143,6 @@ final class Download {
         var received = received
         if case .refuse = decision, isSuccess { received = try await received.withContent(call.config.clock) }
         received = try await call.validated(received)
-        try call.deadline.check()
         switch decision {
         case .refuse(let reason):
             throw isSuccess

@@ -65,7 +65,7 @@ struct DownloadTarget: Sendable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if another download has it; the error
     ///   ``foreignState``.
     func openState() throws -> File {
-        // The first one may be that of a download that is just finished.
+        // A download that is just finished may have the first one.
         for _ in 0..<2 {
             let file = try File(state, O_RDWR | O_CREAT, mode: 0o600)
             guard try file.status().isOwnFile else { throw foreignState }

@@ -29,3 +29,15 @@ private func copied<Coder: AnyObject, each Value>(
     repeat set(each properties)
     return copy
 }
+
+extension JSONEncoder {
+    /// A copy that writes dates in ISO 8601, unless the strategy is another than `.deferredToDate`.
+    var forText: JSONEncoder {
+        let encoder = copy()
+        // A subclass is not copied, and the caller's own object must not change.
+        if encoder !== self, case .deferredToDate = encoder.dateEncodingStrategy {
+            encoder.dateEncodingStrategy = .iso8601
+        }
+        return encoder
+    }
+}

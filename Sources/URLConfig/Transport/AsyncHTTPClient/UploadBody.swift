@@ -30,6 +30,7 @@ final class UploadBody: AsyncSequence, Sendable {
         /// The number of bytes that were written to the connection.
         var written: Int64 = 0
         var isOver = false
+        var isAsked = false
         /// The next piece, while AsyncHTTPClient waits for it.
         var piece: OneShot<ByteBuffer?>?
 
@@ -67,6 +68,9 @@ final class UploadBody: AsyncSequence, Sendable {
         read = { use in queue.async { use(Result { try checked.piece() }) } }
     }
 
+    /// Whether a piece was asked for: the rest must not be sent as the whole body.
+    var isAsked: Bool { state.withLock { $0.isAsked } }
+
     /// Bytes were written to the connection.
     func didWrite(_ count: Int) {
         let next = state.withLock { state in
@@ -101,7 +105,7 @@ final class UploadBody: AsyncSequence, Sendable {
     private func next() async throws -> ByteBuffer? {
         let next = OneShot<ByteBuffer?>()
         let (isOver, count, hasRoom) = state.withLock { state in
-            state.piece = next
+            (state.piece, state.isAsked) = (next, true)
             return (state.isOver, state.count, state.hasRoom)
         }
         guard !isOver else { throw CancellationError() }
