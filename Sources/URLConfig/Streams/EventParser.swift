@@ -2,9 +2,9 @@
 public struct ServerSentEvent: Sendable, Hashable {
     /// Where it comes from.
     struct Source {
-        let head: DataResponse
+        @Shared var head: DataResponse
         /// The number of the event in its response.
-        let number: Int
+        var number: Int
     }
 
     /// The type, from the `event` field; by default `message`.
@@ -55,18 +55,23 @@ struct EventParser: BodyParser {
     private(set) var lastEventID: String
     /// The time to wait before the next request, if the stream has a valid `retry` field.
     var retry: Duration? { fields.retry }
+    /// What the last event has got.
+    private var source: ServerSentEvent.Source?
     /// The response that the events get.
-    var head: DataResponse?
-    private var count = 0
+    var head: DataResponse? {
+        get { source?.head }
+        set { source = newValue.map { ServerSentEvent.Source(head: $0, number: 0) } }
+    }
 
     /// - Parameters:
     ///   - lastEventID: The ID that was sent in the request, which events have until the stream has another one.
     ///   - limit: The most bytes of one line, or of the data, type and ID of one event together with its next line.
     ///   - head: The response that the events get.
     init(lastEventID: String = "", limit: Int = LineSplitter.standardLimit, of head: DataResponse? = nil) {
-        (self.lastEventID, self.head) = (lastEventID, head)
+        self.lastEventID = lastEventID
         lines = LineSplitter(limit: limit, unit: "an event")
         fields = Fields(id: lastEventID)
+        self.head = head
     }
 
     mutating func append(_ chunk: Data) { lines.append(chunk) }
@@ -82,8 +87,8 @@ struct EventParser: BodyParser {
             }
             lastEventID = fields.id
             guard var event = fields.take() else { continue }
-            count += 1
-            event.source = head.map { .init(head: $0, number: count) }
+            source?.number += 1
+            event.source = source
             return event
         }
         return nil

@@ -38,7 +38,7 @@ struct StreamBody: Sendable {
         /// The next piece, which is never empty; `nil` at the end.
         ///
         /// It is not called again after the end or an error.
-        mutating func next() async throws -> Data? {
+        nonisolated(nonsending) mutating func next() async throws -> Data? {
             do {
                 if let piece = try await reader.next() {
                     count += Int64(piece.count)

@@ -120,7 +120,7 @@ final class ReceivedBody: Sendable {
     func cancel(_ error: any Error = CancellationError()) { end(.failure(error), cancels: true, dropsBytes: true) }
 
     /// Whether somebody waits for bytes: the reader, or the call if it waits for the head or the whole body.
-    var isAwaited: Bool { state.withLock { $0.reader != nil || !$0.isHeadPassed } }
+    var isAwaited: Bool { state.withLock { $0.reader != nil || $0.isAsking || !$0.isHeadPassed } }
 
     /// The number of bytes that have arrived; `nil` before the head.
     private var arrived: Int? { state.withLock { $0.hasHead || $0.count > 0 ? $0.count : nil } }
@@ -165,15 +165,16 @@ final class ReceivedBody: Sendable {
     }
 
     /// The next bytes; `nil` at the end of the body.
-    fileprivate func next() async throws -> Data? {
+    fileprivate nonisolated(nonsending) func next() async throws -> Data? {
         while true {
-            let (bytes, isOver) = try state.withLock { try $0.take() }
-            if !bytes.isEmpty {
+            switch try state.withLock({ try $0.next() }) {
+            case .use(let bytes):
                 changePause()
                 return bytes
+            case .ask(let source): await ask(source)
+            case .wait: try await wait()
+            case .end: return nil
             }
-            if isOver { return nil }
-            try await wait()
         }
     }
 
@@ -184,15 +185,12 @@ final class ReceivedBody: Sendable {
         touch()
         work.overflow?.take { [weak self] in self?.receiveSpilled($0) }
         work.demand?.resolve(.success(()))
-        if let source = work.source {
-            guard work.isAlone else { return await ask(source) }
-            pump(source)
-        }
+        if let source = work.source { pump(source) }
         try await reader.value { self.cancel() }
     }
 
     /// Asks the source for the next piece that is not empty.
-    private func ask(_ source: Source) async {
+    private nonisolated(nonsending) func ask(_ source: Source) async {
         do {
             while let piece = try await source() { if !piece.isEmpty { return receive(piece) } }
             finish()
@@ -237,7 +235,7 @@ final class ReceivedBody: Sendable {
         /// The next bytes, which are never empty; `nil` at the end of the body.
         ///
         /// - Throws: `CancellationError` as soon as the task is cancelled, and the error that has ended the body.
-        func next() async throws -> Data? {
+        nonisolated(nonsending) func next() async throws -> Data? {
             if Task.isCancelled {
                 body.cancel()
                 // A body that was complete has no error, and without its bytes it would look short.
@@ -271,8 +269,14 @@ extension ReceivedBody {
         var overflow: Overflow?
         var demand: OneShot<Void>?
         var source: Source?
-        /// Whether the source is asked in a task.
-        var isAlone: Bool
+    }
+
+    /// What a reader does next.
+    private enum Next {
+        case use(Data)
+        case ask(Source)
+        case wait
+        case end
     }
 
     private struct State {
@@ -293,6 +297,8 @@ extension ReceivedBody {
         var leavesSource = false
         /// Whether that task has begun.
         var isAsked = false
+        /// Whether the reader itself asks the source.
+        var isAsking = false
         var asking: Task<Void, Never>?
         /// What the task waits for before it asks again.
         var demand: OneShot<Void>?
@@ -324,6 +330,7 @@ extension ReceivedBody {
         mutating func add(
             _ new: Data, _ memory: Int, _ excess: Excess, _ makeOverflow: () -> Overflow
         ) -> RequestError? {
+            isAsking = false
             guard result == nil else { return nil }
             let fitting = new.prefix(max(0, max(0, limit ?? .max) - count))
             count += fitting.count
@@ -342,27 +349,36 @@ extension ReceivedBody {
             return fitting.count < new.count ? tooLong : nil
         }
 
-        /// Removes the bytes, or returns whether the body is over.
-        mutating func take() throws -> (Data, isOver: Bool) {
-            guard bytes.isEmpty, spilled == 0, let result else {
+        /// Removes the bytes, or says what a reader does to get some.
+        mutating func next() throws -> Next {
+            if !bytes.isEmpty {
                 defer { bytes = Data() }
-                return (bytes, false)
+                return .use(bytes)
             }
-            try result.get()
-            return (Data(), true)
+            if let result, spilled == 0 {
+                try result.get()
+                return .end
+            }
+            guard let source, !leavesSource else { return .wait }
+            try checkNobodyWaits()
+            isAsking = true
+            return .ask(source)
         }
 
         /// Notes a reader that waits, and returns what gives it bytes; `nil` if it need not wait.
         mutating func wait(for reader: OneShot<Void>) throws -> Work? {
             guard bytes.isEmpty, result == nil || spilled > 0 else { return nil }
-            guard self.reader == nil else {
+            try checkNobodyWaits()
+            self.reader = reader
+            defer { isAsked = true }
+            return Work(
+                overflow: spilled > 0 ? overflow : nil, demand: demand.take(), source: isAsked ? nil : source)
+        }
+
+        private func checkNobodyWaits() throws {
+            guard reader == nil, !isAsking else {
                 throw RequestError(.invalidResponse, reason: "another task is reading the body")
             }
-            self.reader = reader
-            defer { isAsked = isAsked || leavesSource }
-            return Work(
-                overflow: spilled > 0 ? overflow : nil, demand: demand.take(), source: isAsked ? nil : source,
-                isAlone: leavesSource)
         }
 
         /// Whether the task that asks the source must wait until a reader does.
@@ -383,6 +399,7 @@ extension ReceivedBody {
         mutating func end(_ result: Result<Void, any Error>, dropsBytes: Bool) -> Self {
             var ended = State()
             self.result = self.result ?? result
+            isAsking = false
             swap(&ended.reader, &reader)
             swap(&ended.source, &source)
             swap(&ended.asking, &asking)
