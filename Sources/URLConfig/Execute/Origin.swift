@@ -49,10 +49,13 @@ struct Origin: Hashable, Sendable {
     }
 
     /// Whether what is sent there can be read on the way: not over TLS, and not within this computer.
+    ///
+    /// Not every resolver keeps names such as `api.localhost` within this computer.
     var isReadable: Bool {
         guard scheme != "https", let host else { return false }
-        return host != "localhost" && !host.hasSuffix(".localhost") && host != "::1"
-            && !(host.hasPrefix("127.") && host.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") })
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        let isLoopback = numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil)
+        return host != "localhost" && host != "::1" && !isLoopback
     }
 }
 

@@ -169,7 +169,8 @@ extension UploadSource {
                 throw RequestError.refused(.invalidRequest, "body: the form was removed after it was sent")
             }
             return PreparedUpload(request: request, body: body, length: length) { kept.set(\.self, nil) }
-        case .sequence(let pieces, let length):
+        case .sequence(let source, let length):
+            let pieces = try source.claimed()
             return PreparedUpload(request: request, body: .sequence(pieces, length: length), length: length) {
                 pieces.received.cancel()
             }

@@ -6,9 +6,7 @@ final class SentPieces: Sendable {
 
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if they were sent.
     init(_ pieces: ResponseBody, length: Int64?) throws {
-        guard pieces.canBeRead else {
-            throw RequestError.refused(.invalidRequest, "body: it can be sent once, and was sent; send data or a file")
-        }
+        guard pieces.canBeRead else { throw RequestError.sentBefore }
         // A sequence of the caller may block, or go on when it is cancelled.
         pieces.received.leavesSourceAlone()
         reader = try pieces.read()
@@ -43,7 +41,21 @@ final class SentPieces: Sendable {
     }
 }
 
+extension RequestError {
+    fileprivate static var sentBefore: Self {
+        .refused(.invalidRequest, "body: it can be sent once, and was sent; send data or a file")
+    }
+}
+
 extension ResponseBody {
+    /// The same pieces for one call, which no other call sends or ends.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if another call has them.
+    func claimed() throws -> Self {
+        guard let reader = try? read() else { throw RequestError.sentBefore }
+        return Self(ReceivedBody { try await reader.next() })
+    }
+
     /// A temporary file with all pieces, because `URLSession` cannot wait for them: on Linux, all sessions of the
     /// process would wait, too.
     func written(length: Int64?) async throws -> File {

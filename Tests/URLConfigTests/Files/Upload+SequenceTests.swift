@@ -65,6 +65,23 @@ import Testing
         }
     }
 
+    @Test func `of two calls with the same pieces, one sends them all, and the other is refused`() async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            for _ in 0..<20 {
+                let source = UploadSource.sequence(Self.pieces(["123", "456"]))
+                async let first = Result { try await Self.upload(source, to: server).status }
+                async let second = Result { try await Self.upload(source, to: server).status }
+                let results = await [first, second]
+                #expect(results.compactMap { try? $0.get() } == [.ok])
+                let codes = results.compactMap {
+                    if case .failure(let error as RequestError) = $0 { error.code } else { nil }
+                }
+                #expect(codes == [.invalidRequest])
+            }
+            #expect(server.requests.map(\.bodyText) == Array(repeating: "123456", count: 20))
+        }
+    }
+
     @Test(arguments: [nil, 100, 6] as [Int64?])
     func `an error of the sequence is the error of the call, and no complete request arrives`(
         length: Int64?

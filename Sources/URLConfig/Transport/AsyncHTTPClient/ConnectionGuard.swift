@@ -11,7 +11,8 @@ import NIOHTTP2
 /// - AsyncHTTPClient sees only the beginning and the end of a response. It would change the thread for each part, drop
 ///   bytes that were not read when the connection breaks, follow redirects, and decompress without a limit of memory.
 /// - It knows what nobody else tells: whether a request was sent, on which connection, and how much of its body.
-/// - It closes a connection on which bytes arrive after a response, because nobody asked for them (RFC 9112 §9.2).
+/// - It closes a connection on which bytes arrive after a response, because nobody asked for them (RFC 9112 §9.2);
+///   ``LastByteGuard`` sees those that the decoder would keep.
 /// - It refuses a status for which AsyncHTTPClient or SwiftNIO crashes.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -47,7 +48,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.context(handlerType: ByteToMessageHandler<HTTPResponseDecoder>.self).handler
-            try pipeline.addHandler(ConnectionGuard(isStream: false), position: .after(decoder))
+            let connection = ConnectionGuard(isStream: false)
+            try pipeline.addHandler(connection, position: .after(decoder))
+            try pipeline.addHandler(LastByteGuard(connection), position: .before(decoder))
         }
     }
 
@@ -164,9 +167,37 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if isStream, !isSent { context.close(promise: nil) }
     }
 
-    private func close(_ context: ChannelHandlerContext) {
+    /// Closes the connection: nobody asked for the bytes that were read.
+    fileprivate func close(_ context: ChannelHandlerContext) {
         isOver = true
         context.close(promise: nil)
+    }
+
+    /// Whether the response is complete, and nothing may follow it.
+    fileprivate var isComplete: Bool { end != nil }
+}
+
+/// Closes a connection on which the beginning of another head was read together with a response (RFC 9112 §9.2).
+///
+/// The decoder would keep it without a word, and complete it with the bytes of the next response. So the last byte of
+/// what was read is decoded alone: if the response was complete without it, it does not belong to it.
+private final class LastByteGuard: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let connection: ConnectionGuard
+
+    init(_ connection: ConnectionGuard) {
+        self.connection = connection
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var last = unwrapInboundIn(data)
+        if let before = last.readSlice(length: last.readableBytes - 1), before.readableBytes > 0 {
+            context.fireChannelRead(wrapInboundOut(before))
+        }
+        if connection.isComplete { return connection.close(context) }
+        context.fireChannelRead(wrapInboundOut(last))
     }
 }
 

@@ -116,12 +116,18 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<10)
-    func `a response that was sent with another one is not a waiting call's`(round: Int) async throws {
+    /// So many characters of it, or the whole; the rest comes with the next one.
+    @Test(arguments: [1, 12, 45, .max], [false, true])
+    func `a response that was sent with another one is not a waiting call's`(count: Int, isChunked: Bool) async throws {
         let fault = FaultServer.Fault { connection in
+            let poison = FaultServer.Fault.answer("poison")
+            let chunked = FaultServer.Fault.chunkedHead + "5\r\nright\r\n0\r\n\r\n"
+            let right = isChunked ? chunked : FaultServer.Fault.answer("right")
+            var rest = ""
             while true {
                 try connection.read()
-                try connection.send(FaultServer.Fault.answer("right") + FaultServer.Fault.answer("poison"))
+                try connection.send(rest + right + poison.prefix(count))
+                rest = String(poison.dropFirst(count))
             }
         }
         try await FaultServer.serving(fault) { server in
