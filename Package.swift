@@ -12,7 +12,6 @@ let serverTransport: [Target.Dependency] = [
     .product(name: "NIOHPACK", package: "swift-nio-http2", condition: onServers),
     .product(name: "NIOHTTP1", package: "swift-nio", condition: onServers),
     .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
-    .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: onServers),
     .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
     .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
     .product(name: "Tracing", package: "swift-distributed-tracing", condition: onServers),
@@ -35,7 +34,6 @@ let package = Package(
         // Only with the trait; without it they are not even fetched.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.36.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),

@@ -37,7 +37,7 @@ extension URLRequest {
         }
 
         private mutating func splitAndCheck() {
-            // The first question mark is from a literal: those of values are percent-encoded.
+            // The first question mark is from a literal: in values they are percent-encoded.
             if let mark = text.firstIndex(of: UInt8(ascii: "?")) {
                 query = text[(mark + 1)...].filter { $0 != 0 }
                 text.removeSubrange(mark...)

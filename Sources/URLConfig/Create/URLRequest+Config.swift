@@ -57,7 +57,7 @@ extension URLRequest {
         }
         /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
         public var path: Path = ""
-        /// Query items, sent after those of ``host`` and ``path``.
+        /// Query items, sent after the items of ``host`` and ``path``.
         public var query = Query()
         /// The method (RFC 9110 §9).
         public var method = HTTPRequest.Method.get

@@ -22,7 +22,7 @@ public protocol Authenticator: Sendable {
     /// - Throws: Any error; the call of `response(for:)` rethrows it.
     func authorize(_ request: inout URLRequest) async throws
 
-    /// Renews the credentials after a server refused those of a request.
+    /// Renews the credentials after a server refused a request because of its credentials.
     ///
     /// - Parameter response: The response that refuses them, with the request as it was sent.
     /// - Returns: `true` if there are new credentials. Then the request is authorized and sent once more.

@@ -98,7 +98,7 @@ final class Deadline: Sendable {
 
     /// Runs a function of the caller, which may block or never return, but does not wait after the deadline.
     ///
-    /// - Parameter leavesAlone: Whether it does not wait after a cancellation either, also without a deadline.
+    /// - Parameter leavesAlone: Whether it does not wait after a cancellation either, with or without a deadline.
     func run<Value: Sendable>(
         leavesAlone: Bool = false, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

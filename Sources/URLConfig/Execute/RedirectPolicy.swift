@@ -43,7 +43,7 @@ extension RedirectPolicy {
 }
 
 extension RedirectPolicy {
-    /// This policy, which sends a field to one origin, also if a redirect leads there from another.
+    /// This policy, which sends a field to one origin, even if a redirect leads there from another.
     func adding(_ value: String?, for name: String, at origin: Origin) -> Self {
         guard let value, let decide else { return self }
         return Self { response, next in
@@ -116,7 +116,7 @@ extension URL? {
 }
 
 extension URL {
-    /// Resolves a `Location` by RFC 3986 §5; without a fragment it inherits that of the base (RFC 9110 §10.2.2).
+    /// Resolves a `Location` by RFC 3986 §5; without a fragment it inherits the base's (RFC 9110 §10.2.2).
     fileprivate init?(location: String, relativeTo base: URL) {
         guard let target = URL(reference: location, relativeTo: base)?.withLowercasedScheme else { return nil }
         let fragment = target.fragment == nil ? base.fragment(percentEncoded: true) : nil

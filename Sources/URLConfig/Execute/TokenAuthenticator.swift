@@ -50,7 +50,7 @@ public actor TokenAuthenticator: Authenticator {
     private var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
     /// The fields that contain the token; a request that already has one of them is not authorized.
     private var fieldNames: Set<String>
-    /// Marks the requests of `load` and `refresh`, also if another authenticator wraps this one.
+    /// Marks the requests of `load` and `refresh`, even if another authenticator wraps this one.
     private let marker = Marker()
 
     var waiting: Int { waiters.count }

@@ -69,7 +69,7 @@ extension URLSession {
             set { customLogger = .some(newValue) }
         }
         fileprivate var customLogger: Logger??
-        // Its handler is that of `LoggingSystem`. It is created when it is first needed, not with the defaults, because
+        // Its handler comes from `LoggingSystem`. It is created when it is first needed, not with the defaults, because
         // the initializer of a LogHandler may create a Config().
         private static let standardLogger = Logger(label: "networking")
         /// How much of a body is logged: `true` (the default, 4,096 bytes), `false`, or a number of bytes.

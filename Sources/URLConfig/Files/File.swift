@@ -98,7 +98,7 @@ final class File: Sendable {
 
     /// Writes all bytes, at the end of a file that was opened with `O_APPEND`.
     ///
-    /// - Parameter count: It is increased by the number of bytes that were written, also before an error.
+    /// - Parameter count: It is increased by the number of bytes that were written, including those before an error.
     func append(_ data: Data, count: inout Int64) throws(SystemError) {
         var rest = data
         while !rest.isEmpty {

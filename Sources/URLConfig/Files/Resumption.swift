@@ -45,7 +45,7 @@ struct Resumption: Sendable {
 
     /// Replaces the fields by which a request asks for the rest of the file.
     func prepare(_ request: inout URLRequest) {
-        // The offsets of a range are those of the encoded file, but Foundation returns decoded bytes.
+        // The offsets of a range count the bytes of the encoded file, but Foundation returns decoded bytes.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         request.setValue(start > 0 ? "bytes=\(start)-" : nil, forHTTPHeaderField: "Range")
         request.setValue(start > 0 ? validator?.text : nil, forHTTPHeaderField: "If-Range")
@@ -71,7 +71,7 @@ struct Resumption: Sendable {
     /// What is done with the body of a 200.
     private func whole(_ fields: HTTPFields, of url: URL?) -> Decision {
         let found = StrongValidator(fields, of: url)
-        // If the end of the connection is that of the body, only the length of the same version shows what is missing.
+        // If the body ends with its connection, only the length of the same version shows what is missing.
         let isKnown = found != nil && found == validator && fields.isIdentity(.transferEncoding)
         return .use(from: 0, found, total: fields.bodyLength ?? (isKnown ? total : nil))
     }
@@ -114,7 +114,7 @@ extension HTTPFields {
 
 /// What a server calls a version of a file, byte for byte: a strong `ETag`, or a strong `Last-Modified`.
 struct StrongValidator: Codable, Hashable, Sendable {
-    /// The value of the field; that of `ETag` begins with a quote.
+    /// The value of the field; an entity tag begins with a quote.
     let text: String
     /// Validators of different resources cannot be compared (RFC 9110 §8.8.1).
     private let resource: Digest

@@ -1,4 +1,4 @@
-/// How far a call has sent the body of its request and received that of its response.
+/// How much of its request's body a call has sent, and how much of its response's body it has received.
 ///
 /// ```swift
 /// let progress = Progress(totalUnitCount: -1)
@@ -13,7 +13,7 @@ public struct TransferProgress: Sendable, Hashable {
     public internal(set) var totalBytesToSend: Int64?
     /// The bytes of the response's body that were received, after decompression.
     ///
-    /// For a download that continues, they begin with those of the part.
+    /// For a download that continues, they include the bytes of the part.
     public internal(set) var bytesReceived: Int64 = 0
     /// The length of the response's body in bytes; `nil` if it is unknown, as it is for a compressed body.
     public internal(set) var totalBytesToReceive: Int64?

@@ -33,7 +33,7 @@ public struct UploadSource: Sendable {
     /// `Content-Type` in the request is an error (``RequestError/Code/invalidRequest``): it has no boundary.
     public static func multipart(_ form: MultipartForm) -> Self { Self(content: .multipart(form)) }
 
-    /// Pieces that arrive while they are sent, for example those of another response.
+    /// Pieces that arrive while they are sent, for example the body of another response.
     ///
     /// ```swift
     /// let film = try await URLSession.shared.stream(for: request).validated()

@@ -80,7 +80,7 @@ public struct DataResponse: Sendable, CustomStringConvertible {
 
     /// Creates a response, such as in a test or a fallback; the parameters are the properties of the same names.
     ///
-    /// By default, the URL is that of the request.
+    /// The URL is by default the request's.
     public init(
         request: URLRequest, url: URL? = nil, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:],
         data: Data = Data(), duration: Duration = .zero

@@ -3,7 +3,7 @@ extension DataResponse {
     ///
     /// The server chooses the target, which may be on another host.
     public struct Link: Sendable {
-        /// The absolute URL, resolved against that of the response (RFC 3986 §5).
+        /// The absolute URL, resolved against the URL of the response (RFC 3986 §5).
         public let target: URL
         /// The relation types in lower case, such as `next`; at least one.
         public let relations: [String]

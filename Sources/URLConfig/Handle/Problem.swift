@@ -83,7 +83,7 @@ extension Problem: Decodable {
 
     /// Decodes the content of a response; `nil` if it is not a problem, or longer than any problem.
     ///
-    /// - Parameter decoder: The decoder of members; `nil` for that of the response.
+    /// - Parameter decoder: The decoder of members; `nil` for the decoder of the response.
     init?(_ response: DataResponse, _ decoder: (any ResponseDecoder)? = nil) {
         guard response.data.count <= DecodingDiagnosis.limit, let key = Self.response else { return nil }
         var response = response

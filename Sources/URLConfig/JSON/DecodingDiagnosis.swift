@@ -6,7 +6,7 @@ extension RequestError {
     }
 
     init(undecoded model: any Any.Type, response: DataResponse, underlyingError: any Error) {
-        // The content of `User?` is that of `User`.
+        // `User?` is read from the same content as `User`.
         let model = (model as? any OptionalType.Type)?.wrapped ?? model
         self.init(.decoding, reason: "cannot read \(model)", response: response, underlyingError: underlyingError)
         isDiagnosed = true

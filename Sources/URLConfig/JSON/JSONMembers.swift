@@ -157,7 +157,7 @@ struct JSONString {
         }
     }
 
-    /// The number of bytes of the first character, also if the text ends within it; `nil` if it is malformed.
+    /// The number of bytes of the first character, even if the text ends within it; `nil` if it is malformed.
     private static func character(_ text: ArraySlice<UInt8>) -> Int? {
         var parser = UTF8.ForwardParser()
         var rest = text.makeIterator()

@@ -1,4 +1,4 @@
-/// JSON, also within other text.
+/// JSON, alone or within other text.
 extension SecretFinder {
     /// An open object or array.
     private struct Frame {
@@ -129,7 +129,7 @@ extension SecretFinder {
         for line in head.components(separatedBy: "\r\n") {
             let field = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             switch field[0].lowercased() {
-            // The parameters are written as those of a media type.
+            // The parameters have the syntax of a media type's.
             case "content-disposition" where field.count == 2:
                 name = MediaType("a/b;" + field[1].drop { $0 != ";" })?.parameters["name"] ?? name
                 isNameless = name.isEmpty

@@ -97,7 +97,7 @@ struct EventConnection: Sendable {
 
     private func isTransient(_ error: any Error) -> Bool {
         if (error as? RequestError)?.code == .deadlineExceeded {
-            // Zero or less would pass each time. Without one, it is that of a call that an authenticator made.
+            // Zero or less would pass each time. Without one, it belongs to a call that an authenticator made.
             return call.config.deadline.map { $0 > .zero } ?? true
         }
         return call.isTransient(.failure(error))

@@ -99,7 +99,7 @@ struct EventParser: BodyParser {
 private struct Fields: Sendable {
     private(set) var id: String
     private(set) var retry: Duration?
-    /// The type, or that of an event before, which most streams repeat.
+    /// The type, or the type of an event before, which most streams repeat.
     private var type = ""
     private var hasType = false
     /// The values of the `data` fields, each with a line feed after it.

@@ -31,7 +31,7 @@ public struct Pages: AsyncSequence, Sendable {
         /// What tells the requests apart; the key is random, so that a server cannot provoke the same one.
         private var requested: Set<Digest> = []
         private let key = Digest.Key()
-        /// Whether a page came from another origin than that of the first request: then its links are not trusted.
+        /// Whether a page came from another origin than the first request's: then its links are not trusted.
         private var isForeign = false
 
         fileprivate init(pages: Pages) { self.pages = pages }

@@ -50,7 +50,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     /// The ID for the field; `nil` if there is none or it cannot be sent.
     ///
-    /// Another ID in its place could be that of another event.
+    /// Another ID in its place could name another event.
     private static func fieldValue(_ id: String) -> String? {
         let isSendable = !id.hasControlCharacter && id.utf8.count <= longestID
         return isSendable && !id.allSatisfy(\.isWhitespace) ? id : nil

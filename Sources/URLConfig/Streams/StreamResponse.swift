@@ -5,7 +5,7 @@
 /// for try await line in response.lines { … }
 /// ```
 ///
-/// The body can be read once, in one of the ways below. The transfer ends when the loop ends, also with `break` or an
+/// The body can be read once, in one of the ways below. The transfer ends when the loop ends, also by `break` or an
 /// error, when the task is cancelled, or when the response is released.
 public struct StreamResponse: Sendable {
     private let body: StreamBody
@@ -27,7 +27,7 @@ public struct StreamResponse: Sendable {
         return self
     }
 
-    /// This response, if its status is accepted, such as `[200, 206]`; errors are those of ``validated()``.
+    /// This response, if its status is accepted, such as `[200, 206]`; it throws the errors of ``validated()``.
     @discardableResult
     public func validated(status accepted: Set<HTTPResponse.Status>) throws -> Self {
         try head.validated(status: accepted)

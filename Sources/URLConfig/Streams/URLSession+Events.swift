@@ -15,7 +15,7 @@ extension URLSession {
     /// cannot be the value of a field, or is longer than 4 kB, is not sent; the events still have it. Only the origin
     /// that sent the ID receives it, also after redirects; for `lastEventID`, this is the one of the request.
     ///
-    /// It connects again, also if the first connection fails, after:
+    /// It connects again, even if the first connection fails, after:
     /// - the end of the body; the beginning of an event is discarded,
     /// - errors and statuses that ``RetryPolicy`` considers transient, such as a timeout, no network, or 503; also
     ///   errors of the network that the authenticator throws,

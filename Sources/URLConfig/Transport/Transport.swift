@@ -35,7 +35,7 @@ public struct Transport: Sendable {
     /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects or
     ///   change the method, by which retries are decided. It should stop when the task is cancelled. The call rethrows
     ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
-    ///   the request's `timeout` and the call's `deadline`; those of the session's configuration are ignored.
+    ///   the request's `timeout` and the call's `deadline`; the session's own limits are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         (custom, isOwn) = (send, false)
     }
@@ -140,7 +140,7 @@ extension Transport {
         /// - Parameters:
         ///   - status: The status.
         ///   - headerFields: The header fields.
-        ///   - url: The URL of the response, by default that of the request.
+        ///   - url: The URL of the response, by default the request's.
         ///   - body: The body, by default empty.
         public init(
             status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], url: URL? = nil,

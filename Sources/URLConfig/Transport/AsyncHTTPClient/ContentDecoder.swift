@@ -90,7 +90,7 @@ final class ContentDecoder {
             // Some servers send deflate without the format that RFC 9110 §8.4.1.2 demands. Its first byte is another
             // one.
             let isRaw = coding == "deflate" && first != 0x1F && first & 0x0F != 8
-            // Otherwise zlib finds out whether it is its own format or that of gzip.
+            // Otherwise zlib finds out whether it is its own format or gzip's.
             let windowBits = isRaw ? -MAX_WBITS : MAX_WBITS + 32
             result = inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         } else if first == 0x1F {

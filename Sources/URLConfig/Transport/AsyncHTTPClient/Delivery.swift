@@ -205,7 +205,7 @@ extension RequestError {
     fileprivate static var unguarded: Self {
         .refused(
             .invalidRequest,
-            "the debug initializers of the HTTPClient are not those of .urlConfig; call these in your own ones")
+            "the HTTPClient lacks the debug initializers of .urlConfig; call them in your own ones")
     }
 }
 

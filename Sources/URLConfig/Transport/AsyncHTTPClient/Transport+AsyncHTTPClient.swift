@@ -23,7 +23,7 @@ extension Transport {
 
     /// Sends requests with this client of AsyncHTTPClient; needs the package trait `AsyncHTTPClient`.
     ///
-    /// Connections, proxy and certificates are those of the client. All else is as with ``asyncHTTPClient``; a time
+    /// The client decides about connections, proxy and certificates. All else is as with ``asyncHTTPClient``; a time
     /// limit of the client applies, too.
     ///
     /// - Parameter client: The client, which its owner shuts down. Make it with
