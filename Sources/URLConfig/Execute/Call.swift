@@ -117,8 +117,11 @@ final class Call: Sendable {
 
     /// The beginning of a call.
     func firstStep(for request: URLRequest) -> Step {
-        let step = Step(request, isForeign: isForeign)
-        if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(step.host) }
+        var step = Step(request, isForeign: isForeign)
+        if config.retry.isBudgeted, config.retry.attempts > 1 {
+            step.host = request.url?.host()?.lowercased() ?? ""
+            config.retry.budget.earn(step.host)
+        }
         return step
     }
 
@@ -132,7 +135,7 @@ final class Call: Sendable {
             }
             if step.redirects == 0 { step.firstSent = request }
             let outcome = try await sent(request, step)
-            let next = try step.next(after: outcome, of: request, config, remaining: deadline.remaining)
+            let next = try await next(step, after: outcome, of: request)
             if try await prepares(next, of: step.request, after: outcome) {
                 step = next
                 if case .renew = next.kind { step.hasNewCredentials = true }
@@ -141,6 +144,17 @@ final class Call: Sendable {
             var received = try outcome.get()
             received.response.attempts = attempts
             return (received, step)
+        }
+    }
+
+    private func next(
+        _ step: Step, after outcome: Result<Received, any Error>, of request: URLRequest
+    ) async throws -> Step {
+        guard config.asksCaller else {
+            return try step.next(after: outcome, of: request, config, remaining: deadline.remaining)
+        }
+        return try await deadline.run { [config, deadline] in
+            try step.next(after: outcome, of: request, config, remaining: deadline.remaining)
         }
     }
 

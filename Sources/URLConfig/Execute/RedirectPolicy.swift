@@ -15,12 +15,20 @@ public struct RedirectPolicy: Sendable {
     /// The maximum number of redirects of a call.
     static let maximum = 20
 
-    private var decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
+    private let decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
+    /// Whether the caller has made it, so that it may block.
+    let isCustom: Bool
 
     /// Follows redirects.
-    public static let follow = Self { _, next in next }
+    public static let follow = Self(isCustom: false) { _, next in next }
     /// Returns a redirect like any other response.
-    public static let none = Self()
+    public static let none = Self(isCustom: false, nil)
+
+    private init(
+        isCustom: Bool, _ decide: (@Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?)?
+    ) {
+        (self.isCustom, self.decide) = (isCustom, decide)
+    }
 }
 
 extension RedirectPolicy {
@@ -30,7 +38,7 @@ extension RedirectPolicy {
     ///   It returns the request to send, or `nil` to return the redirect. The call rethrows its errors. While an upload
     ///   keeps its body, `httpBodyStream` is an empty stream: `nil` removes the body, and `httpBody` replaces it.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
-        self.init(decide: decide)
+        self.init(isCustom: true, decide)
     }
 
     /// The next request; `nil` if the response must be returned.
@@ -46,7 +54,7 @@ extension RedirectPolicy {
     /// This policy, which sends a field to one origin, even if a redirect leads there from another.
     func adding(_ value: String?, for name: String, at origin: Origin) -> Self {
         guard let value, let decide else { return self }
-        return Self { response, next in
+        return Self(isCustom: isCustom) { response, next in
             var next = next
             if Origin(next.url) == origin { next.setValue(value, forHTTPHeaderField: name) }
             return try decide(response, next)
@@ -144,7 +152,7 @@ extension Redaction {
 }
 
 extension HTTPResponse.Status {
-    fileprivate var isRedirect: Bool { [301, 302, 303, 307, 308].contains(code) }
+    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(code) }
 }
 
 extension RequestError {

@@ -158,6 +158,9 @@ extension URLSession.Config {
         authorize && (authenticator != nil || onUnauthorized != nil || hasOwnIsUnauthorized)
     }
 
+    /// Whether functions of the caller, which may block, decide what follows a response.
+    var asksCaller: Bool { hasOwnIsUnauthorized || redirects.isCustom }
+
     /// The ``logger`` of ``default``; `nil` for no log.
     public static var defaultLogger: Logger? {
         get { Self.default.logger }

@@ -231,9 +231,17 @@ import Testing
 
     // A task must not block a thread, but closures of a caller may do so.
 
-    @Test func `calls whose validators block threads end on time`() async throws {
+    enum Function: CaseIterable {
+        case validator
+        case isUnauthorized
+        case redirects
+    }
+
+    @Test(arguments: Function.allCases)
+    func `calls whose functions block threads end on time`(function: Function) async throws {
         let end = DispatchSemaphore(value: 0)
-        try await Loopback.serving(.status(.ok)) { server in
+        let response = function == .redirects ? Loopback.Response.redirect(to: "/") : .status(.ok)
+        try await Loopback.serving(response) { server in
             // More calls than there are threads for tasks.
             let count = 4 * ProcessInfo.processInfo.activeProcessorCount
             await withTaskGroup { group in
@@ -242,7 +250,12 @@ import Testing
                         await expectError(.deadlineExceeded) {
                             try await server.get {
                                 $0.deadline = .milliseconds(200)
-                                $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
+                                switch function {
+                                case .validator:
+                                    $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
+                                case .isUnauthorized: $0.isUnauthorized = { _ in end.wasSignalled }
+                                case .redirects: $0.redirects = RedirectPolicy { end.wasSignalled ? $1 : nil }
+                                }
                             }
                         }
                     }

@@ -2,7 +2,7 @@
 
 /// Runs callbacks immediately, on the session's own serial queue.
 ///
-/// No callback may block. A real queue would need a change of threads for each callback. It also has no size limit: a
+/// No callback may block, except as ``Overflow`` says. A real queue would need a change of threads for each callback. It also has no size limit: a
 /// fast server would fill it with a gigabyte of data before a cancelled transfer stops. `@unchecked` only repeats the
 /// declaration of `OperationQueue`.
 final class ImmediateQueue: OperationQueue, @unchecked Sendable {

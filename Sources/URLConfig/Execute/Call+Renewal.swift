@@ -1,0 +1,35 @@
+extension Call {
+    /// Asks the authenticator for other credentials.
+    ///
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unauthorized`` if there are none, or if the request
+    ///   cannot be sent again.
+    func renew(_ step: Step, after received: Received) async throws {
+        var response = received.response
+        response.requestAsMade = step.request
+        var reason = "the server refused the credentials" + (step.hasNewCredentials ? ", and the new ones too" : "")
+        var hasOthers = false
+        if let authenticator = config.authenticator, !step.hasNewCredentials {
+            // A renewal may need the connection, and the body of a stream may not end.
+            received.endBody()
+            hasOthers = try await deadline.run { [response] in
+                try await WorkScope.of(authenticator.object) { try await authenticator.reauthorize(after: response) }
+            }
+        }
+        try Task.checkCancellation()
+        if hasOthers {
+            if step.canBeSentAgain { return }
+            // The next call uses the new credentials, so the user must not be signed out.
+            reason += "; there are new credentials, but the body stream cannot be sent again"
+        } else {
+            response.data = try await received.withContent(config.clock).response.data
+            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
+            let hasNone = config.authenticator == nil && step.request.value(forHTTPHeaderField: "Authorization") == nil
+            let ownReason = hasNone ? "the request has no Authorization, and the call has no authenticator" : reason
+            if !session.addsAuthorization { reason = refusal?.reason ?? ownReason }
+            if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
+                try await deadline.run { [response] in await onUnauthorized(response) }
+            }
+        }
+        throw RequestError(.unauthorized, reason: reason, response: response)
+    }
+}
