@@ -30,7 +30,7 @@ public struct StreamResponse: Sendable {
         return self
     }
 
-    /// This response, if its content type matches, such as `.eventStream`.
+    /// This response, if its content type matches, such as `.json`.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableContentType``.
     @discardableResult
