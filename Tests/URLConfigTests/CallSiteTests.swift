@@ -4,7 +4,7 @@ import URLConfig
 
 /// The call sites that users are promised, character for character.
 @Suite struct CallSiteTests {
-    private struct Article: Codable, Equatable {
+    private struct Article: Codable, Equatable, Sendable {
         var title: String
     }
 
@@ -91,6 +91,31 @@ import URLConfig
         }
     }
 
+    @Test func `what users try first`() async throws {
+        let value: String? = "x"
+        let fields: HTTPFields = [.accept: "text/html"]
+        let request = URLRequest.with(.signedIn) {
+            ($0.host, $0.method) = ("https://dogapi.dog", .post)
+            $0.headers = fields
+            $0.headers["X-Foo"] = value
+            $0.headers["X-Gone"] = nil
+            $0.authorization = .bearer("preset")
+            var form = MultipartForm(.dogapi)
+            form.append("shot", data: Data("1".utf8), filename: "1.png", contentType: .png)
+            $0.body = .multipart(form)
+        }
+        #expect(request.value(forHTTPHeaderField: "X-Foo") == "x" && request.httpBody?.isEmpty == false)
+        let own = URLRequest.with(.keyed) { $0.headers[.authorization] = "Bearer own" }
+        #expect(own.value(forHTTPHeaderField: "Authorization") == "Bearer own")
+        let stub = Transport { _ in .init(body: .init(Data(#"{"title":"a"}"#.utf8))) }
+        let article: Article = try await URLSession.shared.value(for: .with(.dogapi) { $0.path = "/me" }) {
+            $0.transport = stub
+            $0.retry = nil
+            $0.decoder = .github
+        }
+        #expect(article == Article(title: "a"))
+    }
+
     @Test func `names that users of the package have long written`() async throws {
         try await Loopback.serving { _ in
             .json(#"{"title":"some-title"}"#)
@@ -133,6 +158,8 @@ import URLConfig
 extension URLRequest.Config {
     fileprivate static let dogapi = Self(host: "https://dogapi.dog")
 
+    fileprivate static let keyed = dogapi.with { $0.authorization = .bearer("preset") }
+
     fileprivate static var signedIn: Self {
         var config = Self()
         config.headers[.authorization] = "Bearer abc"
@@ -142,4 +169,8 @@ extension URLRequest.Config {
 
 extension JSONDecoder {
     fileprivate static let custom = JSONDecoder()
+}
+
+extension ResponseDecoder where Self == JSONDecoder {
+    fileprivate static var github: JSONDecoder { .custom }
 }

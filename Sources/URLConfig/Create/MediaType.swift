@@ -74,7 +74,7 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
     /// `text/html`.
     public static let html: Self = "text/html"
     /// `text/event-stream` (WHATWG HTML §9.2.5).
-    public static let eventStream: Self = "text/event-stream"
+    package static let eventStream: Self = "text/event-stream"
     /// `image/png`.
     public static let png: Self = "image/png"
     /// `image/jpeg`.

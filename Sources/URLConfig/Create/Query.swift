@@ -52,10 +52,7 @@ extension URLRequest {
         /// How an array is written; by default ``ArrayStyle/repeatedKey``.
         public var arrayStyle = ArrayStyle.repeatedKey
 
-        /// An empty query.
-        public init() {}
-
-        /// Items in the order of the literal; `nil` leaves an item out.
+        /// Items in the order of the literal, such as `[:]` for none; `nil` leaves an item out.
         public init(dictionaryLiteral elements: (String, (any QueryValue)?)...) {
             for case (let name, let value?) in elements { append(name, value) }
         }

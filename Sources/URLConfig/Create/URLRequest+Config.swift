@@ -58,7 +58,7 @@ extension URLRequest {
         /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
         public var path: Path = ""
         /// Query items, sent after the items of ``host`` and ``path``.
-        public var query = Query()
+        public var query: Query = [:]
         /// The method (RFC 9110 §9).
         public var method = HTTPRequest.Method.get
         /// The header fields.
@@ -94,6 +94,8 @@ extension URLRequest {
         /// Whether a cache may give the response.
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
         /// Changes the finished request, such as `allowsCellularAccess`; it replaces the function of the preset.
+        ///
+        /// If ``url`` leads to another origin, that of the preset cannot change the URL, the body and credentials.
         public var modify: (@Sendable (inout URLRequest) -> Void)? {
             didSet { changes?.modify = true }
         }

@@ -59,12 +59,9 @@ extension URLRequest.Config {
         // The last bit tells a chosen minute from the default one.
         if let limit { request.timeoutInterval = limit == 60 ? limit.nextUp : limit }
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
+        let unmodified = request
         modify?(&request)
-        if let leaving, own?.modify != true {
-            for (name, value) in request.allHTTPHeaderFields ?? [:] where leaving.isCredential(name) {
-                if fields[name] != value { request.setValue(nil, forHTTPHeaderField: name) }
-            }
-        }
+        if let leaving, own?.modify != true { request.takeBack(to: unmodified, leaving) }
         return request
     }
 
@@ -167,6 +164,24 @@ extension URLRequest.Config {
             }
         }
         return (try fields.combined(), data)
+    }
+}
+
+extension URLRequest {
+    /// Takes back what the `modify` of a preset must not send to another origin: its URL, its body and credentials.
+    ///
+    /// The method and the fields about the content are those of the body.
+    fileprivate mutating func takeBack(to unmodified: URLRequest, _ leaving: Redaction) {
+        url = unmodified.url
+        let hasOtherBody = httpBodyStream != nil || httpBody != unmodified.httpBody
+        if hasOtherBody {
+            httpBodyStream = nil
+            (httpBody, httpMethod) = (unmodified.httpBody, unmodified.httpMethod)
+        }
+        let names = Set((allHTTPHeaderFields ?? [:]).keys).union((unmodified.allHTTPHeaderFields ?? [:]).keys)
+        for name in names where leaving.isCredential(name) || hasOtherBody && name.lowercased().hasPrefix("content-") {
+            setValue(unmodified.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
+        }
     }
 }
 

@@ -102,9 +102,9 @@ final class Call: Sendable {
     /// Checks the request of the caller before anything is done.
     func check(_ request: URLRequest) throws {
         known.add(request)
+        record.withLock { $0.request = request }
         try Task.checkCancellation()
         try transport.check(request)
-        record.withLock { $0.request = request }
         try deadline.check()
     }
 
@@ -289,8 +289,11 @@ final class Call: Sendable {
             let all = error.attempts.isEmpty ? attempts : error.attempts
             error.attempts = all
             error.response?.attempts = all
+            error.request = error.request ?? record.withLock { $0.request }
             return error
-        case let error as URLError where error.attempts.isEmpty: return error.withoutMark.with(attempts)
+        case let error as URLError where error.attempts.isEmpty:
+            let request = record.withLock { $0.request }
+            return error.withoutMark.with(attempts, of: request?.summary(config.redaction))
         case let error: return error
         }
     }

@@ -17,7 +17,7 @@
 ///   ``Foundation/URLSession/Config/authorize`` to `false` for them; otherwise they wait for the refresh itself.
 public actor TokenAuthenticator: Authenticator {
     /// A token and, if it is known, its expiry.
-    public struct Token: Sendable, CustomStringConvertible, RedactedReflectable {
+    public struct Token: Sendable, RedactedDescribable {
         /// The token.
         public var value: String
         /// The time when it expires; `nil` if only the server knows it.
@@ -29,8 +29,7 @@ public actor TokenAuthenticator: Authenticator {
             self.expiry = expiry
         }
 
-        /// The expiry, without the token.
-        public var description: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
+        var shownText: String { "Token(\(Redaction.mask), expiry: \(expiry.map { "\($0)" } ?? "unknown"))" }
     }
 
     private final class Marker: Sendable {}

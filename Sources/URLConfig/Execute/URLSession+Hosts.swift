@@ -59,6 +59,13 @@ extension URLSession.Config {
         return try await $scopedHosts.withValue(Locked(hosts), operation: operation)
     }
 
+    /// The settings of a call: the preset that it names, or else the one of its host, with changes for this call.
+    static func of(_ request: URLRequest, _ preset: Self?, _ configure: (inout Self) -> Void) -> Self {
+        var config = preset ?? .preset(for: request)
+        configure(&config)
+        return config
+    }
+
     /// The preset of the request's host, or else the default.
     static func preset(for request: URLRequest) -> Self {
         let scoped = scopedHosts?.withLock { $0 }

@@ -39,11 +39,12 @@ extension URLSession {
         try await call(for: request, config, fileID, line, configure).response(for: request)
     }
 
-    private func call(
-        for request: URLRequest, _ config: Config?, _ fileID: String, _ line: UInt, _ configure: (inout Config) -> Void
+    func call(
+        for request: URLRequest, _ config: Config?, _ fileID: String, _ line: UInt, _ configure: (inout Config) -> Void,
+        upload: UploadSource? = nil, isStream: Bool = false
     ) -> Call {
-        var config = config ?? .preset(for: request)
-        configure(&config)
-        return Call(session: self, config: config, fileID: fileID, line: line)
+        Call(
+            session: self, config: .of(request, config, configure), fileID: fileID, line: line, upload: upload,
+            isStream: isStream)
     }
 }

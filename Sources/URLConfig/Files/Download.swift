@@ -40,7 +40,9 @@ final class Download {
             try await part.run { $0.close() }
             return try result.get()
         } catch {
-            throw logged(error)
+            let error = call.final(error)
+            call.log.failed(request, error, after: call.elapsed())
+            throw error
         }
     }
 
@@ -51,16 +53,6 @@ final class Download {
                 try PartialFile(for: target, of: request)
             }
         }
-    }
-
-    private func logged(_ error: any Error) -> any Error {
-        var error = call.final(error)
-        if var known = error as? RequestError, known.request == nil {
-            known.request = request
-            error = known
-        }
-        call.log.failed(request, error, after: call.elapsed())
-        return error
     }
 
     private func receive(in part: Part) async throws -> FileResponse {

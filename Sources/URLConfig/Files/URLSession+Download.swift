@@ -25,7 +25,6 @@ extension URLSession {
     ///   - target: The URL of the file. Its folder must exist. Two downloads cannot have one target at the same time.
     ///   - overwrites: Whether an existing file is replaced, when the new one is whole.
     ///   - config: The preset, by default the one of the request's host or else ``Config/default``.
-    ///   - isolation: The actor of the caller.
     ///   - fileID: The source file for the log.
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
@@ -35,19 +34,16 @@ extension URLSession {
     ///   `URLError` with code `.cannotCreateFile`, `.cannotOpenFile`, `.cannotWriteToFile` or `.cannotMoveFile`, whose
     ///   underlying error is the `POSIXError`, for example of a full disk.
     @discardableResult
-    public func download(
+    public nonisolated(nonsending) func download(
         for request: URLRequest, to target: URL, overwrites: Bool = false, config: Config? = nil,
-        isolation: isolated (any Actor)? = #isolation, fileID: String = #fileID, line: UInt = #line,
-        _ configure: (inout Config) -> Void = { _ in }
+        fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> FileResponse {
-        var config = config ?? .preset(for: request)
-        configure(&config)
-        let call = Call(session: self, config: config, fileID: fileID, line: line, isStream: true)
+        let call = call(for: request, config, fileID, line, configure, isStream: true)
         return try await Download(call: call, request: request, target: target, overwrites: overwrites).response()
     }
 }
 
-/// A file that was downloaded.
+/// A file that was downloaded; `print` shows `200 GET https://example.com/film.mp4, 1.2 GB in film.mp4`.
 public struct FileResponse: Sendable {
     /// The last response without its content; after a 206, which completed a part, `Content-Length` is not that of the
     /// file.
@@ -61,11 +57,8 @@ public struct FileResponse: Sendable {
     public let byteCount: Int64
 }
 
-extension FileResponse: CustomStringConvertible, RedactedReflectable {
-    /// The status, the request, and the size and name of the file; secrets are hidden.
-    ///
-    /// For example `200 GET https://example.com/film.mp4, 1.2 GB in film.mp4`.
-    public var description: String {
+extension FileResponse: RedactedDescribable {
+    var shownText: String {
         let content = "\(Int(clamping: byteCount).shownAsBytes) in \(file.lastPathComponent.onOneLine)"
         return "\(head.status.code) \(head.request.summary(head.shownRedaction)), \(content)"
     }

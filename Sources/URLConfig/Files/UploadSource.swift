@@ -196,7 +196,6 @@ extension URLSession {
     ///   - source: The body. Its `Content-Type` is used if the request has none.
     ///   - request: The request without a body, with a method such as `POST` or `PUT`.
     ///   - config: The preset, by default the one of the request's host or else ``Config/default``.
-    ///   - isolation: The actor of the caller.
     ///   - fileID: The source file for the log.
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
@@ -204,14 +203,10 @@ extension URLSession {
     ///   file, or changes its size meanwhile; `URLError` with code `.cannotWriteToFile` or `.cannotCreateFile` if the
     ///   form cannot be assembled; and the errors of `response(for:)`.
     @discardableResult
-    public func upload(
-        _ source: UploadSource, for request: URLRequest, config: Config? = nil,
-        isolation: isolated (any Actor)? = #isolation, fileID: String = #fileID, line: UInt = #line,
-        _ configure: (inout Config) -> Void = { _ in }
+    public nonisolated(nonsending) func upload(
+        _ source: UploadSource, for request: URLRequest, config: Config? = nil, fileID: String = #fileID,
+        line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        var config = config ?? .preset(for: request)
-        configure(&config)
-        let call = Call(session: self, config: config, fileID: fileID, line: line, upload: source)
-        return try await call.response(for: request)
+        try await call(for: request, config, fileID, line, configure, upload: source).response(for: request)
     }
 }

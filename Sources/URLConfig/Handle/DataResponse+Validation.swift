@@ -1,20 +1,12 @@
 extension DataResponse {
-    /// This response, if its status is 2xx.
-    ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
-    @discardableResult
-    public func validated() throws -> Self {
-        if isSuccess { return self }
-        throw RequestError(unacceptable: self)
-    }
-
     /// This response, if its status is accepted.
     ///
-    /// - Parameter accepted: The accepted statuses, such as `[.ok, .notFound]` or `[200, 404]`.
+    /// - Parameter accepted: The accepted statuses, such as `[.ok, .notFound]` or `[200, 404]`; by default those that
+    ///   are 2xx.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
-    public func validated(status accepted: Set<HTTPResponse.Status>) throws -> Self {
-        if accepted.contains(status) { return self }
+    public func validated(status accepted: Set<HTTPResponse.Status>? = nil) throws -> Self {
+        if accepted?.contains(status) ?? isSuccess { return self }
         throw RequestError(unacceptable: self)
     }
 

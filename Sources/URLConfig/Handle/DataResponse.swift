@@ -3,7 +3,9 @@
 /// ```swift
 /// let article: Article = try response.validated().decode()
 /// ```
-public struct DataResponse: Sendable, CustomStringConvertible {
+///
+/// `print` shows `200 GET https://api.example.com/users, 1.2 kB of application/json`, without secrets.
+public struct DataResponse: Sendable {
     private struct Values {
         var request: URLRequest
         var url: URL?
@@ -90,10 +92,7 @@ public struct DataResponse: Sendable, CustomStringConvertible {
             duration: duration)
     }
 
-    /// The status, the request and the size; secrets are hidden.
-    ///
-    /// For example `200 GET https://api.example.com/users, 1.2 kB of application/json`.
-    public var description: String {
+    var shownText: String {
         let content = data.count.shownAsBytes + (contentType.map { " of \($0.essence)" } ?? "")
         return "\(status.code) \(request.summary(shownRedaction)), \(content)"
     }
@@ -110,7 +109,7 @@ public struct DataResponse: Sendable, CustomStringConvertible {
     public var bodyString: String { shownRedaction.body(data, contentType) }
 }
 
-extension DataResponse: RedactedReflectable {
+extension DataResponse: RedactedDescribable {
     var shownChildren: [(String, Any?)] {
         let redaction = shownRedaction
         return [

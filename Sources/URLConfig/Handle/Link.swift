@@ -57,9 +57,8 @@ extension [DataResponse.Link] {
     }
 }
 
-extension DataResponse.Link: CustomStringConvertible, RedactedReflectable {
-    /// The target and relations, such as `<https://api.example.com/articles?page=3>; rel="next"`; secrets are hidden.
-    public var description: String {
+extension DataResponse.Link: RedactedDescribable {
+    var shownText: String {
         let rel = relations.joined(separator: " ").escapingControls
         return "<\(redaction.url(target.absoluteString))>; rel=\"\(redaction.masked(rel))\""
     }

@@ -103,9 +103,9 @@ extension DataResponse {
     public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
 }
 
-extension Problem: CustomStringConvertible, ExplainedError, RedactedReflectable {
-    /// The status, title, detail, type and instance on one line; secrets are hidden.
-    public var description: String {
+extension Problem: ExplainedError, RedactedDescribable {
+    /// The status, title, detail, type and instance on one line.
+    var shownText: String {
         let redaction = response?.shownRedaction ?? URLSession.Config.default.redaction
         let words = [title ?? status?.reasonPhrase, detail].compactMap { $0 }.filter { !$0.isEmpty }
         let text = words.reduce("") { text, words in

@@ -8,6 +8,9 @@
 /// }
 /// ```
 ///
+/// `print` shows the request, the status and the ``reason`` without secrets. Lines of the content follow if it could
+/// not be decoded, and a line for each attempt if there were several.
+///
 /// Transport failures are `URLError`, and a cancelled task throws `CancellationError`. Errors that the app's closures
 /// throw are rethrown.
 public struct RequestError: Error, Sendable {
@@ -142,11 +145,8 @@ extension ExplainedError {
     public var errorDescription: String? { explanation }
 }
 
-extension RequestError: CustomStringConvertible, ExplainedError, RedactedReflectable {
-    /// The request, the status and the ``reason`` in one sentence; secrets are hidden.
-    ///
-    /// Lines of the content follow if it could not be decoded, and a line for each attempt if there were several.
-    public var description: String {
+extension RequestError: ExplainedError, RedactedDescribable {
+    var shownText: String {
         let redaction = shownRedaction
         let diagnosis = diagnosis
         var start = "\(code.rawValue): "
@@ -170,7 +170,7 @@ extension RequestError: CustomStringConvertible, ExplainedError, RedactedReflect
 /// print(response.attempts.map(\.description))
 /// // ["503 after 12 ms, waiting 3.0 s: Retry-After", "200 after 9 ms"]
 /// ```
-public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
+public struct Attempt: Sendable, RedactedDescribable {
     /// The status of the response; `nil` if there was none.
     public internal(set) var status: HTTPResponse.Status?
     /// The error, such as a `URLError`, if there was no response or the body of a download has broken off.
@@ -194,22 +194,10 @@ public struct Attempt: Sendable, CustomStringConvertible, RedactedReflectable {
         }
     }
 
-    /// The outcome, the duration and the reason; secrets are hidden.
-    public var description: String {
+    var shownText: String {
         let redaction = redaction ?? URLSession.Config.default.redaction
         let outcomes = [status.map { "\($0.code)" }, error.map(redaction.masked)].compactMap { $0 }
         let outcome = outcomes.isEmpty ? "unfinished" : outcomes.joined(separator: ", ")
         return "\(outcome) after \(duration.shown)" + (note.map { ", " + $0.shown(redaction) } ?? "")
-    }
-}
-
-extension URLError {
-    private static let attemptsKey = "URLConfigAttempts"
-
-    /// The attempts of the call of `response(for:)` that threw this error; otherwise empty.
-    public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
-
-    func with(_ attempts: [Attempt]) -> URLError {
-        URLError(code, userInfo: errorUserInfo.merging([Self.attemptsKey: attempts]) { $1 })
     }
 }

@@ -113,7 +113,7 @@ public struct ResponseReader<Output: Sendable>: Sendable {
     public init(
         status: Set<HTTPResponse.Status>? = nil, _ read: @escaping @Sendable (DataResponse) throws -> Output
     ) {
-        self.read = { try read(status.map($0.validated(status:)) ?? $0.validated()) }
+        self.read = { try read($0.validated(status: status)) }
     }
 
     // Disfavoured, so that `Self { … }` calls the other init.

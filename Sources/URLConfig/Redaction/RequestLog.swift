@@ -54,7 +54,7 @@ struct RequestLog {
         let isCancelled = Task.isCancelled
         log(isCancelled ? .debug : .error, request) { metadata in
             metadata["status"] = (error as? RequestError)?.response.map { "\($0.status.code)" }
-            metadata["error"] = isCancelled ? nil : "\(redaction.masked(error).onOneLine)"
+            metadata["error"] = isCancelled ? nil : "\(error.outcome(redaction).onOneLine)"
             metadata["duration"] = seconds(duration)
             return isCancelled ? "💥 cancelled" : "💥 failed"
         }

@@ -20,10 +20,12 @@ public struct Pages: AsyncSequence, Sendable {
     let next: (@Sendable (DataResponse) throws -> URLRequest?)?
 
     /// Begins with the first page.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
+    public func makeAsyncIterator() -> Values<DataResponse>.AsyncIterator {
+        Values(pages: self) { [$0] }.makeAsyncIterator()
+    }
 
     /// Requests the pages.
-    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+    fileprivate struct Requests: Sendable {
         private let pages: Pages
         /// The page before; `nil` at the beginning.
         private var last: DataResponse?
@@ -34,12 +36,10 @@ public struct Pages: AsyncSequence, Sendable {
         /// Whether a page came from another origin than the first request's: then its links are not trusted.
         private var isForeign = false
 
-        fileprivate init(pages: Pages) { self.pages = pages }
+        init(pages: Pages) { self.pages = pages }
 
         /// Requests the next page; `nil` after the last page and after an error.
-        ///
-        /// - Throws: The errors that ``Foundation/URLSession/pages(for:config:fileID:line:_:next:)`` lists.
-        public mutating func next() async throws -> DataResponse? {
+        mutating func next() async throws -> DataResponse? {
             // This runs on no actor, and so does the function of the caller.
             if isOver { return nil }
             // Errors leave it at the end.
@@ -154,19 +154,20 @@ extension Pages {
 
         /// Begins with the first page.
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(pages: pages.makeAsyncIterator(), elements: elements)
+            AsyncIterator(pages: Requests(pages: pages), elements: elements)
         }
 
         /// Requests and decodes the pages.
         public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-            fileprivate var pages: Pages.AsyncIterator
+            fileprivate var pages: Requests
             fileprivate let elements: @Sendable (DataResponse) throws -> [Element]
             /// The rest of the page.
             fileprivate var rest = [Element]().makeIterator()
 
             /// The next element; `nil` after the last one and after an error.
             ///
-            /// - Throws: The errors of the pages, of `decode` and of the function that returns the elements.
+            /// - Throws: The errors of ``Foundation/URLSession/pages(for:config:fileID:line:_:next:)``, of `decode` and of
+            ///   the function that returns the elements.
             public mutating func next() async throws -> Element? {
                 // This runs on no actor, and so do the decoder and the function.
                 do {

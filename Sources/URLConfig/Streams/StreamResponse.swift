@@ -7,6 +7,8 @@
 ///
 /// The body can be read once, in one of the ways below. The transfer ends when the loop ends, also by `break` or an
 /// error, when the task is cancelled, or when the response is released.
+///
+/// `print` shows the status and the request, such as `200 GET https://api.example.com/events`.
 public struct StreamResponse: Sendable {
     private let body: StreamBody
 
@@ -17,24 +19,18 @@ public struct StreamResponse: Sendable {
     /// If the status is not 2xx, the beginning of the body is in its ``DataResponse/data``, too.
     public var head: DataResponse { body.head }
 
-    /// This response, if its status is 2xx.
+    /// This response, if its status is accepted.
     ///
+    /// - Parameter accepted: The accepted statuses, such as `[200, 206]`; by default those that are 2xx.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus``. Its response contains the first
     ///   megabyte of the content.
     @discardableResult
-    public func validated() throws -> Self {
-        try head.validated()
-        return self
-    }
-
-    /// This response, if its status is accepted, such as `[200, 206]`; it throws the errors of ``validated()``.
-    @discardableResult
-    public func validated(status accepted: Set<HTTPResponse.Status>) throws -> Self {
+    public func validated(status accepted: Set<HTTPResponse.Status>? = nil) throws -> Self {
         try head.validated(status: accepted)
         return self
     }
 
-    /// This response, if its content type matches, such as `.eventStream`.
+    /// This response, if its content type matches, such as `.json`.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableContentType``.
     @discardableResult
@@ -112,9 +108,8 @@ public struct StreamResponse: Sendable {
     }
 }
 
-extension StreamResponse: CustomStringConvertible, RedactedReflectable {
-    /// The status and the request, such as `200 GET https://api.example.com/events`; secrets are hidden.
-    public var description: String { "\(head.status.code) \(head.request.summary(head.shownRedaction))" }
+extension StreamResponse: RedactedDescribable {
+    var shownText: String { "\(head.status.code) \(head.request.summary(head.shownRedaction))" }
 
     var shownChildren: [(String, Any?)] {
         head.shownChildren.filter { !["data", "attempts"].contains($0.0) }

@@ -52,8 +52,7 @@ extension URLSession {
         for request: URLRequest, config: Config? = nil, lastEventID: String? = nil, fileID: String = #fileID,
         line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) -> ServerSentEvents {
-        var config = config ?? .preset(for: request)
-        configure(&config)
+        let config = Config.of(request, config, configure)
         return ServerSentEvents(
             session: self, config: config, request: request, lastEventID: lastEventID, fileID: fileID, line: line)
     }

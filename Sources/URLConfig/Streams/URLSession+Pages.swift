@@ -47,8 +47,7 @@ extension URLSession {
         _ configure: (inout Config) -> Void = { _ in },
         next: (@Sendable (_ page: DataResponse) throws -> URLRequest?)? = nil
     ) -> Pages {
-        var config = config ?? .preset(for: request)
-        configure(&config)
+        let config = Config.of(request, config, configure)
         return Pages(session: self, request: request, config: config, fileID: fileID, line: line, next: next)
     }
 }

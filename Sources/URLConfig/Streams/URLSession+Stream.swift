@@ -18,18 +18,15 @@ extension URLSession {
     /// - Parameters:
     ///   - request: The request.
     ///   - config: The preset, by default the one of the request's host or else ``Config/default``.
-    ///   - isolation: The actor of the caller.
     ///   - fileID: The source file for the log.
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
     /// - Throws: The errors of `response(for:)`.
-    public func stream(
-        for request: URLRequest, config: Config? = nil, isolation: isolated (any Actor)? = #isolation,
-        fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
+    public nonisolated(nonsending) func stream(
+        for request: URLRequest, config: Config? = nil, fileID: String = #fileID, line: UInt = #line,
+        _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> StreamResponse {
-        var config = config ?? .preset(for: request)
-        configure(&config)
-        let call = Call(session: self, config: config, fileID: fileID, line: line, isStream: true)
+        let call = call(for: request, config, fileID, line, configure, isStream: true)
         return StreamResponse(try await call.received(for: request), of: call)
     }
 }

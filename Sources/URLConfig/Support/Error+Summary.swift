@@ -33,11 +33,13 @@ extension Error {
         case let error as DecodingError: error.summary(redaction)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
         case let error as RequestError: error.reason
+        case is CancellationError: "the task was cancelled"
         case let error as any LocalizedError: error.errorDescription ?? "\(type(of: self))"
         case _ where type(of: self) is NSError.Type || self is CocoaError:
             "\(localizedDescription) (\((self as NSError).domain) \((self as NSError).code))"
         case let error as any CustomStringConvertible: error.description
-        case _ where Mirror(reflecting: self).children.isEmpty: "\(type(of: self)).\(self)"
+        case _ where Mirror(reflecting: self).displayStyle == .enum && Mirror(reflecting: self).children.isEmpty:
+            "\(type(of: self)).\(self)"
         default: "\(type(of: self))"
         }
     }

@@ -18,3 +18,14 @@ private func mirror(of value: any RedactedReflectable) -> Mirror {
 extension RedactedReflectable where Self: CustomStringConvertible {
     var shownChildren: [(String, Any?)] { [("description", description)] }
 }
+
+/// A value that `print` shows as one text without secrets.
+protocol RedactedDescribable: CustomStringConvertible, RedactedReflectable {
+    var shownText: String { get }
+}
+
+extension RedactedDescribable {
+    // As above, the types get no public symbol.
+    /// The value without secrets.
+    public var description: String { shownText }
+}

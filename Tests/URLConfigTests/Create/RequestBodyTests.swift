@@ -120,7 +120,7 @@ import URLConfig
     ])
     func `a form is encoded as WHATWG URL says`(plain: String, encoded: String) {
         #expect(form(["k": plain]).bodyText == "k=" + encoded)
-        var items = URLRequest.Query()
+        var items: URLRequest.Query = [:]
         items.append(plain, "v")
         #expect(form(items).bodyText == encoded + "=v")
     }
@@ -200,7 +200,7 @@ import URLConfig
 
     @Test func `a form from a model that does not fit is refused`() {
         let error = refusal {
-            var items = URLRequest.Query()
+            var items: URLRequest.Query = [:]
             items.append(contentsOf: [[1]])
             $0.body = .form(items)
         }

@@ -144,6 +144,39 @@ import Testing
         #expect(own.allHTTPHeaderFields == ["X-Admin-Key": "s3cret", "Authorization": "Bearer s3cret"])
     }
 
+    @Test func `the modify of a preset changes neither the URL nor the body that another origin receives`() throws {
+        let preset = URLRequest.Config(host: "https://api.example.com") {
+            $0.modify = {
+                $0.url?.append(queryItems: [URLQueryItem(name: "sig", value: "s3cret")])
+                $0.httpMethod = "PUT"
+                $0.httpBody = Data("s3cret".utf8)
+                $0.setValue("text/secret", forHTTPHeaderField: "Content-Type")
+                $0.setValue("s3cret", forHTTPHeaderField: "X-Upload-Token")
+                $0.setValue("de", forHTTPHeaderField: "Accept-Language")
+                $0.timeoutInterval = 7
+            }
+        }
+        func request(_ url: String) -> URLRequest {
+            .with(preset) {
+                $0.url = URL(string: url)
+                ($0.method, $0.body) = (.post, .text("own"))
+                $0.headers["X-Upload-Token"] = "own"
+            }
+        }
+        let foreign = request("https://evil.example/a")
+        #expect(foreign.urlText == "https://evil.example/a")
+        #expect(foreign.httpMethod == "POST" && foreign.bodyText == "own" && foreign.timeoutInterval == 7)
+        #expect(
+            foreign.allHTTPHeaderFields == [
+                "Content-Type": "text/plain; charset=utf-8", "X-Upload-Token": "own", "Accept-Language": "de",
+            ])
+        let home = request("https://api.example.com/a")
+        #expect(home.urlText == "https://api.example.com/a?sig=s3cret" && home.bodyText == "s3cret")
+        let stream = preset.with { $0.modify = { $0.httpBodyStream = InputStream(data: Data("s3cret".utf8)) } }
+        let streamed = URLRequest.with(stream) { ($0.url, $0.method) = (URL(string: "https://evil.example/a"), .post) }
+        #expect(streamed.httpBodyStream == nil && streamed.httpBody == nil)
+    }
+
     @Test func `credentials that are set together with the URL go with it, those of the preset do not`() throws {
         let url = try #require(URL(string: "https://upload.example/a?x=1#f"))
         let request = URLRequest.with(Self.api) {

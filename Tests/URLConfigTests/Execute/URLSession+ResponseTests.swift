@@ -107,13 +107,29 @@ import Testing
     @Test func `the caller's closure may use the caller's actor`() async throws {
         @MainActor final class Model {
             var authorize = false
-            func load(_ server: Loopback) async throws -> DataResponse {
-                try await server.session.response(for: server.request()) { $0.authorize = authorize }
+            func load(_ server: Loopback) async throws -> [Status] {
+                let (session, request) = (server.session, server.request())
+                let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+                var statuses = [
+                    try await session.response(for: request) { $0.authorize = authorize }.status,
+                    try await session.stream(for: request) { $0.authorize = authorize }.head.status,
+                    try await session.upload(.data(Data()), for: server.request { $0.method = .put }) {
+                        $0.authorize = authorize
+                    }.status,
+                ]
+                do {
+                    try await session.download(for: request, to: file) {
+                        ($0.authorize, $0.logger) = (authorize, nil)
+                    }
+                } catch let error as RequestError {
+                    if let status = error.response?.status { statuses.append(status) }
+                }
+                return statuses
             }
         }
         try await Loopback.serving(.status(.unauthorized)) { server in
-            let response = try await Model().load(server)
-            #expect(response.status == .unauthorized)
+            let statuses = try await Model().load(server)
+            #expect(statuses == [401, 401, 401, 401])
         }
     }
 

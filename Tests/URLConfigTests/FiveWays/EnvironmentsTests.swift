@@ -47,7 +47,7 @@ struct NotesClient: Sendable {
         try await response {
             $0.method = .post
             $0.path = "/notes"
-            $0.bodyModel = draft
+            $0.body = .json(draft)
         }.decode()
     }
 

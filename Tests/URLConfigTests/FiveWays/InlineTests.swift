@@ -34,7 +34,7 @@ struct NoteRepository: Sendable {
         let request = URLRequest.with(.notes(token)) {
             $0.method = .post
             $0.path = "/notes"
-            $0.bodyModel = draft
+            $0.body = .json(draft)
         }
         return try await URLSession.shared.response(for: request).decode(orThrow: ServiceError.self)
     }

@@ -25,7 +25,7 @@ extension URLRequest {
         .with(.notes(token)) {
             $0.method = .post
             $0.path = "/notes"
-            $0.bodyModel = draft
+            $0.body = .json(draft)
         }
     }
 

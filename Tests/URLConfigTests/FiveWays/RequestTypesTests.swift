@@ -57,7 +57,7 @@ struct AddNote: NotesRequest, Codable {
     func configure(_ config: inout URLRequest.Config) {
         config.method = .post
         config.path = "/notes"
-        config.bodyModel = draft
+        config.body = .json(draft)
     }
 }
 

@@ -31,7 +31,7 @@ extension TypedRequest where Output == Note {
         .with(.notes(token), reader: .notes) {
             $0.method = .post
             $0.path = "/notes"
-            $0.bodyModel = draft
+            $0.body = .json(draft)
         }
     }
 }

@@ -73,7 +73,7 @@ import Testing
     @Test(arguments: 0..<300)
     func `a secret in a query or a form is never shown`(seed: UInt64) {
         var random = SeededGenerator(seed: seed &+ 2000)
-        var items = URLRequest.Query()
+        var items: URLRequest.Query = [:]
         var plain: [String] = []
         for index in 0..<8 {
             if Bool.random(using: &random) {

@@ -1,0 +1,54 @@
+extension Error {
+    /// The error of a call on one line, such as for a log of your own; secrets are hidden.
+    ///
+    /// ```swift
+    /// do {
+    ///     user = try await URLSession.shared.response(for: request).validated().decode()
+    /// } catch {
+    ///     print(error.requestSummary(for: request))
+    ///     // GET https://api.example.com/users: The request timed out. (URLError -1001); 3 attempts
+    /// }
+    /// ```
+    ///
+    /// It has the request, the status of the response, what has happened, the number of attempts if there were several,
+    /// and why there was no other. It works for every error. `print` of a `URLError` shows all that Foundation knows
+    /// about it instead, without the method.
+    ///
+    /// - Parameter request: The request, for errors that do not know it, such as those of validators and
+    ///   `CancellationError`; by default `nil`. Its secrets are hidden.
+    public func requestSummary(for request: URLRequest? = nil) -> String {
+        let own = self as? RequestError
+        let redaction = own?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
+        let target = (self as? URLError)?.target(redaction) ?? (own?.request ?? request)?.summary(redaction)
+        let status = own?.response.map { " answered \($0.status.code)" } ?? ""
+        return ((target.map { $0 + status + ": " } ?? "") + outcome(redaction)).onOneLine
+    }
+
+    /// What has happened, without the request: the masked summary, and the attempts if there were several.
+    func outcome(_ redaction: Redaction) -> String {
+        let attempts = (self as? RequestError)?.attempts ?? (self as? URLError)?.attempts ?? []
+        let count = attempts.count > 1 ? "\(attempts.count) attempts" : nil
+        return [redaction.masked(self), count, attempts.last?.reason].compactMap(\.self).joined(separator: "; ")
+    }
+}
+
+extension URLError {
+    private static let attemptsKey = "URLConfigAttempts"
+    private static let requestKey = "URLConfigRequest"
+
+    /// The attempts of the call of `response(for:)` that threw this error; otherwise empty.
+    public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
+
+    /// The method and the URL if a call threw this error, or else only the URL that Foundation names.
+    fileprivate func target(_ redaction: Redaction) -> String? {
+        errorUserInfo[Self.requestKey] as? String ?? failingURL.map { redaction.url($0.absoluteString) }
+    }
+
+    /// - Parameter request: The request of the caller, without secrets.
+    func with(_ attempts: [Attempt], of request: String?) -> URLError {
+        var information = errorUserInfo
+        information[Self.attemptsKey] = attempts
+        information[Self.requestKey] = request
+        return URLError(code, userInfo: information)
+    }
+}
