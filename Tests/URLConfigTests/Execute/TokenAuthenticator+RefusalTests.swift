@@ -167,7 +167,8 @@ import Testing
         try await refusing { server in
             #expect(
                 await server.refusal(nil)?.reason
-                    == "the request has no Authorization, and the call has no authenticator")
+                    == "the request has no Authorization, and the call has no authenticator; "
+                    + "credentials of a preset are left out if `url` has another origin")
             let error = await server.refusal(nil) { $0.authorization = .bearer("abc") }
             #expect(error?.reason == "the server refused the credentials")
         }

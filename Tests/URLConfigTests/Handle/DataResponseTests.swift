@@ -121,7 +121,7 @@ import URLConfig
     }
 
     @Test func `a 401 says if no credentials were sent`() throws {
-        let words = "; no credentials were sent; those of a preset are left out if `url` has another origin"
+        let words = "; no credentials were sent; credentials of a preset are left out if `url` has another origin"
         var response = Self.response([], status: .unauthorized)
         let anonymous = #expect(throws: RequestError.self) { try response.validated() }
         #expect(anonymous?.reason == "that status is not accepted here" + words)
