@@ -41,6 +41,8 @@ public final class TestClock: Clock {
         var now = Instant(offset: .zero)
         var events: [Int: Event] = [:]
         var last = 0
+        /// The durations of all sleeps and time limits, in order.
+        var asked: [Duration] = []
         /// What ``nextSleep()`` waits for.
         var waiting: [OneShot<Void>] = []
 
@@ -114,6 +116,7 @@ public final class TestClock: Clock {
         let promise = OneShot<Void>()
         let (id, rest, waiting) = state.withLock { state in
             defer { state.waiting = [] }
+            state.asked.append(state.now.duration(to: deadline))
             // Its own time limit has passed on an immediate clock: it waits until it is cancelled.
             let time = isImmediate ? Instant(offset: .seconds(Int64.max / 2)) : deadline
             guard time > state.now else { return (0, Duration.zero, state.waiting) }
@@ -189,6 +192,21 @@ public final class TestClock: Clock {
         return .zero
     }
 
+    /// The durations of all sleeps and time limits, in order.
+    package var asked: [Duration] { state.withLock { $0.asked } }
+
+    /// The number of sleeps and time limits that are not over.
+    package var sleepers: Int { state.withLock { $0.events.count } }
+
+    /// Moves the time like ``advance(by:)``, but leaves no time to others.
+    package func move(by duration: Duration) {
+        let target = now.advanced(by: duration)
+        while let event = state.withLock({ state in state.first(until: target).map { state.move(to: $0) } }) {
+            event.fire()
+        }
+        state.withLock { $0.now = max($0.now, target) }
+    }
+
     private static func remove(_ id: Int, _ state: Locked<State>) {
         _ = state.withLock { $0.events.removeValue(forKey: id) }
     }
@@ -208,7 +226,10 @@ public final class TestClock: Clock {
 extension TestClock: AlarmClock {
     package func alarm(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         Self.following?.withLock { $0 += 1 }
-        let id = state.withLock { $0.add(Event(time: $0.now.advanced(by: delay), isSleep: false, fire: fire)) }
+        let id = state.withLock { state in
+            state.asked.append(delay)
+            return state.add(Event(time: state.now.advanced(by: delay), isSleep: false, fire: fire))
+        }
         return { [state] in Self.remove(id, state) }
     }
 }

@@ -142,11 +142,21 @@ struct RefuseNetworkTests {
                 await #expect(throws: RequestError.self) { try await send(line: 12) }
             }.value
             #expect(error?.reason.contains("URLConfigTestingTests/App.swift:12 would reach the network") == true)
+            let queued = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    Task {
+                        let error = await #expect(throws: RequestError.self) { try await send() }
+                        continuation.resume(returning: error)
+                    }
+                }
+            }
+            #expect(queued?.code == .notStubbed)
             // A transport that sends with one of the library's.
             await #expect(throws: RequestError.self) {
                 try await send { $0.transport = Transport { try await Transport.urlSession.send($0) } }
             }
             try await send { $0.transport = Transport { _ in .init() } }
+            URLSession.Config.default.transport = Transport { _ in throw URLError(.notConnectedToInternet) }
             try await HTTPStubs.with {
                 $0.get("/v2/users/1")
             } operation: {

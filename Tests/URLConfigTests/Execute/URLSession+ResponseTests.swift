@@ -2,6 +2,7 @@ import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -81,11 +82,13 @@ import Testing
     @Test func `steps come in the documented order`() async throws {
         let steps = Recorder<String>()
         let (logger, log) = Logger.recording()
-        try await Loopback.serving { request in
-            steps.note("served \(request.headers[.authorization] ?? "-")")
-            return request.headers[.authorization] == "second" ? .json("{}") : .status(.forbidden)
-        } _: { server in
-            let response = try await server.get {
+        try await HTTPStubs.with {
+            $0.get("/") { request in
+                steps.note("served \(request.headerFields[.authorization] ?? "-")")
+                return .status(request.headerFields[.authorization] == "second" ? .ok : .forbidden)
+            }
+        } operation: {
+            let response = try await stubs.get {
                 $0.logger = logger
                 $0.authenticator = Steps(steps: steps, credentials: ["first", "second"])
                 $0.isUnauthorized = { $0.status == .forbidden }
@@ -104,17 +107,15 @@ import Testing
         #expect(log.entries.map { $0.message.description.prefix(1) } == ["🛫", "🔁", "🛫", "🛬"])
     }
 
-    @Test func `the caller's closure may use the caller's actor`() async throws {
+    @Test(.silentByDefault, .stubs { $0.get("/", .status(.unauthorized)) })
+    func `the caller's closure may use the caller's actor`() async throws {
         @MainActor final class Model {
             var authorize = false
-            func load(_ server: Loopback) async throws -> DataResponse {
-                try await server.session.response(for: server.request()) { $0.authorize = authorize }
+            func load() async throws -> DataResponse {
+                try await stubs.session.response(for: stubs.request()) { $0.authorize = authorize }
             }
         }
-        try await Loopback.serving(.status(.unauthorized)) { server in
-            let response = try await Model().load(server)
-            #expect(response.status == .unauthorized)
-        }
+        #expect(try await Model().load().status == .unauthorized)
     }
 
     @Test(.urlSessionOnly) func `a task delegate of the caller's receives no data`() async throws {

@@ -135,12 +135,3 @@ extension FlyingFox.HTTPResponse {
             body: Data(text.utf8))
     }
 }
-
-/// Counts and records what happens in closures that run anywhere.
-actor Journal {
-    private(set) var entries: [String] = []
-
-    func note(_ entry: String) {
-        entries.append(entry)
-    }
-}
