@@ -57,13 +57,6 @@ public final class TestClock: Clock {
             let due = events.filter { event in isMeant(event.value) && limit.map { event.value.time <= $0 } ?? true }
             return due.min { ($0.value.time, $0.key) < ($1.value.time, $1.key) }.map { ($0.key, $0.value) }
         }
-
-        /// Moves the time to an event, which is over then.
-        mutating func move(to event: (Int, Event)) -> Event {
-            now = max(now, event.1.time)
-            events[event.0] = nil
-            return event.1
-        }
     }
 
     /// Counts the time limits that are set while another one passes, in the same task.
@@ -138,30 +131,32 @@ public final class TestClock: Clock {
     private func passes(until deadline: Instant) throws -> Bool {
         while true {
             try Task.checkCancellation()
-            let limit = state.withLock { state -> Event? in
-                if let first = state.first(until: deadline, where: { !$0.isSleep }) { return state.move(to: first) }
-                state.now = max(state.now, deadline)
-                return nil
-            }
-            guard let limit else { return true }
             let following = Locked(0)
-            Self.$following.withValue(following) { limit.fire() }
+            let isLimit = Self.$following.withValue(following) { fireNext(until: deadline) { !$0.isSleep } }
+            if !isLimit { return true }
             // A limit that is set again has ended nothing.
             if following.withLock({ $0 == 0 }) { return false }
         }
+    }
+
+    /// Moves the time to the next event, and lets it happen; if there is none, to the end.
+    private func fireNext(until end: Instant, where isMeant: (Event) -> Bool = { _ in true }) -> Bool {
+        let event = state.withLock { state -> Event? in
+            let next = state.first(until: end, where: isMeant)
+            state.now = max(state.now, next?.1.time ?? end)
+            return next.flatMap { state.events.removeValue(forKey: $0.0) }
+        }
+        event?.fire()
+        return event != nil
     }
 
     /// Moves the time, and wakes up who sleeps until then, in order; time limits pass, too.
     ///
     /// Before and after each of them, other tasks have time to go on, such as to the next sleep.
     public func advance(by duration: Duration) async {
-        let target = now.advanced(by: duration)
+        let end = now.advanced(by: duration)
         await settle()
-        while let event = state.withLock({ state in state.first(until: target).map { state.move(to: $0) } }) {
-            event.fire()
-            await settle()
-        }
-        state.withLock { $0.now = max($0.now, target) }
+        while fireNext(until: end) { await settle() }
     }
 
     /// Moves the time to the end of each sleep, until nobody sleeps.
@@ -200,11 +195,8 @@ public final class TestClock: Clock {
 
     /// Moves the time like ``advance(by:)``, but leaves no time to others.
     package func move(by duration: Duration) {
-        let target = now.advanced(by: duration)
-        while let event = state.withLock({ state in state.first(until: target).map { state.move(to: $0) } }) {
-            event.fire()
-        }
-        state.withLock { $0.now = max($0.now, target) }
+        let end = now.advanced(by: duration)
+        while fireNext(until: end) {}
     }
 
     private static func remove(_ id: Int, _ state: Locked<State>) {
