@@ -129,7 +129,7 @@ import URLConfigTesting
             }
         }
         let delegate = Delegate()
-        #expect(try await Loopback.get(.json("{}")) { $0.taskDelegate = delegate }.isSuccess)
+        try await Loopback.serving(.json("{}")) { _ = try await $0.get { $0.taskDelegate = delegate }.validated() }
         #expect(delegate.calls.entries == [])
     }
 }
