@@ -59,6 +59,7 @@ let package = Package(
             name: "URLConfigTests",
             dependencies: [
                 "URLConfig",
+                "URLConfigTesting",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "InMemoryLogging", package: "swift-log"),

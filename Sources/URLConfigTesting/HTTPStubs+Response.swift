@@ -223,10 +223,7 @@ extension HTTPStubs.Response {
     }
 }
 
-/// Responds to one request, which a route has claimed.
+/// Responds to a request that a route has claimed; it receives the transport of the call, too.
 ///
 /// It throws ``StubMistake`` if the test has made one, and the errors of the response.
-typealias StubAnswer =
-    @Sendable (
-        _ request: Transport.Request, _ original: Transport, _ encoder: JSONEncoder
-    ) async throws -> Transport.Response
+typealias StubAnswer = @Sendable (Transport.Request, Transport, JSONEncoder) async throws -> Transport.Response

@@ -41,6 +41,8 @@ public final class TestClock: Clock {
         var now = Instant(offset: .zero)
         var events: [Int: Event] = [:]
         var last = 0
+        /// The durations of all sleeps and time limits, in order.
+        var asked: [Duration] = []
         /// What ``nextSleep()`` waits for.
         var waiting: [OneShot<Void>] = []
 
@@ -54,13 +56,6 @@ public final class TestClock: Clock {
         func first(until limit: Instant? = nil, where isMeant: (Event) -> Bool = { _ in true }) -> (Int, Event)? {
             let due = events.filter { event in isMeant(event.value) && limit.map { event.value.time <= $0 } ?? true }
             return due.min { ($0.value.time, $0.key) < ($1.value.time, $1.key) }.map { ($0.key, $0.value) }
-        }
-
-        /// Moves the time to an event, which is over then.
-        mutating func move(to event: (Int, Event)) -> Event {
-            now = max(now, event.1.time)
-            events[event.0] = nil
-            return event.1
         }
     }
 
@@ -114,6 +109,7 @@ public final class TestClock: Clock {
         let promise = OneShot<Void>()
         let (id, rest, waiting) = state.withLock { state in
             defer { state.waiting = [] }
+            state.asked.append(state.now.duration(to: deadline))
             // Its own time limit has passed on an immediate clock: it waits until it is cancelled.
             let time = isImmediate ? Instant(offset: .seconds(Int64.max / 2)) : deadline
             guard time > state.now else { return (0, Duration.zero, state.waiting) }
@@ -135,30 +131,32 @@ public final class TestClock: Clock {
     private func passes(until deadline: Instant) throws -> Bool {
         while true {
             try Task.checkCancellation()
-            let limit = state.withLock { state -> Event? in
-                if let first = state.first(until: deadline, where: { !$0.isSleep }) { return state.move(to: first) }
-                state.now = max(state.now, deadline)
-                return nil
-            }
-            guard let limit else { return true }
             let following = Locked(0)
-            Self.$following.withValue(following) { limit.fire() }
+            let isLimit = Self.$following.withValue(following) { fireNext(until: deadline) { !$0.isSleep } }
+            if !isLimit { return true }
             // A limit that is set again has ended nothing.
             if following.withLock({ $0 == 0 }) { return false }
         }
+    }
+
+    /// Moves the time to the next event, and lets it happen; if there is none, to the end.
+    private func fireNext(until end: Instant, where isMeant: (Event) -> Bool = { _ in true }) -> Bool {
+        let event = state.withLock { state -> Event? in
+            let next = state.first(until: end, where: isMeant)
+            state.now = max(state.now, next?.1.time ?? end)
+            return next.flatMap { state.events.removeValue(forKey: $0.0) }
+        }
+        event?.fire()
+        return event != nil
     }
 
     /// Moves the time, and wakes up who sleeps until then, in order; time limits pass, too.
     ///
     /// Before and after each of them, other tasks have time to go on, such as to the next sleep.
     public func advance(by duration: Duration) async {
-        let target = now.advanced(by: duration)
+        let end = now.advanced(by: duration)
         await settle()
-        while let event = state.withLock({ state in state.first(until: target).map { state.move(to: $0) } }) {
-            event.fire()
-            await settle()
-        }
-        state.withLock { $0.now = max($0.now, target) }
+        while fireNext(until: end) { await settle() }
     }
 
     /// Moves the time to the end of each sleep, until nobody sleeps.
@@ -189,6 +187,18 @@ public final class TestClock: Clock {
         return .zero
     }
 
+    /// The durations of all sleeps and time limits, in order.
+    package var asked: [Duration] { state.withLock { $0.asked } }
+
+    /// The number of sleeps and time limits that are not over.
+    package var sleepers: Int { state.withLock { $0.events.count } }
+
+    /// Moves the time like ``advance(by:)``, but leaves no time to others.
+    package func move(by duration: Duration) {
+        let end = now.advanced(by: duration)
+        while fireNext(until: end) {}
+    }
+
     private static func remove(_ id: Int, _ state: Locked<State>) {
         _ = state.withLock { $0.events.removeValue(forKey: id) }
     }
@@ -208,7 +218,10 @@ public final class TestClock: Clock {
 extension TestClock: AlarmClock {
     package func alarm(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         Self.following?.withLock { $0 += 1 }
-        let id = state.withLock { $0.add(Event(time: $0.now.advanced(by: delay), isSleep: false, fire: fire)) }
+        let id = state.withLock { state in
+            state.asked.append(delay)
+            return state.add(Event(time: state.now.advanced(by: delay), isSleep: false, fire: fire))
+        }
         return { [state] in Self.remove(id, state) }
     }
 }

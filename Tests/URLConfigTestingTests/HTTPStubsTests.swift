@@ -88,6 +88,23 @@ struct HTTPStubsTests {
         #expect(text.contains("GET /v2/users/{id} was never used") == !throwsOther)
     }
 
+    @Test(
+        .stubs {
+            $0.get("/v2/users", .json("[1]").field(.init("Link")!, "</v2/more>; rel=next"))
+            $0.get("/v2/more", .json("[2]"))
+            $0.get("/v2/film", .data(Data("film".utf8)))
+        })
+    func `pages and downloads are stubbed, too`() async throws {
+        var numbers: [Int] = []
+        let users = URLRequest.with(.api) { $0.path = "/users" }
+        for try await number in URLSession.shared.pages(for: users).values(of: [Int].self) { numbers.append(number) }
+        #expect(numbers == [1, 2])
+        let folder = try ReplayFolder()
+        let film = folder.url.appending(path: "film")
+        try await URLSession.shared.download(for: .with(.api) { $0.path = "/film" }, to: film)
+        #expect(try Data(contentsOf: film) == Data("film".utf8))
+    }
+
     @MainActor @Test func `an operation stays on its actor`() async throws {
         var count = 0
         try await HTTPStubs.with {
@@ -142,11 +159,21 @@ struct RefuseNetworkTests {
                 await #expect(throws: RequestError.self) { try await send(line: 12) }
             }.value
             #expect(error?.reason.contains("URLConfigTestingTests/App.swift:12 would reach the network") == true)
+            let queued = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    Task {
+                        let error = await #expect(throws: RequestError.self) { try await send() }
+                        continuation.resume(returning: error)
+                    }
+                }
+            }
+            #expect(queued?.code == .notStubbed)
             // A transport that sends with one of the library's.
             await #expect(throws: RequestError.self) {
                 try await send { $0.transport = Transport { try await Transport.urlSession.send($0) } }
             }
             try await send { $0.transport = Transport { _ in .init() } }
+            URLSession.Config.default.transport = Transport { _ in throw URLError(.notConnectedToInternet) }
             try await HTTPStubs.with {
                 $0.get("/v2/users/1")
             } operation: {

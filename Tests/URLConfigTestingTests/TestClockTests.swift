@@ -72,6 +72,15 @@ struct TestClockTests {
         }
     }
 
+    @Test func `a test that waits for a sleep that nobody begins is told so`() async throws {
+        let report = OneShot<String>()
+        let clock = TestClock { report.resolve(.success($0)) }
+        let waiting = Task { await clock.nextSleep() }
+        #expect(try await report.value() == "TestClock: the test waits for a sleep, and nobody sleeps")
+        waiting.cancel()
+        #expect(await waiting.value == .zero)
+    }
+
     /// Its alarms are those of calls.
     @Test func `on an immediate clock, a limit passes only before a longer sleep, and may be set again`() async throws {
         let (clock, fired) = (TestClock.immediate, Locked<[Int]>([]))

@@ -1,6 +1,6 @@
-import FlyingFox
 import Testing
 import URLConfig
+import URLConfigTesting
 
 /// The call sites that users are promised, character for character.
 @Suite struct CallSiteTests {
@@ -11,9 +11,7 @@ import URLConfig
     private let userID = 7
 
     @Test func `a header field from a list`() {
-        let request = URLRequest.with(.dogapi) {
-            $0.headers[.acceptLanguage] = ["en-US", "zh-Hans-CN"]
-        }
+        let request = URLRequest.with(.dogapi) { $0.headers[.acceptLanguage] = ["en-US", "zh-Hans-CN"] }
         #expect(request.value(forHTTPHeaderField: "Accept-Language") == "en-US, zh-Hans-CN")
     }
 
@@ -35,9 +33,7 @@ import URLConfig
     }
 
     @Test func `a path with a value`() {
-        let request = URLRequest.with(.dogapi) {
-            $0.path = "/users/\(userID)/article"
-        }
+        let request = URLRequest.with(.dogapi) { $0.path = "/users/\(userID)/article" }
         #expect(request.url?.absoluteString == "https://dogapi.dog/users/7/article")
     }
 
@@ -66,28 +62,28 @@ import URLConfig
         #expect(request.url?.absoluteString == "https://dogapi.dog/me")
     }
 
-    @Test func `three stages, with a status that means unauthorized`() async throws {
-        try await Loopback.serving { request in
-            request.path == "/secret" ? .status(.forbidden) : .json(#"{"title":"some-title"}"#)
-        } _: { server in
-            let request = URLRequest.with(server.config) { $0.path = "/article" }
-            let response = try await server.session.response(for: request) {
+    @Test(
+        .stubs {
+            $0.get("/secret", .status(.forbidden))
+            $0.get("/article", .json(#"{"title":"some-title"}"#))
+        })
+    func `three stages, with a status that means unauthorized`() async throws {
+        let request = URLRequest.with(stubs.config) { $0.path = "/article" }
+        let response = try await stubs.session.response(for: request) {
+            $0.isUnauthorized = { $0.status == .forbidden }
+        }
+        #expect(response.status == .ok)
+        let article: Article = try response.decode()
+        #expect(article == Article(title: "some-title"))
+        #expect(try response.decode(Article.self) == article)
+        #expect(try response.decode(decoder: .custom) == article)
+        #expect(try response.decode { $0.decoder = JSONDecoder() } == article)
+
+        await expectError(.unauthorized) {
+            try await stubs.session.response(for: URLRequest.with(stubs.config) { $0.path = "/secret" }) {
+                $0.logger = nil
                 $0.isUnauthorized = { $0.status == .forbidden }
             }
-            #expect(response.status == .ok)
-            let article: Article = try response.decode()
-            #expect(article == Article(title: "some-title"))
-            #expect(try response.decode(Article.self) == article)
-            #expect(try response.decode(decoder: .custom) == article)
-            #expect(try response.decode { $0.decoder = JSONDecoder() } == article)
-
-            let error = await #expect(throws: RequestError.self) {
-                try await server.session.response(for: URLRequest.with(server.config) { $0.path = "/secret" }) {
-                    $0.logger = nil
-                    $0.isUnauthorized = { $0.status == .forbidden }
-                }
-            }
-            #expect(error?.code == .unauthorized)
         }
     }
 
@@ -116,42 +112,39 @@ import URLConfig
         #expect(article == Article(title: "a"))
     }
 
-    @Test func `names that users of the package have long written`() async throws {
-        try await Loopback.serving { _ in
-            .json(#"{"title":"some-title"}"#)
-        } _: { server in
-            var file = URLRequest.File(key: "photo", name: "a.png", data: Data([1]), mimeType: "image/png")
-            file.key = "picture"
-            var upload = URLRequest(url: try #require(URL(string: server.host + "/upload")))
-            upload.httpMethod = "POST"
-            upload.setMultipartFormData(parameters: ["title": "Holiday"], files: [file])
-            #expect(upload.urlString == "POST \(server.host)/upload")
-            #expect(upload.bodyString.contains("Holiday") && upload.bodyString.contains("<1 bytes image/png>"))
+    @Test(.stubs { $0.any("/*", .json(#"{"title":"some-title"}"#).delay(.seconds(1))) })
+    func `names that users of the package have long written`() async throws {
+        var file = URLRequest.File(key: "photo", name: "a.png", data: Data([1]), mimeType: "image/png")
+        file.key = "picture"
+        var upload = URLRequest(url: try #require(URL(string: stubs.host + "/upload")))
+        upload.httpMethod = "POST"
+        upload.setMultipartFormData(parameters: ["title": "Holiday"], files: [file])
+        #expect(upload.urlString == "POST \(stubs.host)/upload")
+        #expect(upload.bodyString.contains("Holiday") && upload.bodyString.contains("<1 bytes image/png>"))
 
-            let request = URLRequest.with(server.config) {
-                $0.method = .post
-                $0.timeoutInterval = 600
-                $0.bodyModel = Article(title: "some-title")
-            }
-            for request in [upload, request] {
-                let response = try await server.session.response(for: request) {
-                    $0.logger = nil
-                    $0.logBody = true
-                    $0.logBody = false
-                    $0.logBody = 100
-                }
-                let article: Article = try response.decode()
-                #expect(try response.decode(decoder: .custom) == article)
-                #expect(try response.decode { $0.decoder = JSONDecoder() } == article)
-                #expect(response.headerFields[.contentType] == "application/json")
-                #expect(response.bodyString.contains("some-title"))
-                #expect(!response.fromCache && response.duration > .zero)
-            }
-            #expect(DataResponse.Config.defaultDecoder is JSONDecoder)
-            #expect(!URLRequest.Config.defaultHost.contains(" "))
-            #expect(URLSession.Config.defaultLogger?.label != "")
-            #expect(URLSession.Config.defaultTaskDelegate == nil)
+        let request = URLRequest.with(stubs.config) {
+            $0.method = .post
+            $0.timeoutInterval = 600
+            $0.bodyModel = Article(title: "some-title")
         }
+        for request in [upload, request] {
+            let response = try await stubs.session.response(for: request) {
+                $0.logger = nil
+                $0.logBody = true
+                $0.logBody = false
+                $0.logBody = 100
+            }
+            let article: Article = try response.decode()
+            #expect(try response.decode(decoder: .custom) == article)
+            #expect(try response.decode { $0.decoder = JSONDecoder() } == article)
+            #expect(response.headerFields[.contentType] == "application/json")
+            #expect(response.bodyString.contains("some-title"))
+            #expect(!response.fromCache && response.duration > .zero)
+        }
+        #expect(DataResponse.Config.defaultDecoder is JSONDecoder)
+        #expect(!URLRequest.Config.defaultHost.contains(" "))
+        #expect(URLSession.Config.defaultLogger?.label != "")
+        #expect(URLSession.Config.defaultTaskDelegate == nil)
     }
 }
 

@@ -1,8 +1,8 @@
-import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
 import URLConfig
+import URLConfigTesting
 
 /// Swapping what is global, each time in a process of its own: no other test can see it.
 @Suite struct GlobalsTests {
@@ -23,17 +23,15 @@ import URLConfig
 
     @Test func `the default logger, replaced and silenced`() async {
         await #expect(processExitsWith: .success) {
-            let (logger, log) = Logger.recording()
-            try await Loopback.serving { _ in
-                .json("{}")
-            } _: { server in
-                let request = server.request()
-                URLSession.Config.defaultLogger = logger
-                try await server.session.response(for: request)
-                #expect(log.entries.count == 2)
-                URLSession.Config.defaultLogger = nil
-                try await server.session.response(for: request)
-                #expect(log.entries.count == 2)
+            let log = Logger.recording()
+            try await HTTPStubs.with {
+                $0.get("/")
+            } operation: {
+                for logger in [log.0, nil] {
+                    URLSession.Config.defaultLogger = logger
+                    try await stubs.session.response(for: stubs.request())
+                    #expect(log.1.entries.count == 2)
+                }
             }
         }
     }
@@ -66,21 +64,21 @@ import URLConfig
 
     @Test func `a preset of a host, replaced and removed`() async {
         await #expect(processExitsWith: .success) {
-            try await Loopback.serving { _ in
-                .status(.notFound)
-            } _: { server in
+            try await HTTPStubs.with {
+                $0.get("/", .status(.notFound))
+            } operation: {
                 URLSession.Config.defaultLogger = nil
-                let (request, session) = (server.request(), server.session)
-                URLSession.Config[host: "127.0.0.1"] = URLSession.Config().with { $0.validators = [.success] }
+                let (request, session) = (stubs.request(), stubs.session)
+                URLSession.Config[host: "api.test"] = URLSession.Config().with { $0.validators = [.success] }
                 await #expect(throws: RequestError.self) { try await session.response(for: request) }
                 await #expect(throws: RequestError.self) {
                     try await session.value(for: TypedRequest(request, reader: .text))
                 }
-                URLSession.Config[host: "127.0.0.1"]?.validators = []
+                URLSession.Config[host: "api.test"]?.validators = []
                 try await session.response(for: request)
                 URLSession.Config.default.validators = [.success]
                 try await session.response(for: request)
-                URLSession.Config[host: "127.0.0.1"] = nil
+                URLSession.Config[host: "api.test"] = nil
                 await #expect(throws: RequestError.self) { try await session.response(for: request) }
             }
         }
@@ -142,13 +140,7 @@ import URLConfig
             URLSession.Config.default.validators = [.success]
             let request = URLRequest.with(.init(host: "https://dogapi.dog")) { $0.query["dog"] = "Rex" }
             #expect(request.urlString == "GET https://dogapi.dog?dog=***")
-            try await Loopback.serving { _ in
-                .status(.notFound)
-            } _: { server in
-                await #expect(throws: RequestError.self) {
-                    try await server.get()
-                }
-            }
+            await #expect(throws: RequestError.self) { try await stubs.get(.status(.notFound)) }
         }
     }
 }

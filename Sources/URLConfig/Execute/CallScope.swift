@@ -6,6 +6,8 @@ package struct CallScope: Sendable {
     @TaskLocal package static var current: Self?
     /// The scope of calls that have none, such as calls in detached tasks.
     package static let outside = Locked<Self?>(nil)
+    /// It is cancelled when the first scope is made: without one, a call reads this flag only, and takes no lock.
+    private static let flag = Task<Void, Never> {}
 
     /// Retries in one scope do not use up the retries of another.
     private let budget = RetryPolicy.Budget()
@@ -20,9 +22,10 @@ package struct CallScope: Sendable {
         change: @escaping @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void = { _, _, _ in }
     ) {
         (self.refusal, self.change) = (refusal, change)
+        Self.flag.cancel()
     }
 
-    private static var scope: Self? { current ?? outside.withLock { $0 } }
+    private static var scope: Self? { flag.isCancelled ? current ?? outside.withLock { $0 } : nil }
 
     /// Applies the scope to the settings of a call, over everything else.
     static func enter(_ config: inout URLSession.Config, _ fileID: String, _ line: UInt) {

@@ -71,13 +71,13 @@ public struct Transport: Sendable {
 
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
     func check(_ request: URLRequest) throws(RequestError) {
-        if isBuiltIn { try CallScope.checkNetwork() }
         try request.checkSendable()
         if custom == nil { try Exchange.check(request) }
     }
 
     /// Sends a request that was checked.
     private func response(to request: Request) async throws -> Response {
+        if isBuiltIn { try CallScope.checkNetwork() }
         guard let custom else { return try await Exchange.response(to: request) }
         do {
             return try await custom(request)

@@ -1,7 +1,7 @@
-import FlyingFox
 import Foundation
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -161,17 +161,17 @@ import Testing
         }
     }
 
-    @Test func `a scheme may be in upper case, in hosts and in redirects`() async throws {
-        try await Loopback.serving { request in
-            guard request.path == "/a" else { return .json("{}") }
-            return .redirect(to: "HTTP://\(request.headers[.host] ?? "")/b")
-        } _: { server in
-            let host = server.host.replacing("http", with: "HTTP")
-            let response = try await server.response(for: .with(.init(host: host)) { $0.path = "a" })
+    @Test(
+        .stubs {
+            for path in ["/a", "/c"] { $0.get(path, .redirect(to: "HTTP://127.0.0.1/b")) }
+            $0.get("/b")
+        })
+    func `a scheme may be in upper case, in hosts and in redirects`() async throws {
+        let byHand = URLRequest(url: try #require(URL(string: "HTTP://127.0.0.1/c")))
+        for request in [.with(.init(host: "HTTP://127.0.0.1")) { $0.path = "a" }, byHand] {
+            let response = try await stubs.response(for: request)
             #expect(response.isSuccess)
-            #expect(response.url?.absoluteString == server.host + "/b")
-            let byHand = URLRequest(url: try #require(URL(string: host + "/c")))
-            #expect(try await server.response(for: byHand).isSuccess)
+            #expect(response.url?.absoluteString == "http://127.0.0.1/b")
         }
     }
 }

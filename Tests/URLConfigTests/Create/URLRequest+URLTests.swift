@@ -1,6 +1,6 @@
-import FlyingFox
 import Foundation
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -110,23 +110,14 @@ import Testing
         #expect(request.urlText == "https://h.example/a")
     }
 
-    @Test func `a link that a server gave is followed, with credentials only at its origin`() async throws {
-        @Sendable func response(to request: Loopback.Request) -> Loopback.Response {
-            .json(request.headers[.authorization] ?? "none")
-                .with(["Link": "<\(request.query["to"] ?? "/second")>; rel=\"next\""])
-        }
-        try await Loopback.serving(response) { other in
-            try await Loopback.serving(response) { server in
-                let preset = server.config.with { $0.authorization = .bearer("abc") }
-                for (target, expected) in [("/second", "Bearer abc"), (other.host + "/x", "none")] {
-                    let first = try await server.response(
-                        for: .with(preset) { ($0.path, $0.query) = ("/first", ["to": target]) })
-                    let next = try #require(first.links["next"]?.target)
-                    let second = try await server.response(for: .with(preset) { $0.url = next })
-                    #expect(String(decoding: second.data, as: UTF8.self) == expected)
-                }
-            }
-        }
+    @Test(arguments: [("/second", "Bearer abc"), ("https://other.test/x", nil)] as [(String, String?)])
+    func `a link that a server gave is followed, with credentials only at its origin`(
+        target: String, credentials: String?
+    ) async throws {
+        let first = try await stubs.get(.text("").field(.init("Link")!, "<\(target)>; rel=\"next\""))
+        let preset = stubs.config.with { $0.authorization = .bearer("abc") }
+        let next = try #require(first.links["next"]?.target)
+        #expect(URLRequest.with(preset) { $0.url = next }.field("Authorization") == credentials)
     }
 
     @Test func `neither modify nor a body sends credentials to another origin`() throws {

@@ -1,23 +1,19 @@
-import FlyingFox
 import Testing
 import URLConfig
+import URLConfigTesting
 
-@Suite struct AuthenticatorTests {
-    /// The response to GET of a server that refuses all credentials but "good".
-    @discardableResult
-    private func get(
-        refusal: HTTPStatusCode = .unauthorized, _ configure: (inout URLSession.Config) -> Void = { _ in }
-    ) async throws -> DataResponse {
-        try await Loopback.serving {
-            $0.headers[.authorization] == "good" ? .json("{}") : .status(refusal, "refused")
-        } _: {
-            try await $0.get(nil, configure)
-        }
-    }
-
+/// A server that refuses all credentials but "good".
+@Suite(
+    .stubs {
+        $0.get("/free").optional()
+        $0.get("/*").field(.authorization, "good").optional()
+        $0.get("/forbidden", .status(.forbidden)).optional()
+        $0.get("/", .text("refused", status: .unauthorized)).optional()
+    }) struct AuthenticatorTests
+{
     @Test func `credentials are refreshed and the request is sent once more`() async throws {
         let authenticator = TestAuthenticator(credentials: "old", refreshed: "good")
-        let response = try await get { $0.authenticator = authenticator }
+        let response = try await stubs.get { $0.authenticator = authenticator }
         #expect(response.isSuccess)
         #expect(response.request.field("Authorization") == "good")
         #expect(await authenticator.refusals.map(\.status) == [.unauthorized])
@@ -26,7 +22,7 @@ import URLConfig
     @Test func `without new credentials the refusal is thrown, after onUnauthorized ran once`() async throws {
         let statuses = Recorder<Int>()
         let error = await expectError(.unauthorized) {
-            try await get {
+            try await stubs.get {
                 $0.authenticator = TestAuthenticator(credentials: "old", refreshed: nil)
                 $0.onUnauthorized = { statuses.note($0.status.code) }
             }
@@ -38,20 +34,20 @@ import URLConfig
 
     @Test func `new credentials that are refused too are not refreshed again`() async throws {
         let authenticator = TestAuthenticator(credentials: "old", refreshed: "bad")
-        await expectError(.unauthorized) { try await get { $0.authenticator = authenticator } }
+        await expectError(.unauthorized) { try await stubs.get { $0.authenticator = authenticator } }
         #expect(await authenticator.refusals.count == 1)
     }
 
     @Test func `forbidden means unauthorized where the caller says so`() async throws {
         let error = await expectError(.unauthorized) {
-            try await get(refusal: .forbidden) { $0.isUnauthorized = { $0.status == .forbidden } }
+            try await stubs.get("/forbidden") { $0.isUnauthorized = { $0.status == .forbidden } }
         }
         #expect(error?.response?.status == .forbidden)
     }
 
     @Test func `without authorize no credentials are sent, and a refusal is a response`() async throws {
         let authenticator = TestAuthenticator(credentials: "good", refreshed: "good")
-        let response = try await get {
+        let response = try await stubs.get {
             $0.authenticator = authenticator
             $0.isUnauthorized = { _ in true }
             $0.onUnauthorized = { _ in Issue.record("nobody was signed in") }
@@ -63,24 +59,21 @@ import URLConfig
     }
 
     @Test func `a refusal is a response if nothing says what unauthorized means`() async throws {
-        #expect(try await get().status == .unauthorized)
+        #expect(try await stubs.get().status == .unauthorized)
     }
 
     @Test func `an authenticator's own call, with a configuration that names it, does not ask it again`() async throws {
         actor Calling: Authenticator {
-            private let server: Loopback
             var asked = 0
-
-            init(_ server: Loopback) { self.server = server }
 
             func authorize(_ request: inout URLRequest) async throws {
                 asked += 1
-                try await server.get { $0.authenticator = self }
+                try await stubs.get("/free") { $0.authenticator = self }
                 request.setValue("good", forHTTPHeaderField: "Authorization")
             }
         }
-        let authenticator = Calling(try await Loopback { _ in .json("{}") })
-        #expect(try await get { $0.authenticator = authenticator }.isSuccess)
+        let authenticator = Calling()
+        #expect(try await stubs.get { $0.authenticator = authenticator }.isSuccess)
         #expect(await authenticator.asked == 1)
     }
 
@@ -94,8 +87,8 @@ import URLConfig
             func authorize(_ request: inout URLRequest) async throws {}
             func reauthorize(after response: DataResponse) async throws -> Bool { throw Unreachable() }
         }
-        await #expect(throws: SignedOut.self) { try await get { $0.authenticator = Failing() } }
-        await #expect(throws: Unreachable.self) { try await get { $0.authenticator = FailingRefresh() } }
+        await #expect(throws: SignedOut.self) { try await stubs.get { $0.authenticator = Failing() } }
+        await #expect(throws: Unreachable.self) { try await stubs.get { $0.authenticator = FailingRefresh() } }
     }
 }
 

@@ -1,19 +1,18 @@
-import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 /// The time for a whole call, mostly measured by a clock that the test moves.
-@Suite(.serialized, .inTime) struct DeadlineTests {
+@Suite(.inTime) struct DeadlineTests {
     private struct Refused: Error {}
 
     /// A call with a deadline of five seconds by a clock of the test.
     private func call(
-        _ server: Loopback, _ clock: any Clock<Duration>,
-        _ configure: @escaping @Sendable (inout URLSession.Config) -> Void = { _ in }
+        _ clock: any Clock<Duration>, _ configure: @escaping @Sendable (inout URLSession.Config) -> Void = { _ in }
     ) -> Task<DataResponse, any Error> {
         Task {
-            try await server.get {
+            try await stubs.get {
                 $0.clock = clock
                 $0.deadline = .seconds(5)
                 configure(&$0)
@@ -27,54 +26,42 @@ import Testing
         sleepers: Int = 1, sourceLocation: SourceLocation = #_sourceLocation
     ) async -> RequestError? {
         await clock.waitForSleepers(sleepers)
-        clock.advance(by: time - .milliseconds(1))
+        clock.move(by: time - .milliseconds(1))
         #expect(clock.sleepers == sleepers, sourceLocation: sourceLocation)
-        clock.advance(by: .milliseconds(1))
+        clock.move(by: .milliseconds(1))
         return await expectError(.deadlineExceeded, sourceLocation: sourceLocation) { try await call.valueInTime }
     }
 
-    /// A 503 with a `Retry-After` in seconds.
-    private func busy(_ seconds: Int) -> Loopback.Response {
-        .status(.serviceUnavailable).with(["Retry-After": "\(seconds)"])
-    }
-
-    @Test func `it ends a wait for another attempt, which is not made`() async throws {
+    @Test(.stubs { $0.get("/", .status(.serviceUnavailable).field(.retryAfter, "4")).times(1) })
+    func `it ends a wait for another attempt, which is not made`() async throws {
         let clock = TestClock()
-        try await Loopback.serving(busy(4)) { server in
-            // The delay would end before the deadline, but its sleeper wakes up too late.
-            let call = call(server, Late(clock) { $0 == .seconds(4) }) { $0.retry = .atOnce() }
-            let error = await expectEnd(of: call, clock, sleepers: 2)
-            #expect(error?.attempts.map(\.description) == ["503 after 0 ms, waiting 4.0 s: Retry-After"])
-            // The delay is cancelled.
-            try await waitUntil { clock.sleepers == 0 }
-            #expect(server.requests.count == 1)
-        }
+        // The delay would end before the deadline, but its sleeper wakes up too late.
+        let call = call(Late(clock) { $0 == .seconds(4) }) { $0.retry = .atOnce() }
+        let error = await expectEnd(of: call, clock, sleepers: 2)
+        #expect(error?.attempts.map(\.description) == ["503 after 0 ms, waiting 4.0 s: Retry-After"])
+        // The delay is cancelled.
+        try await waitUntil { clock.sleepers == 0 }
     }
 
-    @Test(arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
+    @Test(.stubs { $0.get("/").times(0) }, arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
     func `one of zero or less has passed already, and nothing is sent`(deadline: Duration) async throws {
-        try await Loopback.serving(.status(.ok)) { server in
-            let error = await expectError(.deadlineExceeded) { try await server.get { $0.deadline = deadline } }
-            #expect(error?.attempts.isEmpty == true)
-            #expect(server.requests.isEmpty)
-        }
+        let error = await expectError(.deadlineExceeded) { try await stubs.get { $0.deadline = deadline } }
+        #expect(error?.attempts.isEmpty == true)
     }
 
-    @Test(arguments: [true, false])
+    @Test(.stubs { $0.get("/") }, arguments: [true, false])
     func `a response that comes after the time is not returned`(isSuccess: Bool) async throws {
         let clock = TestClock()
-        try await Loopback.serving(.status(.ok)) { server in
-            let call = call(server, Late(clock) { _ in true }) {
-                $0.validators = [
-                    ResponseValidator { _ in
-                        clock.advance(by: .seconds(5))
-                        if !isSuccess { throw Refused() }
-                    }
-                ]
-            }
-            let error = await expectError(.deadlineExceeded) { try await call.valueInTime }
-            #expect(error?.attempts.map(\.status?.code) == [200])
+        let call = call(Late(clock) { _ in true }) {
+            $0.validators = [
+                ResponseValidator { _ in
+                    clock.move(by: .seconds(5))
+                    if !isSuccess { throw Refused() }
+                }
+            ]
         }
+        let error = await expectError(.deadlineExceeded) { try await call.valueInTime }
+        #expect(error?.attempts.map(\.status?.code) == [200])
     }
 
     @Test(
@@ -83,7 +70,7 @@ import Testing
             .seconds(1e9),
         ], [true, false])
     func `the longest time neither traps nor is up`(deadline: Duration, isTest: Bool) async throws {
-        let response = try await Loopback.get(.status(.ok)) {
+        let response = try await stubs.get(.status(.ok)) {
             if isTest { $0.clock = TestClock() }
             $0.deadline = deadline
         }
@@ -103,18 +90,20 @@ import Testing
         let (clock, gate) = (TestClock(), Gate())
         defer { gate.open() }
         let steps = Steps { if $0 == step { await gate.pass() } }
-        try await Loopback.serving { _ in
-            await steps.pass(.server)
-            return step == .refresh || step == .onUnauthorized ? .status(.unauthorized) : .status(.ok)
-        } _: { server in
-            let call = call(server, clock) {
+        try await HTTPStubs.with {
+            $0.get("/") { _ in
+                await steps.pass(.server)
+                return .status(step == .refresh || step == .onUnauthorized ? .unauthorized : .ok)
+            }.optional()
+        } operation: {
+            let call = call(clock) {
                 $0.authenticator = steps
                 $0.onUnauthorized = { _ in await steps.pass(.onUnauthorized) }
                 $0.validators = [ResponseValidator { _ in await steps.pass(.validator) }]
             }
             await gate.waitForArrivals()
             let error = await expectEnd(of: call, clock)
-            #expect(error?.request?.urlText == server.host)
+            #expect(error?.request?.urlText == stubs.host)
             let (attempts, place): ([String], String) =
                 switch step {
                 case .authorize: ([], "before anything was sent")
@@ -124,41 +113,39 @@ import Testing
                 }
             #expect(error?.attempts.map(\.description) == attempts)
             #expect(error?.reason == "the deadline, 5.0 s, passed \(place)")
-            // The task of the server is not part of the call.
-            if step != .server { try await waitUntil { gate.cancelled == 1 } }
+            try await waitUntil { gate.cancelled == 1 }
         }
     }
 
-    @Test func `a step that was cut off has no effect`() async throws {
+    @Test(.stubs { $0.get("/").times(1) }) func `a step that was cut off has no effect`() async throws {
         let (clock, gate) = (TestClock(), Gate())
-        try await Loopback.serving(.status(.ok)) { server in
-            let call = call(server, clock) {
-                $0.authenticator = Steps { if $0 == .authorize { await gate.pass() } }
-                $0.fallback = { error, request in
-                    #expect((error as? RequestError)?.code == .deadlineExceeded)
-                    gate.open()
-                    return DataResponse(request: request, data: Data("stored".utf8))
-                }
+        let call = call(clock) {
+            $0.authenticator = Steps { if $0 == .authorize { await gate.pass() } }
+            $0.fallback = { error, request in
+                #expect((error as? RequestError)?.code == .deadlineExceeded)
+                gate.open()
+                return DataResponse(request: request, data: Data("stored".utf8))
             }
-            await gate.waitForArrivals()
-            await clock.waitForSleepers()
-            clock.advance(by: .seconds(5))
-            let response = try await call.valueInTime
-            #expect(response.data == Data("stored".utf8))
-            try await server.get()
-            #expect(server.requests.count == 1)
         }
+        await gate.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.move(by: .seconds(5))
+        let response = try await call.valueInTime
+        #expect(response.data == Data("stored".utf8))
+        try await stubs.get()
     }
 
     @Test(arguments: [(.seconds(2), .seconds(3)), (.milliseconds(4500), .seconds(1))] as [(Duration, Duration)])
     func `a fallback has the rest of it, and at least a second`(spent: Duration, left: Duration) async throws {
         let (clock, gate) = (TestClock(), Gate())
         defer { gate.open() }
-        try await Loopback.serving { _ in
-            clock.advance(by: spent)
-            return .status(.ok)
-        } _: { server in
-            let call = call(server, clock) {
+        try await HTTPStubs.with {
+            $0.get("/") { _ in
+                clock.move(by: spent)
+                return .status(.ok)
+            }
+        } operation: {
+            let call = call(clock) {
                 $0.validators = [ResponseValidator { _ in throw Refused() }]
                 $0.fallback = { _, request in
                     await gate.pass()
@@ -209,7 +196,7 @@ import Testing
             deadline.end()
             try await waitUntil { clock.sleepers == 0 }
         }
-        clock.advance(by: .seconds(5))
+        clock.move(by: .seconds(5))
         try await waitUntil { passed.count == (isEnded ? 0 : 2) }
         #expect(Set(passed.entries) == (isEnded ? [] : [0, 2]))
         #expect((try? deadline.check()) == nil || isEnded)
@@ -231,6 +218,11 @@ import Testing
 
     // A task must not block a thread, but closures of a caller may do so.
 
+    /// By the system's clock, without a server.
+    private static let real = URLSession.Config.silent.with {
+        $0.transport = Transport { _ in .init(status: .found, headerFields: [.location: "/"]) }
+    }
+
     enum Function: CaseIterable {
         case validator
         case isUnauthorized
@@ -240,53 +232,48 @@ import Testing
     @Test(arguments: Function.allCases)
     func `calls whose functions block threads end on time`(function: Function) async throws {
         let end = DispatchSemaphore(value: 0)
-        let response = function == .redirects ? Loopback.Response.redirect(to: "/") : .status(.ok)
-        try await Loopback.serving(response) { server in
-            // More calls than there are threads for tasks.
-            let count = 4 * ProcessInfo.processInfo.activeProcessorCount
-            await withTaskGroup { group in
-                for _ in 0..<count {
-                    group.addTask {
-                        await expectError(.deadlineExceeded) {
-                            try await server.get {
-                                $0.deadline = .milliseconds(200)
-                                switch function {
-                                case .validator:
-                                    $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
-                                case .isUnauthorized: $0.isUnauthorized = { _ in end.wasSignalled }
-                                case .redirects: $0.redirects = RedirectPolicy { end.wasSignalled ? $1 : nil }
-                                }
+        // More calls than there are threads for tasks.
+        let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+        await withTaskGroup { group in
+            for _ in 0..<count {
+                group.addTask {
+                    await expectError(.deadlineExceeded) {
+                        try await stubs.get(config: Self.real) {
+                            $0.deadline = .milliseconds(200)
+                            switch function {
+                            case .validator:
+                                $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
+                            case .isUnauthorized: $0.isUnauthorized = { _ in end.wasSignalled }
+                            case .redirects: $0.redirects = RedirectPolicy { end.wasSignalled ? $1 : nil }
                             }
                         }
                     }
                 }
-                for await _ in group {}
             }
-            for _ in 0..<count { end.signal() }
+            for await _ in group {}
         }
+        for _ in 0..<count { end.signal() }
     }
 
     @Test func `a cancellation handler that blocks holds up no other deadline`() async throws {
         let (end, gate) = (DispatchSemaphore(value: 0), Gate())
         defer { gate.open() }
-        try await Loopback.serving(.status(.ok)) { server in
-            for isBlocking in [true, false] {
-                let waiting = ResponseValidator { _ in
-                    await withTaskCancellationHandler {
-                        await gate.pass()
-                    } onCancel: {
-                        if isBlocking { #expect(end.wasSignalled) }
-                    }
-                }
-                await expectError(.deadlineExceeded) {
-                    try await server.get {
-                        $0.deadline = .milliseconds(100)
-                        $0.validators = [waiting]
-                    }
+        for isBlocking in [true, false] {
+            let waiting = ResponseValidator { _ in
+                await withTaskCancellationHandler {
+                    await gate.pass()
+                } onCancel: {
+                    if isBlocking { #expect(end.wasSignalled) }
                 }
             }
-            end.signal()
+            await expectError(.deadlineExceeded) {
+                try await stubs.get(config: Self.real) {
+                    $0.deadline = .milliseconds(100)
+                    $0.validators = [waiting]
+                }
+            }
         }
+        end.signal()
     }
 }
 

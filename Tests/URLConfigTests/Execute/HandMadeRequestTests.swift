@@ -1,5 +1,6 @@
 import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -123,24 +124,20 @@ import Testing
         }
     }
 
-    @Test func `a stream is not sent twice, when it is empty, and nobody is signed out`() async throws {
-        let (authenticator, bodies) = (CountingAuthenticator(), Recorder<String>())
-        try await Loopback.serving { request in
-            bodies.note(String(decoding: try await request.bodyData, as: UTF8.self))
-            return .status(.unauthorized)
-        } _: { server in
-            let request = server.request {
-                $0.method = .post
-                $0.modify = { $0.httpBodyStream = Self.stream("streamed") }
-            }
-            await expectError(.unauthorized) {
-                try await server.response(for: request) {
-                    $0.authenticator = authenticator
-                    $0.onUnauthorized = { _ in Issue.record("there are new credentials") }
-                }
+    @Test(.stubs { $0.post("/", .status(.unauthorized)) })
+    func `a stream is not sent twice, when it is empty, and nobody is signed out`() async throws {
+        let authenticator = CountingAuthenticator()
+        let request = stubs.request {
+            $0.method = .post
+            $0.modify = { $0.httpBodyStream = Self.stream("streamed") }
+        }
+        await expectError(.unauthorized) {
+            try await stubs.response(for: request) {
+                $0.authenticator = authenticator
+                $0.onUnauthorized = { _ in Issue.record("there are new credentials") }
             }
         }
-        #expect(bodies.entries == ["streamed"])
+        #expect(HTTPStubs.bodies == ["streamed"])
         #expect(authenticator.refused == 1)
     }
 

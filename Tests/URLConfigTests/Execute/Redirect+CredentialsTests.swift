@@ -71,9 +71,7 @@ import Testing
         let authenticator = CountingAuthenticator()
         let home = origins.a.hop(to: origins.a.host)
         let location = origins.a.hop(to: origins.b.hop(to: origins.b.hop(to: home)))
-        try await origins.a.response(for: origins.a.request(to: location)) {
-            $0.authenticator = authenticator
-        }
+        try await origins.a.response(for: origins.a.request(to: location)) { $0.authenticator = authenticator }
         #expect(origins.seen.map(\.origin) == ["a", "a", "b", "b", "a", "a"])
         #expect(origins.seen.map { $0.field("Authorization") } == ["1", "2", nil, nil, nil, nil])
         #expect(authenticator.asked == 2)

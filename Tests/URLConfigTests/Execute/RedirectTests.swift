@@ -64,9 +64,9 @@ import Testing
     @Test(arguments: [302, 307])
     func `a long body of a redirect arrives whole`(status: Int) async throws {
         let body = Data.sample(1_000_000)
-        let response = try await Loopback.get(
-            .init(statusCode: .init(status, phrase: "Some"), headers: [.location: "/end"], body: body)
-        ) { $0.redirects = .none }
+        let redirect = Loopback.Response(
+            statusCode: .init(status, phrase: "Some"), headers: [.location: "/end"], body: body)
+        let response = try await Loopback.serving(redirect) { try await $0.get { $0.redirects = .none } }
         #expect(response.data == body)
     }
 

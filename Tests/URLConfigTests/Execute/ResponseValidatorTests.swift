@@ -1,23 +1,17 @@
-import FlyingFox
 import Testing
 import URLConfig
+import URLConfigTesting
 
-@Suite struct ResponseValidatorTests {
+@Suite(
+    .stubs {
+        $0.get("/missing", .text("nothing here", status: .notFound)).optional()
+        $0.get("/", .json(#"{"a":1}"#)).optional()
+    }) struct ResponseValidatorTests
+{
     private struct Blocked: Error {}
 
-    @discardableResult
-    private func get(
-        _ path: URLRequest.Path = "/", _ configure: (inout URLSession.Config) -> Void
-    ) async throws -> DataResponse {
-        try await Loopback.serving { request in
-            request.path == "/missing" ? .status(.notFound, "nothing here") : .json(#"{"a":1}"#)
-        } _: {
-            try await $0.get(path, configure)
-        }
-    }
-
     @Test func `a validator may replace the response`() async throws {
-        let response = try await get {
+        let response = try await stubs.get {
             $0.validators = [
                 ResponseValidator { $0.data = Data("replaced".utf8) },
                 ResponseValidator { #expect($0.data == Data("replaced".utf8)) },
@@ -28,7 +22,7 @@ import URLConfig
 
     @Test func `what a validator throws is rethrown, and the next one is not called`() async throws {
         await #expect(throws: Blocked.self) {
-            try await get {
+            try await stubs.get {
                 $0.validators = [
                     ResponseValidator { _ in throw Blocked() },
                     ResponseValidator { _ in Issue.record("not after a refusal") },
@@ -43,14 +37,14 @@ import URLConfig
             (.contentType(.json), .unacceptableContentType),
         ]
         for (check, code) in checks {
-            let error = await expectError(code) { try await get("/missing") { $0.validators = [check] } }
+            let error = await expectError(code) { try await stubs.get("/missing") { $0.validators = [check] } }
             #expect(error?.response?.data == Data("nothing here".utf8))
-            try await get { $0.validators = [check] }
+            try await stubs.get { $0.validators = [check] }
         }
     }
 
     @Test func `a fallback responds instead of an error, and its own error is thrown`() async throws {
-        let response = try await get("/missing") {
+        let response = try await stubs.get("/missing") {
             $0.validators = [.success]
             $0.fallback = { error, request in
                 #expect((error as? RequestError)?.code == .unacceptableStatus)
@@ -60,7 +54,7 @@ import URLConfig
         #expect(response.data == Data("stored".utf8))
         #expect(response.status == .ok)
         await #expect(throws: Blocked.self) {
-            try await get("/missing") {
+            try await stubs.get("/missing") {
                 $0.validators = [.success]
                 $0.fallback = { _, _ in throw Blocked() }
             }
@@ -68,7 +62,7 @@ import URLConfig
     }
 
     @Test func `a fallback responds if another task was cancelled`() async throws {
-        let response = try await get {
+        let response = try await stubs.get {
             $0.validators = [ResponseValidator { _ in throw CancellationError() }]
             $0.fallback = { _, request in DataResponse(request: request, data: Data("stored".utf8)) }
         }
@@ -77,7 +71,7 @@ import URLConfig
 
     @Test func `a fallback does not hide a request that cannot be sent`() async throws {
         await expectError(.invalidURL) {
-            try await get("/a/../b") { $0.fallback = { _, request in DataResponse(request: request) } }
+            try await stubs.get("/a/../b") { $0.fallback = { _, request in DataResponse(request: request) } }
         }
     }
 }

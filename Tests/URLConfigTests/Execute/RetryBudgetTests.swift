@@ -1,6 +1,6 @@
-import FlyingFox
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// A budget without a retry for this host.
-    private func emptyBudget(_ host: String = "127.0.0.1") -> RetryPolicy.Budget {
+    private func emptyBudget(_ host: String = "api.test") -> RetryPolicy.Budget {
         let budget = RetryPolicy.Budget()
         // In the future, so that it gains nothing if other tests delay this one.
         _ = drain(budget, host, after: .seconds(3600))
@@ -86,9 +86,8 @@ import Testing
 
     @Test func `an attempt that the budget does not allow says so, and so does the log`() async throws {
         let (logger, log) = Logger.recording()
-        let response = try await Loopback.get(.status(.serviceUnavailable)) {
+        let response = try await stubs.get(.status(.serviceUnavailable)) {
             $0.logger = logger
-            $0.clock = TestClock()
             $0.retry = .atOnce(budget: emptyBudget())
         }
         let words = "not retried: the retry budget is spent"
@@ -99,24 +98,23 @@ import Testing
     }
 
     @Test func `without a budget, every attempt is made`() async throws {
-        let response = try await Loopback.get(.status(.serviceUnavailable)) {
+        let response = try await stubs.get(.status(.serviceUnavailable)) {
             $0.retry = .atOnce(budget: emptyBudget())
             $0.retry.isBudgeted = false
         }
         #expect(response.attempts.count == 3)
     }
 
-    @Test func `after a redirect, retries are paid for by the host of the call`() async throws {
+    @Test(
+        .stubs {
+            $0.get("https://api.test/", .redirect(to: "https://other.test/"))
+            $0.get("https://other.test/", .status(.serviceUnavailable)).times(3)
+        })
+    func `after a redirect, retries are paid for by the host of the call`() async throws {
         let budget = RetryPolicy.Budget()
-        try await Loopback.serving { request in
-            guard request.path == "/start" else { return .status(.serviceUnavailable) }
-            let port = request.headers[.host]?.split(separator: ":").last ?? ""
-            return .redirect(to: "http://127.0.0.2:\(port)/end")
-        } _: { server in
-            _ = try? await server.get("/start") { $0.retry = .atOnce(budget: budget) }
-        }
-        #expect(drain(budget, "127.0.0.2") == 10)
-        #expect(drain(budget, "127.0.0.1") == 8)
+        try await stubs.get { $0.retry = .atOnce(budget: budget) }
+        #expect(drain(budget, "other.test") == 10)
+        #expect(drain(budget, "api.test") == 8)
     }
 }
 

@@ -1,31 +1,14 @@
-import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
-/// Attempts over a real socket, with delays by a clock that the test moves, and the attempts in errors.
-@Suite(.serialized, .inTime) struct RetryTests {
-    /// Responds with one status after the other, repeats the last one, and records the bodies.
-    private func serving(
-        _ statuses: [Int], retryAfter: String? = nil, bodies: Recorder<String> = Recorder(),
-        _ body: (Loopback) async throws -> Void
-    ) async throws {
-        try await Loopback.serving { request in
-            let count = bodies.note(String(decoding: try await request.bodyData, as: UTF8.self))
-            let status = statuses[min(count, statuses.count) - 1]
-            let response = Loopback.Response.status(.init(status, phrase: "Some"), "response \(count)")
-            return status == 200 ? response : response.with(retryAfter.map { ["Retry-After": $0] } ?? [:])
-        } _: {
-            try await body($0)
-        }
-    }
-
+/// Attempts, with delays by a clock that the test moves, and the attempts in errors.
+@Suite(.inTime) struct RetryTests {
     /// A call with retries, by a clock of the test.
-    private func call(
-        _ server: Loopback, _ clock: TestClock, firstDelay: Duration = .zero
-    ) -> Task<DataResponse, any Error> {
+    private func call(_ clock: TestClock, firstDelay: Duration = .zero) -> Task<DataResponse, any Error> {
         Task {
-            try await server.get {
+            try await stubs.get {
                 $0.clock = clock
                 $0.retry = .atOnce()
                 $0.retry.firstDelay = firstDelay
@@ -33,79 +16,75 @@ import Testing
         }
     }
 
-    @Test func `each wait is by the clock, and within its bounds`() async throws {
+    @Test(.stubs { $0.get("/", .status(.serviceUnavailable), .status(.tooManyRequests), .text("response 3")) })
+    func `each wait is by the clock, and within its bounds`() async throws {
         let clock = TestClock()
-        try await serving([503, 429, 200]) { server in
-            let call = call(server, clock, firstDelay: .seconds(1))
-            for attempt in 1...2 {
-                await clock.waitForSleepers()
-                #expect(server.requests.count == attempt)
-                clock.advance(by: .seconds(attempt))
-            }
-            let response = try await call.valueInTime
-            #expect(response.data == Data("response 3".utf8))
-            #expect(response.attempts.map(\.status?.code) == [503, 429, 200])
-            #expect(response.attempts.map { $0.reason?.hasPrefix("waiting ") } == [true, true, nil])
+        let call = call(clock, firstDelay: .seconds(1))
+        for attempt in 1...2 {
+            await clock.waitForSleepers()
+            #expect(HTTPStubs.requests.count == attempt)
+            clock.move(by: .seconds(attempt))
         }
+        let response = try await call.valueInTime
+        #expect(response.data == Data("response 3".utf8))
+        #expect(response.attempts.map(\.status?.code) == [503, 429, 200])
+        #expect(response.attempts.map { $0.reason?.hasPrefix("waiting ") } == [true, true, nil])
         #expect(clock.asked.count == 2)
         #expect(zip(clock.asked, 1...2).allSatisfy { $0 > .zero && $0 < .seconds($1) })
     }
 
-    @Test func `Retry-After is waited for, to the second`() async throws {
+    @Test(.stubs { $0.get("/", .status(.serviceUnavailable).field(.retryAfter, "3"), .status(.ok)) })
+    func `Retry-After is waited for, to the second`() async throws {
         let clock = TestClock()
-        try await serving([503, 200], retryAfter: "3") { server in
-            let call = call(server, clock)
-            await clock.waitForSleepers()
-            clock.advance(by: .milliseconds(2999))
-            #expect(clock.sleepers == 1)
-            clock.advance(by: .milliseconds(1))
-            let attempts = try await call.valueInTime.attempts.map(\.description)
-            #expect(attempts == ["503 after 0 ms, waiting 3.0 s: Retry-After", "200 after 0 ms"])
-        }
+        let call = call(clock)
+        await clock.waitForSleepers()
+        clock.move(by: .milliseconds(2999))
+        #expect(clock.sleepers == 1)
+        clock.move(by: .milliseconds(1))
+        let attempts = try await call.valueInTime.attempts.map(\.description)
+        #expect(attempts == ["503 after 0 ms, waiting 3.0 s: Retry-After", "200 after 0 ms"])
         #expect(clock.asked == [.seconds(3)])
     }
 
-    @Test func `every attempt has the same key and the same body`() async throws {
-        let bodies = Recorder<String>()
-        try await serving([503, 500, 200], bodies: bodies) { server in
-            let request = server.request {
-                $0.method = .post
-                $0.idempotencyKey = .automatic
-                $0.body["title"] = "some"
-            }
-            try await server.response(for: request) { $0.retry = .atOnce() }
-            let keys = server.requests.map { $0.headers[HTTPHeader("Idempotency-Key")] }
-            #expect(keys == Array(repeating: request.field("Idempotency-Key"), count: 3))
+    @Test(.stubs { $0.post("/", .status(.serviceUnavailable), .status(.internalServerError), .status(.ok)) })
+    func `every attempt has the same key and the same body`() async throws {
+        let request = stubs.request {
+            $0.method = .post
+            $0.idempotencyKey = .automatic
+            $0.body["title"] = "some"
         }
-        #expect(bodies.entries == Array(repeating: #"{"title":"some"}"#, count: 3))
+        try await stubs.response(for: request) { $0.retry = .standard }
+        #expect(HTTPStubs.fields("Idempotency-Key") == Array(repeating: request.field("Idempotency-Key"), count: 3))
+        #expect(HTTPStubs.bodies == Array(repeating: #"{"title":"some"}"#, count: 3))
     }
 
-    @Test func `every attempt is authorized, and refused credentials are renewed once`() async throws {
+    @Test(
+        .stubs {
+            let busy = HTTPStubs.Response.status(.serviceUnavailable)
+            $0.get("/", busy, .status(.unauthorized), busy, .status(.ok))
+        })
+    func `every attempt is authorized, and refused credentials are renewed once`() async throws {
         let (authenticator, validated) = (CountingAuthenticator(), Recorder<Int>())
-        try await serving([503, 401, 503, 200]) { server in
-            let response = try await server.get {
-                $0.authenticator = authenticator
-                $0.onUnauthorized = { _ in Issue.record("the credentials were renewed") }
-                $0.validators = [ResponseValidator { validated.note($0.status.code) }]
-                $0.retry = .atOnce()
-            }
-            #expect(server.requests.map { $0.headers[.authorization] } == ["1", "2", "3", "4"])
-            #expect(
-                response.attempts.map(\.reason) == ["waiting 0 ms", "credentials refreshed", "waiting 0 ms", nil])
+        let response = try await stubs.get {
+            $0.authenticator = authenticator
+            $0.onUnauthorized = { _ in Issue.record("the credentials were renewed") }
+            $0.validators = [ResponseValidator { validated.note($0.status.code) }]
+            $0.retry = .atOnce()
         }
+        #expect(HTTPStubs.fields("Authorization") == ["1", "2", "3", "4"])
+        #expect(response.attempts.map(\.reason) == ["waiting 0 ms", "credentials refreshed", "waiting 0 ms", nil])
         #expect(authenticator.refused == 1)
         #expect(validated.entries == [200])
     }
 
-    @Test func `cancelled while it waits, it sends no more`() async throws {
+    @Test(.stubs { $0.get("/", .status(.serviceUnavailable)) })
+    func `cancelled while it waits, it sends no more`() async throws {
         let clock = TestClock()
-        try await serving([503]) { server in
-            let call = call(server, clock, firstDelay: .seconds(1))
-            await clock.waitForSleepers()
-            call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.valueInTime }
-            #expect(server.requests.count == 1)
-        }
+        let call = call(clock, firstDelay: .seconds(1))
+        await clock.waitForSleepers()
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.valueInTime }
+        #expect(HTTPStubs.requests.count == 1)
     }
 
     // The attempts in the error of a failed call.
@@ -137,51 +116,54 @@ import Testing
         #expect(URLError(.badURL).attempts.isEmpty)
     }
 
-    @Test func `if no attempt succeeds, the last response is returned, or its error names the attempts, one a line`()
+    @Test(.stubs { $0.get("/x") { .text("response \($0.attempt)", status: .serviceUnavailable) } })
+    func `if no attempt succeeds, the last response is returned, or its error names the attempts, one a line`()
         async throws
     {
-        try await serving([503]) { server in
-            let response = try await server.get("/x") { ($0.clock, $0.retry) = (TestClock(), .atOnce()) }
-            #expect(response.data == Data("response 3".utf8))
-            #expect(response.attempts.map(\.status) == Array(repeating: .serviceUnavailable, count: 3))
-            #expect(server.requests.count == 3)
-            let error = try #require(expectThrown(.unacceptableStatus) { try response.validated() })
-            #expect(error.attempts.count == 3 && error.response?.attempts.count == 3)
-            let lines = error.description.split(separator: "\n")
-            #expect(lines.first?.hasPrefix("unacceptableStatus: GET \(server.host)/x answered 503: ") == true)
-            let waiting = "503 after 0 ms, waiting 0 ms"
-            #expect(lines.dropFirst() == ["  1. \(waiting)", "  2. \(waiting)", "  3. 503 after 0 ms"])
-        }
+        let response = try await stubs.get("/x") { $0.retry = .atOnce() }
+        #expect(response.data == Data("response 3".utf8))
+        #expect(response.attempts.map(\.status) == Array(repeating: .serviceUnavailable, count: 3))
+        let error = try #require(expectThrown(.unacceptableStatus) { try response.validated() })
+        #expect(error.attempts.count == 3 && error.response?.attempts.count == 3)
+        let lines = error.description.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("unacceptableStatus: GET https://api.test/x answered 503: ") == true)
+        let waiting = "503 after 0 ms, waiting 0 ms"
+        #expect(lines.dropFirst() == ["  1. \(waiting)", "  2. \(waiting)", "  3. 503 after 0 ms"])
     }
 
     @Test(arguments: [("POST", "5", "POST without idempotencyKey"), ("GET", "300", "longer than longestRetryAfter")])
     func `an attempt says why it was not retried`(method: String, retryAfter: String, reason: String) async throws {
-        try await serving([503], retryAfter: retryAfter) { server in
-            let request = server.request { $0.method = .init(method) ?? .get }
-            let response = try await server.response(for: request) { $0.retry = .standard }
+        try await HTTPStubs.with {
+            $0.any("/", .status(.serviceUnavailable).field(.retryAfter, retryAfter))
+        } operation: {
+            let request = stubs.request { $0.method = .init(method) ?? .get }
+            let response = try await stubs.response(for: request) { $0.retry = .standard }
             #expect(response.attempts.count == 1)
             #expect(response.attempts.last?.reason?.hasPrefix("not retried: ") == true)
             #expect(response.attempts.last?.reason?.contains(reason) == true)
         }
     }
 
-    @Test func `an error of another call keeps that call's attempts`() async throws {
-        try await serving([404]) { server in
-            let transport = await expectError(.cannotConnectToHost) {
-                try await server.get {
-                    $0.validators = [.success]
-                    $0.fallback = { _, _ in try await Self.refused() }
-                }
+    @Test(
+        .stubs {
+            $0.get("https://api.test/", .status(.notFound))
+            $0.any("/*", .error(.cannotConnectToHost))
+        })
+    func `an error of another call keeps that call's attempts`() async throws {
+        let transport = await expectError(.cannotConnectToHost) {
+            try await stubs.get {
+                $0.validators = [.success]
+                $0.fallback = { _, _ in try await Self.refused() }
             }
-            #expect(transport?.attempts.count == 3)
-            let status = await expectError(.unacceptableStatus) {
-                try await Self.refused {
-                    $0.retry = .atOnce()
-                    $0.fallback = { _, _ in try await server.get().validated() }
-                }
-            }
-            #expect(status?.attempts.map(\.status) == [.notFound])
-            #expect(status?.response?.attempts.count == 1)
         }
+        #expect(transport?.attempts.count == 3)
+        let status = await expectError(.unacceptableStatus) {
+            try await Self.refused {
+                $0.retry = .atOnce()
+                $0.fallback = { _, _ in try await stubs.get().validated() }
+            }
+        }
+        #expect(status?.attempts.map(\.status) == [.notFound])
+        #expect(status?.response?.attempts.count == 1)
     }
 }

@@ -1,5 +1,6 @@
 import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -35,10 +36,10 @@ import Testing
         try await waiting(limit) { clock, gate, call in
             await clock.waitForSleepers()
             await gate.waitForArrivals()
-            clock.advance(by: limit - .microseconds(1))
+            clock.move(by: limit - .microseconds(1))
             #expect(clock.sleepers == 1)
             // The value is converted to floating-point seconds.
-            clock.advance(by: .microseconds(2))
+            clock.move(by: .microseconds(2))
             let error = await expectError(.timedOut) { try await call.valueInTime }
             #expect(error?.localizedDescription.contains("\(limit.shown)") == true)
             #expect(error?.failingURL?.host() == "127.0.0.1")
@@ -60,7 +61,7 @@ import Testing
             for attempt in 1...2 {
                 await gate.waitForArrivals(attempt)
                 await clock.waitForSleepers()
-                clock.advance(by: .seconds(200))
+                clock.move(by: .seconds(200))
             }
             let error = await expectError(.timedOut) { try await call.valueInTime }
             #expect(error?.attempts.map(\.duration) == [.seconds(200), .seconds(200)])
@@ -76,7 +77,7 @@ import Testing
             for attempt in 1...2 {
                 await gate.waitForArrivals(attempt)
                 await clock.waitForSleepers(2)
-                clock.advance(by: attempt == 1 ? .seconds(200) : .seconds(100))
+                clock.move(by: attempt == 1 ? .seconds(200) : .seconds(100))
             }
             let error = await expectError(.deadlineExceeded) { try await call.valueInTime }
             #expect(error?.attempts.map(\.duration) == [.seconds(200), .seconds(100)])
@@ -90,7 +91,7 @@ import Testing
             let request = server.request { $0.timeout = .seconds(200) }
             let response = try await server.response(for: request) {
                 $0.clock = clock
-                $0.validators = [ResponseValidator { _ in clock.advance(by: .seconds(1000)) }]
+                $0.validators = [ResponseValidator { _ in clock.move(by: .seconds(1000)) }]
             }
             #expect(response.isSuccess)
         }
@@ -131,9 +132,9 @@ import Testing
             let call = Task { try await self.call(server, silence: 1.5, clock) }
             await clock.waitForSleepers()
             #expect(clock.asked == [.milliseconds(1500)])
-            clock.advance(by: .milliseconds(1499))
+            clock.move(by: .milliseconds(1499))
             #expect(clock.sleepers == 1)
-            clock.advance(by: .milliseconds(1))
+            clock.move(by: .milliseconds(1))
             let error = await expectError(.timedOut) { try await call.valueInTime }
             #expect(error?.localizedDescription.contains("1.5 s") == true)
         }
@@ -154,7 +155,7 @@ import Testing
             try await waitUntil { server.requests.count == most }
             let waiting = (0..<3).map { _ in call(clock) }
             await clock.waitForSleepers(3)
-            clock.advance(by: .seconds(600))
+            clock.move(by: .seconds(600))
             for call in waiting { await expectError(.timedOut) { try await call.valueInTime } }
             #expect(server.connections == most)
             for call in calls {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -52,9 +53,8 @@ import Testing
     private func passLimit(of authenticator: TokenAuthenticator) async throws {
         let refused = try await refuse(by: authenticator)
         await clock.waitForSleepers()
-        clock.advance(by: .seconds(30))
-        let error = await #expect(throws: RequestError.self) { try await refused.value }
-        #expect(error?.code == .authenticationTimedOut)
+        clock.move(by: .seconds(30))
+        await expectError(.authenticationTimedOut) { try await refused.value }
     }
 
     @Test func `a failed refresh fails all who wait, and the next may try again`() async throws {
@@ -66,9 +66,7 @@ import Testing
         let others = (0..<100).map { _ in Task { try await authenticator.refuse("old") } }
         await authenticator.waitForWaiters(101)
         gate.open()
-        for task in [first] + others {
-            await #expect(throws: Unreachable.self) { try await task.value }
-        }
+        for task in [first] + others { await #expect(throws: Unreachable.self) { try await task.value } }
         #expect(try await authenticator.refuse("old"))
         #expect(try await authenticator.sent() == "Bearer new")
         #expect(refreshed.entries == ["old", "old"])
@@ -205,11 +203,10 @@ import Testing
         let waiting = Task { try await call() }
         await authenticator.waitForWaiters(2)
         await clock.waitForSleepers()
-        clock.advance(by: .milliseconds(4999))
+        clock.move(by: .milliseconds(4999))
         #expect(await authenticator.waiting == 2)
-        clock.advance(by: .milliseconds(1))
-        let error = await #expect(throws: RequestError.self) { try await waiting.value }
-        #expect(error?.code == .authenticationTimedOut)
+        clock.move(by: .milliseconds(1))
+        let error = await expectError(.authenticationTimedOut) { try await waiting.value }
         #expect(
             error?.reason
                 == "the authenticator of api.example.com, b.example.com has no token: its '\(function)' did not "
@@ -225,13 +222,12 @@ import Testing
         } refresh: { _ in
             nil
         }
-        let error = await #expect(throws: RequestError.self) {
+        let error = await expectError(.authenticationTimedOut) {
             try await URLSession.shared.response(for: .with(.init(host: "http://127.0.0.1:1")) { _ in }) {
                 $0.logger = nil
                 $0.authenticator = authenticator
             }
         }
-        #expect(error?.code == .authenticationTimedOut)
         #expect(error?.attempts.isEmpty == true)
     }
 
@@ -294,12 +290,11 @@ import Testing
             let waiting = Task { try await authenticator.sent() }
             await authenticator.waitForWaiters(1)
             await clock.waitForSleepers()
-            clock.advance(by: .seconds(30))
+            clock.move(by: .seconds(30))
             if seconds == 80 {
                 #expect(try await waiting.value == "Bearer good")
             } else {
-                let error = await #expect(throws: RequestError.self) { try await waiting.value }
-                #expect(error?.code == .authenticationTimedOut)
+                await expectError(.authenticationTimedOut) { try await waiting.value }
             }
         }
     }

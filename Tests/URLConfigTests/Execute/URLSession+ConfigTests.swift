@@ -1,7 +1,7 @@
-import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -17,7 +17,7 @@ import Testing
     private struct Refused: Error {}
 
     private func decoder(of configure: (inout URLSession.Config) -> Void) async throws -> String? {
-        try await Loopback.get(.json("{}"), configure).decoder.map { ($0 as? Named)?.name ?? "other" }
+        try await stubs.get(.json("{}"), configure).decoder.map { ($0 as? Named)?.name ?? "other" }
     }
 
     @Test func `a response has the decoder of its call, also one that a closure makes, but not another call`()
@@ -41,13 +41,13 @@ import Testing
                 $0.validators = [ResponseValidator { _ in throw Refused() }]
                 $0.fallback = { _, request in
                     guard isOther else { return DataResponse(request: request) }
-                    return try await Loopback.get(.json("{}")) { $0.decoder = Named(name: "other") }
+                    return try await stubs.get(.json("{}")) { $0.decoder = Named(name: "other") }
                 }
             }
             #expect(stored == name)
         }
         let error = await expectError(.unauthorized) {
-            try await Loopback.get(.status(.unauthorized)) {
+            try await stubs.get(.status(.unauthorized)) {
                 $0.decoder = Named(name: "own")
                 $0.onUnauthorized = { #expect(($0.decoder as? Named)?.name == "own") }
             }
@@ -77,12 +77,11 @@ import Testing
             URLSession.Config.default.redaction = .standard.adding("birthday")
             URLSession.Config.default.decoder = Named(name: "later")
             URLSession.Config.default.deadline = .zero
-            let stub = Transport { _ in .init() }
             let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["birthday"] = "18151210" }
             for (config, count, isShown) in [(silent, 0, false), (preset, 2, false), (own, 4, true)] {
                 // The deadline was copied when the preset was made.
                 let response = try await URLSession.shared.response(for: request, config: config) {
-                    $0.transport = stub
+                    $0.transport = Transport { _ in .init() }
                 }
                 #expect((response.decoder as? Named)?.name == "later")
                 #expect(log.entries.count == count)

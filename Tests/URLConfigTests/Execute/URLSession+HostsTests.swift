@@ -1,12 +1,13 @@
-import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 /// Presets for hosts.
-@Suite(.inTime) struct URLSessionHostsTests {
+@Suite(.stubs { $0.get("/*") { .text($0.headerFields[.init("X-Preset")!] ?? "none") }.optional() })
+struct URLSessionHostsTests {
     private typealias Config = URLSession.Config
 
     /// A preset that adds its name to the requests.
@@ -14,58 +15,43 @@ import Testing
         .silent.with { $0.authenticator = Named(name: name) }
     }
 
-    /// A server that responds with the name in the request.
-    private func serving(_ body: (Loopback) async throws -> Void) async throws {
-        try await Loopback.serving({ .status(.ok, $0.headers[.init("X-Preset")] ?? "none") }, body)
-    }
-
     private func name(_ url: String) -> String? {
         (Config.preset(for: URLRequest(url: URL(string: url)!)).authenticator as? Named)?.name
     }
 
     @Test func `each host has its own preset`() async throws {
-        try await serving { server in
-            let port = try #require(server.host.split(separator: ":").last)
-            try await Config.withHosts(["127.0.0.1": Self.named("one"), "localhost:\(port)": Self.named("two")]) {
-                for (host, name) in [("127.0.0.1", "one"), ("LOCALHOST", "two")] {
-                    let request = URLRequest(url: try #require(URL(string: "http://\(host):\(port)/")))
-                    #expect(try await server.session.response(for: request) { $0.logger = nil }.text() == name)
-                    let typed = TypedRequest(request, reader: .text)
-                    #expect(try await server.session.value(for: typed) { $0.logger = nil } == name)
-                }
+        try await Config.withHosts(["one.test": Self.named("one"), "two.test:8080": Self.named("two")]) {
+            for (host, name) in [("one.test", "one"), ("TWO.test", "two")] {
+                let request = URLRequest(url: try #require(URL(string: "http://\(host):8080/")))
+                #expect(try await URLSession.shared.response(for: request).text() == name)
+                #expect(try await URLSession.shared.value(for: TypedRequest(request, reader: .text)) == name)
             }
         }
     }
 
     @Test func `an explicit preset wins, and changes apply on top`() async throws {
-        try await serving { server in
-            try await Config.withHosts(["127.0.0.1": Self.named("host")]) {
-                let (request, session) = (server.request(), server.session)
-                let response = try await session.response(for: request, config: .explicit)
-                #expect(try response.text() == "explicit")
-                #expect(try await session.response(for: request, config: .silent).text() == "none")
-                #expect(try await session.response(for: request) { $0.authorize = false }.text() == "none")
-                let typed = TypedRequest(request, reader: .text)
-                #expect(try await session.value(for: typed) == "host")
-                #expect(try await session.value(for: typed, config: .explicit) == "explicit")
-                #expect(try await session.value(for: typed) { $0.authorize = false } == "none")
-            }
+        try await Config.withHosts(["api.test": Self.named("host")]) {
+            let (request, session) = (stubs.request(), stubs.session)
+            let response = try await session.response(for: request, config: .explicit)
+            #expect(try response.text() == "explicit")
+            #expect(try await session.response(for: request, config: .silent).text() == "none")
+            #expect(try await session.response(for: request) { $0.authorize = false }.text() == "none")
+            let typed = TypedRequest(request, reader: .text)
+            #expect(try await session.value(for: typed) == "host")
+            #expect(try await session.value(for: typed, config: .explicit) == "explicit")
+            #expect(try await session.value(for: typed) { $0.authorize = false } == "none")
         }
     }
 
-    @Test func `a redirect to another host keeps the preset of the call`() async throws {
-        try await Loopback.serving { request in
-            guard request.path == "/" else { return .status(.serviceUnavailable) }
-            return .redirect(to: "http://localhost:\(request.headers[.host]?.split(separator: ":").last ?? "")/end")
-        } _: { server in
-            let presets = ["127.0.0.1": Config.silent, "localhost": .silent.with { $0.validators = [.success] }]
-            try await Config.withHosts(presets) {
-                let response = try await server.session.response(for: server.request())
-                #expect(response.status == .serviceUnavailable)
-            }
-            let hosts = server.requests.map { $0.headers[.host]?.split(separator: ":").first }
-            #expect(hosts == ["127.0.0.1", "localhost"])
-        }
+    @Test(
+        .stubs {
+            $0.get("https://api.test/", .redirect(to: "https://other.test/"))
+            $0.get("https://other.test/", .status(.serviceUnavailable))
+        })
+    func `a redirect to another host keeps the preset of the call`() async throws {
+        let presets = ["api.test": Config.silent, "other.test": .silent.with { $0.validators = [.success] }]
+        let response = try await Config.withHosts(presets) { try await stubs.session.response(for: stubs.request()) }
+        #expect(response.status == .serviceUnavailable)
     }
 
     @Test(arguments: [
@@ -172,12 +158,11 @@ import Testing
 
     @Test func `a preset that is set inside of a scope stays there`() async throws {
         let host = "scope-\(UUID().uuidString.lowercased()).example.com"
-        let stub = Transport { _ in .init(status: .noContent) }
-        try await URLSession.Config.withHosts([host: URLSession.Config.silent.with { $0.transport = stub }]) {
+        try await URLSession.Config.withHosts([host: Self.named("inner")]) {
             URLSession.Config[host: host]?.deadline = .seconds(300)
             #expect(URLSession.Config[host: host]?.deadline == .seconds(300))
             let response = try await URLSession.shared.response(for: .with(.init(host: "https://\(host)")))
-            #expect(response.status == .noContent)
+            #expect(try response.text() == "inner")
         }
         #expect(URLSession.Config[host: host] == nil)
     }

@@ -2,6 +2,7 @@ import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -81,11 +82,13 @@ import Testing
     @Test func `steps come in the documented order`() async throws {
         let steps = Recorder<String>()
         let (logger, log) = Logger.recording()
-        try await Loopback.serving { request in
-            steps.note("served \(request.headers[.authorization] ?? "-")")
-            return request.headers[.authorization] == "second" ? .json("{}") : .status(.forbidden)
-        } _: { server in
-            let response = try await server.get {
+        try await HTTPStubs.with {
+            $0.get("/") { request in
+                steps.note("served \(request.headerFields[.authorization] ?? "-")")
+                return .status(request.headerFields[.authorization] == "second" ? .ok : .forbidden)
+            }
+        } operation: {
+            let response = try await stubs.get {
                 $0.logger = logger
                 $0.authenticator = Steps(steps: steps, credentials: ["first", "second"])
                 $0.isUnauthorized = { $0.status == .forbidden }
@@ -104,16 +107,17 @@ import Testing
         #expect(log.entries.map { $0.message.description.prefix(1) } == ["🛫", "🔁", "🛫", "🛬"])
     }
 
-    @Test func `the caller's closure may use the caller's actor`() async throws {
+    @Test(.silentByDefault, .stubs { $0.any("/", .status(.unauthorized)) })
+    func `the caller's closure may use the caller's actor`() async throws {
         @MainActor final class Model {
             var authorize = false
-            func load(_ server: Loopback) async throws -> [Status] {
-                let (session, request) = (server.session, server.request())
+            func load() async throws -> [Status] {
+                let (session, request) = (stubs.session, stubs.request())
                 let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
                 var statuses = [
                     try await session.response(for: request) { $0.authorize = authorize }.status,
                     try await session.stream(for: request) { $0.authorize = authorize }.head.status,
-                    try await session.upload(.data(Data()), for: server.request { $0.method = .put }) {
+                    try await session.upload(.data(Data()), for: stubs.request { $0.method = .put }) {
                         $0.authorize = authorize
                     }.status,
                 ]
@@ -127,10 +131,7 @@ import Testing
                 return statuses
             }
         }
-        try await Loopback.serving(.status(.unauthorized)) { server in
-            let statuses = try await Model().load(server)
-            #expect(statuses == [401, 401, 401, 401])
-        }
+        #expect(try await Model().load() == [401, 401, 401, 401])
     }
 
     @Test(.urlSessionOnly) func `a task delegate of the caller's receives no data`() async throws {
@@ -144,7 +145,7 @@ import Testing
             }
         }
         let delegate = Delegate()
-        #expect(try await Loopback.get(.json("{}")) { $0.taskDelegate = delegate }.isSuccess)
+        try await Loopback.serving(.json("{}")) { _ = try await $0.get { $0.taskDelegate = delegate }.validated() }
         #expect(delegate.calls.entries == [])
     }
 }

@@ -69,10 +69,7 @@ import Testing
     @Test func `after the deadline, the next download continues immediately`() async throws {
         let silent = FileServer.Cut(count: 500_000, end: .hang)
         try await FileServer(Self.version, cuts: [silent, silent]).serving { server in
-            let error = await #expect(throws: RequestError.self) {
-                try await server.download(to: folder) { $0.deadline = .seconds(4) }
-            }
-            #expect(error?.code == .deadlineExceeded)
+            await expectError(.deadlineExceeded) { try await server.download(to: folder) { $0.deadline = .seconds(4) } }
             // It would be refused if the part were still open.
             let part = try folder.open(server.request("a.zip"))
             #expect(part.count <= 500_000)
@@ -84,8 +81,7 @@ import Testing
             let folder = folder
             let first = Task { try await server.download(to: folder) }
             try await waitUntil { folder.size(folder.part) == 500_000 }
-            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
-            #expect(error?.code == .invalidRequest)
+            let error = await expectError(.invalidRequest) { try await server.download(to: folder) }
             #expect(error?.reason.contains("is being downloaded already") == true)
             #expect(server.requests.count == 1)
             first.cancel()

@@ -32,8 +32,7 @@ import Testing
     @Test func `somebody else's file in the place of the state is an error before anything is sent`() async throws {
         try Data("precious".utf8).write(to: folder.record)
         try await FileServer(Self.version).serving { server in
-            let error = await #expect(throws: URLError.self) { try await server.download(to: folder) }
-            #expect(error?.code == .cannotCreateFile)
+            let error = await expectError(.cannotCreateFile) { try await server.download(to: folder) }
             let reason = "'.a.zip.urlconfig-state' was not made by this library; remove it"
             #expect(error?.localizedDescription == reason)
             #expect(server.requests.isEmpty)
@@ -160,8 +159,7 @@ import Testing
         }
         try await FaultServer.serving(fault) { server in
             if count > 0 { try server.leavePart(of: Self.version, in: folder) }
-            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
-            #expect(error?.code == .unacceptableStatus)
+            await expectError(.unacceptableStatus) { try await server.download(to: folder) }
             #expect(folder.text(folder.file) == nil)
         }
     }

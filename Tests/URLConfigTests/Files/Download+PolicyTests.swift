@@ -22,12 +22,9 @@ import Testing
                 #expect(folder.text(folder.file) == content)
                 return
             }
-            let error = await #expect(throws: RequestError.self) {
-                try await server.download(to: folder) {
-                    $0.fallback = { DataResponse(request: $1) }
-                }
+            let error = await expectError(.unacceptableStatus) {
+                try await server.download(to: folder) { $0.fallback = { DataResponse(request: $1) } }
             }
-            #expect(error?.code == .unacceptableStatus)
             #expect(error?.response?.status.code == status)
             #expect(try error?.response?.text() == content)
             if status >= 400 { #expect(error?.reason.hasSuffix("the content says “no”") == true) }

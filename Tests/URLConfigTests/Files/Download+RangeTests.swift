@@ -38,8 +38,7 @@ import Testing
         }
         try await FaultServer.serving(fault) { server in
             if count > 0 { try server.leavePart(count, of: Self.version, knowsTotal: false, in: folder) }
-            let error = await #expect(throws: URLError.self) { try await server.download(to: folder) }
-            #expect(error?.code == .cannotDecodeContentData)
+            let error = await expectError(.cannotDecodeContentData) { try await server.download(to: folder) }
             #expect(error?.localizedDescription.contains("is encoded ('gzip')") == true)
             #expect(folder.text(folder.file) == nil)
             #expect(try folder.open(server.request("a.zip")).count == count)

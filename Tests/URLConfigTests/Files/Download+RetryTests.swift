@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -123,8 +124,7 @@ import Testing
                     #expect(folder.has(Self.version.content))
                     return
                 }
-                let error = await #expect(throws: RequestError.self) { try await download() }
-                #expect(error?.code == .responseTooLarge)
+                let error = await expectError(.responseTooLarge) { try await download() }
                 #expect(error?.response?.status == .ok)
                 #expect(server.requests.count == 1)
                 #expect(folder.text(folder.file) == nil)
@@ -135,10 +135,9 @@ import Testing
     @Test func `the limit holds for the bytes of earlier runs, too`() async throws {
         try await FileServer(Self.version, cuts: [.init(count: 700_000)]).serving { server in
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
-            let error = await #expect(throws: RequestError.self) {
+            await expectError(.responseTooLarge) {
                 try await server.download(to: folder) { $0.responseLimit = 999_999 }
             }
-            #expect(error?.code == .responseTooLarge)
             try await server.download(to: folder)
             #expect(server.hasRanges(from: nil, 700_000, 700_000))
         }

@@ -45,8 +45,7 @@ import Testing
         end: FaultServer.Fault.End
     ) async throws {
         try await FileServer(Self.version, cuts: [.init(count: 200_000, end: end)]).serving { server in
-            let error = await #expect(throws: URLError.self) { try await server.download(to: folder) }
-            #expect(error?.code == .networkConnectionLost)
+            let error = await expectError(.networkConnectionLost) { try await server.download(to: folder) }
             #expect(error?.attempts.count == 1)
             #expect(error?.attempts.first?.status == .ok)
             #expect(error?.attempts.first?.error is URLError)
@@ -102,9 +101,7 @@ import Testing
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
             let count = try folder.open(server.request("a.zip")).count
             let reports = Reports()
-            try await server.download(to: folder) {
-                $0.progress = reports.add
-            }
+            try await server.download(to: folder) { $0.progress = reports.add }
             let all = reports.all
             #expect(all.allSatisfy { $0.totalBytesToReceive == 300_000 })
             #expect(all.allSatisfy { $0.bytesReceived >= count })
@@ -115,8 +112,7 @@ import Testing
     @Test func `an existing file is replaced when the new one is whole`() async throws {
         try Data("old".utf8).write(to: folder.file)
         try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
-            let error = await #expect(throws: RequestError.self) { try await server.download(to: folder) }
-            #expect(error?.code == .invalidRequest)
+            let error = await expectError(.invalidRequest) { try await server.download(to: folder) }
             #expect(error?.request != nil)
             #expect(server.requests.isEmpty)
             #expect(try folder.names == ["a.zip"])
@@ -148,10 +144,9 @@ import Testing
             {
                 var request = server.request("a.zip")
                 change(&request)
-                let error = await #expect(throws: RequestError.self) {
+                await expectError(.invalidRequest) {
                     try await server.session.download(for: request, to: folder.file, config: .silent)
                 }
-                #expect(error?.code == .invalidRequest)
             }
             let error = await #expect(throws: RequestError.self) {
                 try await server.session.download(for: server.request(), to: folder.url, config: .silent)

@@ -43,10 +43,9 @@ import Testing
         #expect(url?.localizedDescription == "'a.zip' cannot be opened: No such file or directory")
         #expect((url?.errorUserInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .ENOENT)
         // The caller has named a file that cannot be used.
-        let input = #expect(throws: RequestError.self) {
+        let input = expectThrown(.invalidRequest) {
             try File.attempt(nil, "'a.zip' cannot be read") { try File.Status(missing) }
         }
-        #expect(input?.code == .invalidRequest)
         #expect(input?.reason == "'a.zip' cannot be read: No such file or directory")
         #expect((input?.underlyingError as? POSIXError)?.code == .ENOENT)
         // Another error is not changed.

@@ -206,8 +206,7 @@ import Testing
             #expect(folder.text(folder.file) == "new")
             return
         }
-        let error = #expect(throws: RequestError.self) { try last.finish() }
-        #expect(error?.code == .invalidRequest)
+        let error = expectThrown(.invalidRequest) { try last.finish() }
         #expect(error?.reason.contains("'a.zip' exists already") == true)
         #expect(folder.text(folder.file) == "old")
         #expect(folder.text(folder.part) == "new")

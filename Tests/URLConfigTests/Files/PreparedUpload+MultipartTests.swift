@@ -58,8 +58,7 @@ import Testing
     @Test func `a body whose file was removed cannot be opened`() async throws {
         let prepared = try await prepared(MultipartForm())
         prepared.remove()
-        let error = #expect(throws: RequestError.self) { try prepared.body.opened() }
-        #expect(error?.code == .invalidRequest)
+        expectThrown(.invalidRequest) { try prepared.body.opened() }
         prepared.remove()
     }
 
@@ -95,8 +94,7 @@ import Testing
         var form = MultipartForm()
         form.append("fine", file: try sources.file("fine"))
         form.append("photo", file: sources.url.appending(component: "beach.png"))
-        let error = await #expect(throws: RequestError.self) { try await prepared(form) }
-        #expect(error?.code == .invalidRequest)
+        let error = await expectError(.invalidRequest) { try await prepared(form) }
         #expect(
             error?.reason == "body: part 'photo': the file 'beach.png' cannot be read: No such file or directory")
         #expect((error?.underlyingError as? POSIXError)?.code == .ENOENT)
@@ -107,8 +105,7 @@ import Testing
         struct Broken: Error {}
         var form = MultipartForm()
         form.append("place", json: Encoding { throw Broken() })
-        let error = await #expect(throws: RequestError.self) { try await prepared(form) }
-        #expect(error?.code == .invalidRequest)
+        let error = await expectError(.invalidRequest) { try await prepared(form) }
         #expect(error?.reason.hasPrefix("body: part 'place': ") == true)
         #expect(error?.underlyingError is Broken)
         try await waitUntil { try directory.names.isEmpty }

@@ -32,10 +32,9 @@ import Testing
         for source in [.data(Data()), .file(file)] as [UploadSource] {
             #expect(try await source.prepared(for: request).request.field("Content-Type") == "text/x-own")
         }
-        let error = await #expect(throws: RequestError.self) {
+        let error = await expectError(.invalidRequest) {
             try await UploadSource.multipart(MultipartForm()).prepared(for: request, in: directory.url)
         }
-        #expect(error?.code == .invalidRequest)
         #expect(error?.reason.contains("Content-Type is 'text/x-own'") == true)
         #expect(error?.request?.url == request.url)
         #expect(try directory.names == ["beach.png"])
@@ -49,16 +48,14 @@ import Testing
         let broken = URLRequest.with(.init(host: "no host")) { $0.method = .put }
         let cases = [(withData, "already has one"), (withStream, "already has one"), (get, "GET cannot have one")]
         for (request, reason) in cases {
-            let error = await #expect(throws: RequestError.self) {
+            let error = await expectError(.invalidRequest) {
                 try await UploadSource.multipart(MultipartForm()).prepared(for: request, in: directory.url)
             }
-            #expect(error?.code == .invalidRequest)
             #expect(error?.reason.contains(reason) == true)
         }
-        let error = await #expect(throws: RequestError.self) {
+        await expectError(.invalidURL) {
             try await UploadSource.multipart(MultipartForm()).prepared(for: broken, in: directory.url)
         }
-        #expect(error?.code == .invalidURL)
         #expect(try directory.names.isEmpty)
     }
 
@@ -71,10 +68,7 @@ import Testing
             (URL(filePath: "/dev/zero"), "'zero' is not a regular file; only a regular file can be sent"),
         ]
         for (file, reason) in cases {
-            let error = await #expect(throws: RequestError.self) {
-                try await UploadSource.file(file).prepared(for: request)
-            }
-            #expect(error?.code == .invalidRequest)
+            let error = await expectError(.invalidRequest) { try await UploadSource.file(file).prepared(for: request) }
             #expect(error?.reason == "body: \(reason)")
             #expect(error?.request?.url == request.url)
             // Without `prepared`, as a transport may do.

@@ -53,9 +53,7 @@ import Testing
         let reports = Reports()
         let text = String(repeating: "x", count: 2_000_000)
         try await FaultServer.serving(.ok(text)) { server in
-            let configure: (inout URLSession.Config) -> Void = {
-                $0.progress = reports.add
-            }
+            let configure: (inout URLSession.Config) -> Void = { $0.progress = reports.add }
             if isStream {
                 for try await _ in try await server.stream(nil, configure).chunks {}
             } else {
@@ -118,9 +116,7 @@ import Testing
                 ? .init(version: .init(1, size: 1_000_000), cut: .init(count: 800_000)) : .init(version: version)
         }
         try await server.serving { server in
-            try await server.download(to: folder, attempts: 2) {
-                $0.progress = reports.add
-            }
+            try await server.download(to: folder, attempts: 2) { $0.progress = reports.add }
             #expect(folder.has(version.content))
         }
         let all = reports.all

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -104,10 +105,9 @@ import Testing
         length: Int64, reason: String
     ) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let error = await #expect(throws: RequestError.self) {
+            let error = await expectError(.invalidRequest) {
                 try await Self.upload(.sequence(Self.pieces(["12345", "6"]), length: length), to: server)
             }
-            #expect(error?.code == .invalidRequest)
             #expect(error?.reason == reason)
             #expect(server.requests.isEmpty)
         }
@@ -128,7 +128,7 @@ import Testing
                 }
             }
             try await waitUntil { asked.count == 2 }
-            if hasDeadline { clock.advance(by: .seconds(5)) } else { call.cancel() }
+            if hasDeadline { clock.move(by: .seconds(5)) } else { call.cancel() }
             let error = await #expect(throws: (any Error).self) { try await call.valueInTime }
             #expect((error as? RequestError)?.code == (hasDeadline ? .deadlineExceeded : nil))
             #expect(error is CancellationError == !hasDeadline)
@@ -188,11 +188,10 @@ import Testing
             return try await inner.send(request)
         }
         try await FaultServer.serving(.ok("{}")) { server in
-            let error = await #expect(throws: RequestError.self) {
+            let error = await expectError(.invalidRequest) {
                 let request = server.request { $0.method = .put }
                 try await server.session.response(for: request, config: .silent) { $0.transport = twice }
             }
-            #expect(error?.code == .invalidRequest)
             #expect(error?.reason == "body: it can be sent once, and was sent; send data or a file")
             #expect(server.requests.map(\.bodyText) == ["123"])
         }

@@ -1,5 +1,5 @@
-import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -48,35 +48,23 @@ final class Keychain: Sendable {
     }
 }
 
-@Suite(.silentByDefault) struct AccountTests {
-    /// Serves tokens that are valid for two requests each; the second one cannot be refreshed.
-    private func serving(_ body: () async throws -> Void) async throws -> [String] {
-        let (asked, uses) = (Recorder<String>(), Recorder<String>())
-        try await Loopback.serving { request in
-            let credentials = request.headers[.authorization] ?? "nobody"
-            asked.note("\(request.method.rawValue) \(request.path) \(credentials)")
-            switch request.path {
-            case "/v1/session": return .json(#"{"access_token":"1"}"#)
-            case "/v1/session/refresh":
-                let refused = String(decoding: try await request.bodyData, as: UTF8.self)
-                return refused == #"{"token":"1"}"# ? .json(#"{"access_token":"2"}"#) : .status(.forbidden)
-            default:
-                let count = uses.note(request.path)
-                let isGood = credentials == (count <= 2 ? "Bearer 1" : "Bearer 2") && count <= 5
-                return isGood ? .json(#"{"id":7,"title":"Foxes"}"#) : .status(.unauthorized)
-            }
-        } _: { server in
-            try await NotesService.$host.withValue(server.host + "/v1") {
-                try await URLSession.Config.withHosts([NotesService.host: .notes]) { try await body() }
-            }
+/// A service whose tokens are valid for two requests each; the second one cannot be refreshed.
+@Suite(
+    .silentByDefault,
+    .stubs {
+        $0.post("/v1/session", .json(#"{"access_token":"1"}"#))
+        $0.post("/v1/session/refresh", .json(#"{"access_token":"2"}"#)).json(#"{"token":"1"}"#)
+        $0.post("/v1/session/refresh", .status(.forbidden)).json(#"{"token":"2"}"#)
+        for token in ["Bearer 1", "Bearer 2"] {
+            let note = HTTPStubs.Response.json(#"{"id":7,"title":"Foxes"}"#)
+            $0.get("/v1/notes/7", note, note, .status(.unauthorized)).field(.authorization, token)
         }
-        return asked.entries
-    }
-
+    }) struct AccountTests
+{
     @Test func `tokens that expire`() async throws {
         let keychain = Keychain()
-        let asked = try await serving {
-            let account = NotesAccount(keychain)
+        let account = NotesAccount(keychain)
+        try await URLSession.Config.withHosts([NotesService.host: .notes]) {
             let signedIn = URLSession.Config.notes.with { $0.authenticator = account.authenticator }
             try await account.signIn(as: "ada", password: "engine")
             let request = URLRequest.with(.notes) { $0.path = "/notes/7" }
@@ -85,20 +73,18 @@ final class Keychain: Sendable {
 
             for _ in 0..<3 { try await URLSession.shared.response(for: request, config: signedIn).validated() }
             #expect(keychain.token == "2")
-            let error = await #expect(throws: RequestError.self) {
-                try await URLSession.shared.response(for: request, config: signedIn)
-            }
-            #expect(error?.code == .unauthorized)
+            await expectError(.unauthorized) { try await URLSession.shared.response(for: request, config: signedIn) }
             await account.setToken(nil)
             #expect(keychain.token == nil)
         }
         #expect(
-            asked == [
-                "POST /v1/session Basic YWRhOmVuZ2luZQ==",
-                "GET /v1/notes/7 Bearer 1", "GET /v1/notes/7 Bearer 1", "GET /v1/notes/7 Bearer 1",
-                "POST /v1/session/refresh nobody",
-                "GET /v1/notes/7 Bearer 2", "GET /v1/notes/7 Bearer 2", "GET /v1/notes/7 Bearer 2",
-                "POST /v1/session/refresh nobody",
-            ])
+            zip(HTTPStubs.requests, HTTPStubs.fields("Authorization")).map { "\($0.url.path()) \($1 ?? "nobody")" }
+                == [
+                    "/v1/session Basic YWRhOmVuZ2luZQ==",
+                    "/v1/notes/7 Bearer 1", "/v1/notes/7 Bearer 1", "/v1/notes/7 Bearer 1",
+                    "/v1/session/refresh nobody",
+                    "/v1/notes/7 Bearer 2", "/v1/notes/7 Bearer 2", "/v1/notes/7 Bearer 2",
+                    "/v1/session/refresh nobody",
+                ])
     }
 }

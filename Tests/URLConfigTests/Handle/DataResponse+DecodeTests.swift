@@ -1,5 +1,5 @@
-import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -124,7 +124,7 @@ import Testing
             enum Number: String, Decodable { case none }
             var ssn: Number
         }
-        let response = try await Loopback.get(.json(#"{"ssn":"078-05-1120"}"#)) {
+        let response = try await stubs.get(.json(#"{"ssn":"078-05-1120"}"#)) {
             $0.redaction = .standard.adding("ssn")
         }
         let error = expectThrown(.decoding) { try response.decode(Person.self) }
@@ -204,31 +204,30 @@ import Testing
         #expect(!"\(error as Any)".contains("S3cret"))
     }
 
-    @Test(arguments: ["decode", "validated", "validator", "reader"])
+    @Test(
+        .stubs {
+            let refusal = #"{"code": "slow down", "response": 1}"#
+            $0.get("/", .json(refusal, status: .tooManyRequests).field(.retryAfter, "7"))
+        }, arguments: ["decode", "validated", "validator", "reader"])
     func `an error that asks for it takes the response, whoever throws it`(how: String) async throws {
-        try await Loopback.serving { _ in
-            .json(#"{"code": "slow down", "response": 1}"#, status: .tooManyRequests).with(["Retry-After": "7"])
-        } _: { server in
-            let request = server.request()
-            let error = await #expect(throws: Limited.self) {
-                switch how {
-                case "reader":
-                    let typed = TypedRequest<Name>(request, reader: .json.orThrow(Limited.self))
-                    _ = try await server.session.value(for: typed) { $0.logger = nil }
-                case "validator":
-                    try await server.response(for: request) { $0.validators = [.orThrow(Limited.self)] }
-                default:
-                    let response = try await server.response(for: request)
-                    if how == "decode" { _ = try response.decode(Name.self, orThrow: Limited.self) }
-                    try response.validated(orThrow: Limited.self)
-                }
+        let error = await #expect(throws: Limited.self) {
+            switch how {
+            case "reader":
+                let typed = TypedRequest<Name>(stubs.request(), reader: .json.orThrow(Limited.self))
+                _ = try await stubs.session.value(for: typed) { $0.logger = nil }
+            case "validator":
+                try await stubs.get { $0.validators = [.orThrow(Limited.self)] }
+            default:
+                let response = try await stubs.get()
+                if how == "decode" { _ = try response.decode(Name.self, orThrow: Limited.self) }
+                try response.validated(orThrow: Limited.self)
             }
-            #expect(error?.code == "slow down")
-            #expect(error?.response?.status == .tooManyRequests)
-            #expect(error?.response?.retryAfter == .seconds(7))
-            #expect(error?.response?.data.isEmpty == false)
-            #expect(error?.response?.attempts.count == 1)
         }
+        #expect(error?.code == "slow down")
+        #expect(error?.response?.status == .tooManyRequests)
+        #expect(error?.response?.retryAfter == .seconds(7))
+        #expect(error?.response?.data.isEmpty == false)
+        #expect(error?.response?.attempts.count == 1)
     }
 
     @Test func `problem details are such an error, other content is not`() {

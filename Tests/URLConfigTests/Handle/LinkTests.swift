@@ -1,4 +1,3 @@
-import FlyingFox
 import Testing
 
 @testable import URLConfig
@@ -85,25 +84,6 @@ import Testing
         response.url = nil
         response.headerFields[HTTPField.Name("Link")!] = "</a>; rel=next, <https://b.example/>; rel=next"
         #expect(Self.shown(response.links) == ["https://b.example/ next"])
-    }
-
-    @Test func `pages are followed by their links`() async throws {
-        try await Loopback.serving { request in
-            let page = request.query.first { $0.name == "page" }.flatMap { Int($0.value) } ?? 1
-            let next = page < 3 ? "<?page=\(page + 1)>; rel=\"next\", " : ""
-            return .status(.ok).with(["Link": next + "</items>; rel=first"])
-        } _: { server in
-            var request = server.request("/items")
-            var seen: [String] = []
-            while true {
-                let response = try await server.response(for: request)
-                seen.append(response.url?.query() ?? "")
-                #expect(response.links["first"]?.target.absoluteString == server.host + "/items")
-                guard let next = response.links["next"] else { break }
-                request.url = next.target
-            }
-            #expect(seen == ["", "page=2", "page=3"])
-        }
     }
 
     @Test(.urlSessionOnly) func `several fields, one of them folded, are all read`() async throws {

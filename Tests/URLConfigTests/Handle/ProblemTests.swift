@@ -1,6 +1,6 @@
-import FlyingFox
 import Testing
 import URLConfig
+import URLConfigTesting
 
 /// Problem details: RFC 9457.
 @Suite struct ProblemTests {
@@ -194,21 +194,16 @@ import URLConfig
     }
 
     @Test func `a problem is thrown and caught`() async throws {
-        try await Loopback.serving { _ in
-            .json(
-                #"{"type": "/probs/busy", "title": "Busy", "detail": "ssn=078-05-1120"}"#, status: .serviceUnavailable
-            )
-            .with(["Content-Type": "application/problem+json"])
-        } _: { server in
-            let problem = await #expect(throws: Problem.self) {
-                try await server.get {
-                    $0.redaction = .standard.adding("ssn")
-                    $0.validators = [.orThrow(Problem.self)]
-                }
+        let json = #"{"type": "/probs/busy", "title": "Busy", "detail": "ssn=078-05-1120"}"#
+        let busy = HTTPStubs.Response.json(json, status: .serviceUnavailable)
+        let problem = await #expect(throws: Problem.self) {
+            try await stubs.get(busy.field(.contentType, "application/problem+json")) {
+                $0.redaction = .standard.adding("ssn")
+                $0.validators = [.orThrow(Problem.self)]
             }
-            #expect(problem?.type == server.host + "/probs/busy")
-            #expect("\(problem as Any)".contains("503 Busy: ssn=*** (\(server.host)/probs/busy)"))
         }
+        #expect(problem?.type == "https://api.test/probs/busy")
+        #expect("\(problem as Any)".contains("503 Busy: ssn=*** (https://api.test/probs/busy)"))
     }
 }
 

@@ -1,12 +1,19 @@
-import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 /// Requests with the readers of their responses.
-@Suite(.silentByDefault) struct TypedRequestTests {
+@Suite(
+    .silentByDefault,
+    .stubs {
+        $0.get("/users/1", .json(#"{"name":"Rex"}"#)).optional()
+        $0.get("/empty", .status(.noContent)).optional()
+        $0.get("/*", .text("nothing here", status: .notFound)).optional()
+    }) struct TypedRequestTests
+{
     fileprivate struct User: Codable, Equatable, Sendable { var name: String }
 
     private struct APIError: Decodable, Error, Equatable { var message: String }
@@ -125,50 +132,32 @@ import Testing
 
     // Calls.
 
-    private static func serving(_ work: (Loopback) async throws -> Void) async throws {
-        try await Loopback.serving { request in
-            switch request.path {
-            case "/users/1": .json(Self.json)
-            case "/empty": .status(.noContent)
-            default: .status(.notFound, "nothing here")
-            }
-        } _: { server in
-            try await work(server)
-        }
-    }
-
     @Test func `a static member is found, and an annotated result is enough`() async throws {
-        try await Self.serving { server in
-            let found = try await server.session.value(for: .user(1, server.config))
-            #expect(found == Self.rex)
-            let user: User = try await server.session.value(for: .with(server.config) { $0.path = "/users/\(1)" })
-            #expect(user == Self.rex)
-            let nobody: User? = try await server.session.value(
-                for: .with(server.config, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/2" })
-            #expect(nobody == nil)
-            try await server.session.value(for: .with(server.config) { $0.path = "/empty" })
-            let error = await expectError(.unacceptableStatus) {
-                try await server.session.value(for: .user(2, server.config))
-            }
-            #expect(error?.response?.data == Data("nothing here".utf8) && error?.attempts.count == 1)
-        }
+        let found = try await URLSession.shared.value(for: .user(1))
+        #expect(found == Self.rex)
+        let user: User = try await URLSession.shared.value(for: .with(.api) { $0.path = "/users/\(1)" })
+        #expect(user == Self.rex)
+        let nobody: User? = try await URLSession.shared.value(
+            for: .with(.api, reader: .json.or(nil, for: .notFound)) { $0.path = "/users/2" })
+        #expect(nobody == nil)
+        try await URLSession.shared.value(for: .with(.api) { $0.path = "/empty" })
+        let error = await expectError(.unacceptableStatus) { try await URLSession.shared.value(for: .user(2)) }
+        #expect(error?.response?.data == Data("nothing here".utf8) && error?.attempts.count == 1)
     }
 
     @Test func `preset and closure configure the call, and the log names the caller`() async throws {
-        try await Self.serving { server in
-            let (logger, log) = Logger.recording()
-            let preset = URLSession.Config().with { $0.logger = logger }
-            let line: UInt = #line + 1
-            _ = try await server.session.value(for: .user(1, server.config), config: preset)
-            #expect(log.text.contains("source=\(#fileID):\(line) "), "\(log.text)")
-            let user = try await server.session.value(for: .user(2, server.config)) {
-                $0.validators = [ResponseValidator { ($0.status, $0.data) = (.ok, Data(Self.json.utf8)) }]
-            }
-            #expect(user == Self.rex)
-            await #expect(throws: RequestError.self, "no fallback is called after the reader") {
-                try await server.session.value(for: .user(2, server.config)) {
-                    $0.fallback = { error, _ in throw error is RequestError ? Failure() : error }
-                }
+        let (logger, log) = Logger.recording()
+        let preset = URLSession.Config().with { $0.logger = logger }
+        let line: UInt = #line + 1
+        _ = try await URLSession.shared.value(for: .user(1), config: preset)
+        #expect(log.text.contains("source=\(#fileID):\(line) "), "\(log.text)")
+        let user = try await URLSession.shared.value(for: .user(2)) {
+            $0.validators = [ResponseValidator { ($0.status, $0.data) = (.ok, Data(Self.json.utf8)) }]
+        }
+        #expect(user == Self.rex)
+        await #expect(throws: RequestError.self, "no fallback is called after the reader") {
+            try await URLSession.shared.value(for: .user(2)) {
+                $0.fallback = { error, _ in throw error is RequestError ? Failure() : error }
             }
         }
     }
@@ -181,19 +170,16 @@ import Testing
     }
 
     @Test func `the response is not read on the caller's actor`() async throws {
-        let server = try await Loopback { _ in .json(Self.json) }
         let reader = ResponseReader<Data>.data.map { _ in Thread.isMainThread }
-        let request = TypedRequest(server.request(), reader: reader)
-        let call = Task { @MainActor in try await server.session.value(for: request) }
+        let request = TypedRequest(.with(.api) { $0.path = "/users/1" }, reader: reader)
+        let call = Task { @MainActor in try await URLSession.shared.value(for: request) }
         let isOnMainThread = try await call.valueInTime
         #expect(!isOnMainThread)
     }
 }
 
 extension TypedRequest where Output == TypedRequestTests.User {
-    fileprivate static func user(_ id: Int, _ config: URLRequest.Config) -> Self {
-        .with(config) { $0.path = "/users/\(id)" }
-    }
+    fileprivate static func user(_ id: Int) -> Self { .with(.api) { $0.path = "/users/\(id)" } }
 }
 
 extension URLRequest.Config {

@@ -2,6 +2,7 @@ import FlyingFox
 import Foundation
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -49,19 +50,20 @@ import Testing
         }
     }
 
-    @Test func `the secrets of a request are hidden in the response after a redirect`() async throws {
-        try await Loopback.serving { request in
-            request.path == "/sign-in" ? .redirect(.seeOther, to: "/home") : .status(.ok, "welcome, password-c4nary")
-        } _: { server in
-            let request = server.request("/sign-in") {
-                $0.method = .post
-                $0.body["password"] = "password-c4nary"
-            }
-            let response = try await server.response(for: request)
-            #expect(response.bodyString == "welcome, ***")
-            let open = try await server.response(for: request) { $0.redaction = .none }
-            #expect(open.bodyString == "welcome, password-c4nary")
+    @Test(
+        .stubs {
+            $0.post("/sign-in", .redirect(to: "/home", status: .seeOther))
+            $0.get("/home", .text("welcome, password-c4nary"))
+        })
+    func `the secrets of a request are hidden in the response after a redirect`() async throws {
+        let request = stubs.request("/sign-in") {
+            $0.method = .post
+            $0.body["password"] = "password-c4nary"
         }
+        let response = try await stubs.response(for: request)
+        #expect(response.bodyString == "welcome, ***")
+        let open = try await stubs.response(for: request) { $0.redaction = .none }
+        #expect(open.bodyString == "welcome, password-c4nary")
     }
 
     @Test func `short words are hidden under their names only, and shown everywhere else`() {
@@ -81,35 +83,26 @@ import Testing
 
     @Test(arguments: ["127.0.0.1", "api.test", "users", "/next/", "application/json", "2024-01-01", "users-of-2024"])
     func `a server cannot choose what is hidden`(word: String) async throws {
-        let transport = Transport { request in
-            guard request.urlRequest.url?.path() == "/next/" else {
-                let fields: HTTPFields = [
-                    .location: "/next/?token=\(word.percentEncoded(.unreserved))", .setCookie: "sid=\(word)",
-                ]
-                return .init(status: .found, headerFields: fields)
-            }
-            return .init(
-                body: .init(Data("about 127.0.0.1 at api.test: /next/ of users-of-2024 is application/json".utf8)))
+        let text = "about 127.0.0.1 at api.test: /next/ of users-of-2024 is application/json"
+        let response = try await HTTPStubs.with {
+            let target = "/next/?token=\(word.percentEncoded(.unreserved))"
+            $0.get("/", .redirect(to: target).cookie("sid=\(word)"))
+            $0.get("/next/", .text(text))
+        } operation: {
+            try await stubs.get()
         }
-        let response = try await URLSession.shared.response(for: .with(.init(host: "http://api.test")), config: .silent)
-        {
-            $0.transport = transport
-        }
-        #expect(response.bodyString == "about 127.0.0.1 at api.test: /next/ of users-of-2024 is application/json")
-        #expect(response.description.contains("http://api.test/next/?token=***"))
+        #expect(response.bodyString == text)
+        #expect(response.description.contains("https://api.test/next/?token=***"))
     }
 
-    @Test func `a page that a server links to cannot choose what is hidden`() async throws {
-        let transport = Transport { request in
-            let isFirst = request.urlRequest.url?.query() == nil
-            let link: HTTPFields = isFirst ? [HTTPField.Name("Link")!: "</a?token=production>; rel=next"] : [:]
-            return .init(headerFields: link, body: .init(Data("in production".utf8)))
-        }
-        var shown: [String] = []
-        let pages = URLSession.shared.pages(for: .with(.init(host: "http://api.test/a")), config: .silent) {
-            $0.transport = transport
-        }
-        for try await page in pages { shown.append(page.bodyString) }
+    @Test(
+        .stubs {
+            let page = HTTPStubs.Response.text("in production")
+            $0.get("/articles", page.field(.init("Link")!, "</a?token=production>; rel=next"))
+            $0.get("/a", page)
+        })
+    func `a page that a server links to cannot choose what is hidden`() async throws {
+        let shown = try await stubs.pages().all.map(\.bodyString)
         #expect(shown == ["in production", "in production"])
     }
 

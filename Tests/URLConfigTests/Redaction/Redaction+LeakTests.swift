@@ -1,20 +1,20 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 /// Attacks that once revealed a secret.
 @Suite(.inTime) struct RedactionLeakTests {
-    private let stub = Transport { request in
-        let sent = request.urlRequest.value(forHTTPHeaderField: "X-Echo") ?? ""
-        return .init(body: .init(Data("you have sent \(sent), \(request.urlRequest.url?.query() ?? "")".utf8)))
-    }
-
     private func echoed(
         _ change: (inout URLRequest.Config) -> Void, _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        try await URLSession.shared.response(for: .with(.init(host: "http://api.test"), change), config: .silent) {
-            $0.transport = stub
-            configure(&$0)
+        try await HTTPStubs.with {
+            $0.any("/*") {
+                let sent = $0.headerFields[.init("X-Echo")!] ?? ""
+                return .text("you have sent \(sent), \($0.url.query() ?? "")")
+            }
+        } operation: {
+            try await stubs.response(for: stubs.request(nil, change), configure)
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
             $0.path = "/host/home/english"
             for (name, value) in fields { $0.headers[HTTPField.Name(name)!] = value }
         }
-        #expect(response.description.contains("http://api.test/host/home/english"))
+        #expect(response.description.contains("https://api.test/host/home/english"))
         #expect(response.bodyString == "you have sent *** ***, ")
     }
 
@@ -85,21 +85,13 @@ import Testing
     }
 
     @Test func `an error of URLSession hides whatever it contains`() async throws {
-        let failing = Transport { _ in
-            throw URLError(
-                .badURL,
-                userInfo: [
-                    "token": "s3cr3t-1", "list": ["token=s3cr3t-2"], "map": ["password": "s3cr3t-3"],
-                    "urls": [URL(string: "http://h.example/?token=s3cr3t-4")!], "count": 7,
-                ])
-        }
-        let error = try #require(
-            await expectError(.badURL) {
-                try await echoed { _ in
-                } _: {
-                    $0.transport = failing
-                }
-            })
+        let failure = URLError(
+            .badURL,
+            userInfo: [
+                "token": "s3cr3t-1", "list": ["token=s3cr3t-2"], "map": ["password": "s3cr3t-3"],
+                "urls": [URL(string: "http://h.example/?token=s3cr3t-4")!], "count": 7,
+            ])
+        let error = try #require(await expectError(.badURL) { try await stubs.get(.error(failure)) })
         #expect(!"\(error)".contains("s3cr3t"))
         #expect(error.errorUserInfo["count"] as? Int == 7)
     }

@@ -1,24 +1,17 @@
 import InMemoryLogging
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 @Suite(.inTime) struct RequestLogTests {
-    private static let json = Transport.Response(
-        headerFields: [.contentType: "application/json"], body: .init(Data(#"{"token":"t0psecret","a":1}"#.utf8)))
-
-    private static func text(
-        _ text: String = "got t0psecret", _ status: HTTPResponse.Status = .ok, _ fields: HTTPFields = [:]
-    ) -> Transport.Response {
-        var fields = fields
-        fields[.contentType] = fields[.contentType] ?? "text/plain"
-        return .init(status: status, headerFields: fields, body: .init(Data(text.utf8)))
-    }
+    private static let json = HTTPStubs.Response.json(#"{"token":"t0psecret","a":1}"#)
+    private static let text = HTTPStubs.Response.text("got t0psecret")
 
     /// Sends a request with secrets, to which there is this response.
     private func send(
-        _ logger: Logger, _ response: Transport.Response, _ configure: (inout URLSession.Config) -> Void
+        _ logger: Logger, _ response: HTTPStubs.Response, _ configure: (inout URLSession.Config) -> Void
     ) async {
         let request = URLRequest.with(.init(host: "https://api.example.com")) {
             $0.method = .post
@@ -27,15 +20,18 @@ import Testing
             $0.authorization = .bearer("t0psecret")
             $0.body = ["password": "t0psecret", "title": "a"]
         }
-        _ = try? await URLSession.shared.response(for: request, fileID: "App/Users.swift", line: 42) {
-            $0.logger = logger
-            $0.transport = Transport { _ in response }
-            configure(&$0)
+        _ = try? await HTTPStubs.with {
+            $0.post("/users/*", response)
+        } operation: {
+            try await URLSession.shared.response(for: request, fileID: "App/Users.swift", line: 42) {
+                $0.logger = logger
+                configure(&$0)
+            }
         }
     }
 
     private func log(
-        _ level: Logger.Level = .debug, _ response: Transport.Response = json,
+        _ level: Logger.Level = .debug, _ response: HTTPStubs.Response = json,
         _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async -> InMemoryLogHandler {
         let (logger, handler) = Logger.recording(level: level)
@@ -63,7 +59,7 @@ import Testing
     }
 
     @Test func `another attempt is logged with its reason, status and duration`() async throws {
-        let log = await log(.debug, Self.text("", .temporaryRedirect, [.location: "/users/8?token=t0psecret"]))
+        let log = await log(.debug, .redirect(to: "/users/8?token=t0psecret", status: .temporaryRedirect))
         let again = try #require(log.entries.first { $0.message.description.hasPrefix("🔁") })
         #expect(again.message == "🔁 to https://api.example.com/users/8?token=***")
         #expect(again.metadata["status"] == "307" && again.metadata["duration"] != nil)
@@ -76,7 +72,7 @@ import Testing
 
     @Test func `what a call hides is hidden in the error of an app's own decoder`() async {
         enum Kind: String, Decodable { case a }
-        let log = await log(.debug, Self.text(#"{"ssn":"078-05-1120"}"#)) {
+        let log = await log(.debug, .text(#"{"ssn":"078-05-1120"}"#)) {
             $0.redaction = .standard.adding("ssn")
             $0.validators = [.init { _ = try JSONDecoder().decode([String: Kind].self, from: $0.data) }]
         }
@@ -100,15 +96,15 @@ import Testing
 
     @Test func `bodies are cut, left out and summarized, and forge no terminal's output`() async {
         func logged(
-            _ response: Transport.Response, _ configure: (inout URLSession.Config) -> Void = { _ in }
+            _ response: HTTPStubs.Response, _ configure: (inout URLSession.Config) -> Void = { _ in }
         ) async -> String {
             await log(.debug, response, configure).entries[1].message.description
         }
-        let long = Self.text(String(repeating: "x", count: 10_000))
+        let long = HTTPStubs.Response.text(String(repeating: "x", count: 10_000))
         #expect(await logged(long).contains(String(repeating: "x", count: 4096) + "… (10000 bytes in all)"))
         #expect(await !logged(long) { $0.logBody = 0 }.contains("x"))
-        #expect(await logged(Self.text("1234", .ok, [.contentType: "image/png"])).contains("<4 bytes image/png>"))
-        let hostile = await logged(Self.text("\u{1B}[2Jgone\u{7}\u{202E}"))
+        #expect(await logged(.data(Data("1234".utf8), contentType: "image/png")).contains("<4 bytes image/png>"))
+        let hostile = await logged(.text("\u{1B}[2Jgone\u{7}\u{202E}"))
         #expect(hostile.contains(#"\u{1b}[2Jgone\u{7}\u{202e}"#) && !hostile.contains("\u{1B}"))
     }
 
@@ -129,7 +125,7 @@ import Testing
 
     /// The lines that swift-log's default handler prints, without their times.
     private func printed(
-        _ level: Logger.Level, _ response: Transport.Response, _ configure: (inout URLSession.Config) -> Void = { _ in }
+        _ level: Logger.Level, _ response: HTTPStubs.Response, _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async -> [String] {
         let lines = Lines()
         var logger = Logger(label: "networking") { StreamLogHandler(label: $0, stream: lines, metadataProvider: nil) }
@@ -142,7 +138,7 @@ import Testing
 
     @Test func `a terminal shows each text once`() async {
         #expect(
-            await printed(.debug, Self.text()) == [
+            await printed(.debug, Self.text) == [
                 "debug networking: \(source) url=\(url) [App] 🛫 request",
                 "{", "  \"password\" : \"***\",", "  \"title\" : \"a\"", "}",
                 "debug networking: bytes=13 duration=0.0 \(source) status=200 url=\(url) [App] 🛬 response",
@@ -151,19 +147,18 @@ import Testing
     }
 
     @Test func `at trace, a terminal shows the header fields, without secrets`() async {
-        let response = Self.text("said", .ok, [.setCookie: "sid=t0psecret"])
         #expect(
-            await printed(.trace, response) == [
+            await printed(.trace, .text("said").cookie("sid=t0psecret")) == [
                 "debug networking: \(source) url=\(url) [App] 🛫 request",
                 "Authorization: ***", "Content-Type: application/json", "",
                 "{", "  \"password\" : \"***\",", "  \"title\" : \"a\"", "}",
                 "debug networking: bytes=4 duration=0.0 \(source) status=200 url=\(url) [App] 🛬 response",
-                "Set-Cookie: ***", "Content-Type: text/plain", "", "said", "",
+                "Content-Type: text/plain; charset=utf-8", "Set-Cookie: ***", "", "said", "",
             ])
     }
 
     @Test func `a failure is one line`() async {
-        let lines = await printed(.info, Self.text("got t0psecret", .notFound)) { $0.validators = [.success] }
+        let lines = await printed(.info, .text("got t0psecret", status: .notFound)) { $0.validators = [.success] }
         let end = " \(source) status=404 url=\(url) [App] 💥 failed"
         #expect(lines.count == 2 && lines.last == "")
         #expect(lines[0].hasPrefix("error networking: duration=0.0 error=") && lines[0].hasSuffix(end), "\(lines)")

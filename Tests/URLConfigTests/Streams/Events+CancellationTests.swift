@@ -1,4 +1,5 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 

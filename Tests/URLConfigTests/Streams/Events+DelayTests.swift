@@ -1,18 +1,24 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 /// When a connection is made again, by a clock of the test.
 @Suite(.timeLimit(.minutes(10))) struct EventsDelayTests {
-    /// The delays between the connections of a server.
+    private typealias Response = HTTPStubs.Response
+
+    private func down(_ seconds: String) -> Response { .status(.serviceUnavailable).field(.retryAfter, seconds) }
+
+    /// The delays between connections with these responses.
     private func delays(
-        _ faults: FaultServer.Fault..., configure: @escaping @Sendable (inout URLSession.Config) -> Void = { _ in }
+        _ responses: Response..., configure: @escaping @Sendable (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> [Duration] {
         let clock = TestClock()
-        try await FaultServer.serving(.inTurn(faults)) { server in
-            let events = await server.events(clock: clock, configure)
-            #expect(events.error == nil)
-            #expect(server.requests.count == faults.count + 1)
+        try await HTTPStubs.with {
+            for response in responses { $0.get("/", response).times(1) }
+            $0.get("/", .status(.noContent)).times(1)
+        } operation: {
+            #expect(await stubs.events(clock: clock, configure).error == nil)
         }
         return clock.asked
     }
@@ -26,28 +32,28 @@ import Testing
     }
 
     @Test func `it is three seconds, or what the server says`() async throws {
-        let event = FaultServer.Fault.events("data: a\n\n")
         expect(
             try await delays(
-                event, .events("retry: 10000\ndata: a\n\n"), event, .events("data: a\n\nretry: 500\n"), event,
+                .event, .events("retry: 10000\ndata: a\n\n"), .event, .events("data: a\n\nretry: 500\n"), .event,
                 .events("data: a\n\nretry: no\n\nretry: 0\n")),
             [3, 10, 10, 0.5, 0.5, 0.1])
     }
 
     @Test func `it doubles while nothing arrives, up to half a minute`() async throws {
-        let down = FaultServer.Fault.status("500 Down")
-        let event = FaultServer.Fault.events("data: a\n\n")
+        let (down, lost) = (Response.status(.internalServerError), Response.error(.networkConnectionLost))
+        let quiet = Response.events(": a\n\nid: 1\n\n")
         expect(
-            try await delays(
-                .empty, .events(), .reset, down, down, .events(": a\n\nid: 1\n\n"), event, event, down, down),
+            try await delays(lost, .events(""), lost, down, down, quiet, .event, .event, down, down),
             [3, 6, 12, 24, 30, 30, 3, 3, 3, 6])
-        expect(try await delays(.events("retry: 60000\n"), down, event, down), [60, 60, 60, 60])
+        expect(try await delays(.events("retry: 60000\n"), down, .event, down), [60, 60, 60, 60])
     }
 
     @Test func `a server that wants no delay and sends nothing is not asked all the time`() async throws {
         let clock = TestClock()
-        try await FaultServer.serving(.events("retry: 0\n\n")) { server in
-            let task = Task { await server.events(clock: clock) }
+        try await HTTPStubs.with {
+            $0.get("/", Response.events("retry: 0\n\n"))
+        } operation: {
+            let task = Task { await stubs.events(clock: clock) }
             try await waitUntil { clock.asked.count >= 20 }
             task.cancel()
             #expect(await task.value.error is CancellationError)
@@ -56,37 +62,36 @@ import Testing
     }
 
     @Test func `Retry-After is waited for, to the second, if it is longer`() async throws {
-        func down(_ seconds: Int) -> FaultServer.Fault { .status("503 Down", "Retry-After: \(seconds)\r\n") }
-        let delays = try await delays(down(50), down(0), down(60), .status("500 Down", "Retry-After: x\r\n"))
+        let delays = try await delays(down("50"), down("0"), down("60"), down("x"))
         #expect([delays[0], delays[2]] == [.seconds(50), .seconds(60)])
         expect([delays[1], delays[3]], [6, 24])
     }
 
     @Test(arguments: ["61", "86400", "1000000000000000000", String(repeating: "9", count: 400)])
     func `the server cannot ask for more than the policy allows`(seconds: String) async throws {
-        let down = FaultServer.Fault.status("503 Down", "Retry-After: \(seconds)\r\n")
+        let down = down(seconds)
         #expect(try await delays(down) == [.seconds(60)])
-        let event = FaultServer.Fault.events("retry: \(seconds)000\ndata: a\n\n")
-        expect(try await delays(event, .empty, event), [60, 60, 60])
-        let delays = try await delays(down, event, .empty) { $0.retry.longestRetryAfter = .seconds(4) }
+        let (event, lost) = (Response.events("retry: \(seconds)000\ndata: a\n\n"), Response.error(.timedOut))
+        expect(try await delays(event, lost, event), [60, 60, 60])
+        let delays = try await delays(down, event, lost) { $0.retry.longestRetryAfter = .seconds(4) }
         expect(delays, [4, 4, 4])
         expect(try await self.delays(down, event) { $0.retry.longestRetryAfter = .seconds(-1) }, [3, 0.1])
     }
 
     @Test func `nothing is sent before the delay is over`() async throws {
         let clock = TestClock()
-        try await FaultServer.serving(.inTurn(.status("503 Down", "Retry-After: 5\r\n"))) { server in
+        try await HTTPStubs.with {
+            $0.get("/", down("5"), .status(.noContent))
+        } operation: {
             let task = Task {
-                for try await _ in server.session.events(for: server.request(), config: .silent, { $0.clock = clock }) {
-                }
+                for try await _ in stubs.session.events(for: stubs.request(), config: .silent, { $0.clock = clock }) {}
             }
             await clock.waitForSleepers()
-            clock.advance(by: .milliseconds(4999))
+            clock.move(by: .milliseconds(4999))
             #expect(clock.sleepers == 1)
-            #expect(server.requests.count == 1)
-            clock.advance(by: .milliseconds(1))
+            #expect(HTTPStubs.requests.count == 1)
+            clock.move(by: .milliseconds(1))
             try await task.value
-            #expect(server.requests.count == 2)
         }
     }
 }

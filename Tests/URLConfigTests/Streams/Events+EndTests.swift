@@ -1,17 +1,15 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 /// What ends the events, and what does not.
 @Suite(.timeLimit(.minutes(10))) struct EventsEndTests {
-    @Test func `204 ends the events, for good`() async throws {
-        try await FaultServer.serving(.inTurn()) { server in
-            var events = server.session.events(for: server.request(), config: .silent).makeAsyncIterator()
-            for _ in 0..<2 {
-                let event = try await events.next()
-                #expect(event == nil)
-            }
-            #expect(server.requests.count == 1)
+    @Test(.stubs { $0.get("/", .status(.noContent)).times(1) }) func `204 ends the events, for good`() async throws {
+        var events = stubs.session.events(for: stubs.request(), config: .silent).makeAsyncIterator()
+        for _ in 0..<2 {
+            let event = try await events.next()
+            #expect(event == nil)
         }
     }
 
@@ -37,8 +35,7 @@ import Testing
             status, "Content-Type: text/event-stream\r\n", hasContent ? "data: x\n\n" : "")
         try await FaultServer.serving(refusing) { server in
             var events = server.session.events(for: server.request(), config: .silent).makeAsyncIterator()
-            let error = await #expect(throws: RequestError.self) { try await events.next() }
-            #expect(error?.code == .unacceptableStatus)
+            let error = await expectError(.unacceptableStatus) { try await events.next() }
             #expect(error?.response?.data == Data((hasContent ? "data: x\n\n" : "").utf8))
             let event = try await events.next()
             #expect(event == nil)
@@ -56,12 +53,10 @@ import Testing
         }
     }
 
-    @Test func `the policy says what is transient`() async throws {
-        try await FaultServer.serving(.inTurn(.status("404 Not yet"), .status("503 Down"))) { server in
-            let events = await server.events { $0.retry.statuses = [404] }
-            #expect((events.error as? RequestError)?.response?.status == .serviceUnavailable)
-            #expect(server.requests.count == 2)
-        }
+    @Test(.stubs { $0.get("/", .status(.notFound), .status(.serviceUnavailable)) })
+    func `the policy says what is transient`() async throws {
+        let events = await stubs.events { $0.retry.statuses = [404] }
+        #expect((events.error as? RequestError)?.response?.status == .serviceUnavailable)
     }
 
     @Test(arguments: [FaultServer.Fault.empty, .reset])
@@ -88,50 +83,32 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `other errors of the transport are the end`() async throws {
-        let count = Locked(0)
-        let transport = Transport { _ in
-            count.withLock { $0 += 1 }
-            throw URLError(.serverCertificateUntrusted)
-        }
-        let request = URLRequest.with(.init(host: "http://h.invalid"))
-        let clock = TestClock()
-        let events = URLSession.shared.events(for: request, config: .silent) {
-            ($0.transport, $0.clock) = (transport, clock)
-        }
-        #expect((await ReceivedEvents(events, clock).error as? URLError)?.code == .serverCertificateUntrusted)
-        #expect(count.withLock { $0 } == 1)
+    @Test(.stubs { $0.get("/", .error(.serverCertificateUntrusted)).times(1) })
+    func `other errors of the transport are the end`() async throws {
+        #expect((await stubs.events().error as? URLError)?.code == .serverCertificateUntrusted)
     }
 
-    @Test func `an error of a validator, and a request that cannot be sent, are the end`() async throws {
+    @Test(.stubs { $0.get("/", .event).times(1) })
+    func `an error of a validator, and a request that cannot be sent, are the end`() async throws {
         struct Refusal: Error {}
-        try await FaultServer.serving(.events("data: a\n\n")) { server in
-            let refusing = ResponseValidator { _ in throw Refusal() }
-            #expect(await server.events { $0.validators = [refusing] }.error is Refusal)
-            #expect(server.requests.count == 1)
-        }
+        let refusing = ResponseValidator { _ in throw Refusal() }
+        #expect(await stubs.events { $0.validators = [refusing] }.error is Refusal)
         let request = URLRequest.with(.init(host: "ftp://h.invalid")) { $0.method = .post }
         let error = await ReceivedEvents(URLSession.shared.events(for: request, config: .silent), TestClock()).error
         #expect((error as? RequestError)?.code == .invalidURL)
     }
 
-    @Test func `only a request that may be repeated is sent`() async throws {
-        try await FaultServer.serving(.inTurn(.events("data: a\n\n"))) { server in
-            var request = server.request { $0.method = .post }
-            let clock = TestClock()
-            func received() async -> ReceivedEvents {
-                let events = server.session.events(for: request, config: .silent) { $0.clock = clock }
-                return await ReceivedEvents(events, clock)
-            }
-            #expect(await received().code == .invalidRequest)
-            #expect(server.connections == 0)
-            request = server.request {
-                ($0.method, $0.idempotencyKey) = (.post, .automatic)
+    @Test(.stubs { $0.inTurn(.event) }) func `only a request that may be repeated is sent`() async throws {
+        for key in [nil, IdempotencyKey.automatic] {
+            let request = stubs.request {
+                ($0.method, $0.idempotencyKey) = (.post, key)
                 $0.body["a"] = 1
             }
-            #expect(await received().data == ["a"])
-            #expect(server.requests.map(\.bodyText) == [#"{"a":1}"#, #"{"a":1}"#])
+            let received = await ReceivedEvents(URLSession.shared.events(for: request, config: .silent), TestClock())
+            #expect(received.code == (key == nil ? .invalidRequest : nil))
+            #expect(received.data == (key == nil ? [] : ["a"]))
         }
+        #expect(HTTPStubs.bodies == [#"{"a":1}"#, #"{"a":1}"#])
     }
 
     @Test func `an event that is too long is the end`() async throws {

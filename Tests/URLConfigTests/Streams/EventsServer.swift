@@ -1,4 +1,5 @@
 import Foundation
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -34,6 +35,21 @@ extension FaultServer.Fault {
             try connection.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         }
         return Self { try ($0.index < faults.count ? faults[$0.index] : end).run($0) }
+    }
+}
+
+extension HTTPStubs.Response {
+    /// Events, or parts of them, as they are sent.
+    static func events(_ text: String) -> Self { .data(Data(text.utf8), contentType: "text/event-stream") }
+
+    static let event = events("data: a\n\n")
+}
+
+extension HTTPStubs.Routes {
+    /// Sends each response once, in order; then the events end.
+    func inTurn(_ responses: HTTPStubs.Response..., at template: String = "https://api.test/*") {
+        for response in responses { any(template, response).times(1) }
+        any(template, .status(.noContent)).times(0...1)
     }
 }
 
@@ -94,7 +110,7 @@ extension TestClock {
     func moving() -> Task<Void, Never> {
         Task {
             while !Task.isCancelled {
-                if sleepers > 0 { advance(by: .seconds(1_000_000)) }
+                if sleepers > 0 { move(by: .seconds(1_000_000)) }
                 // Many of them run at once, and a loop that never sleeps would slow down other tests.
                 try? await Task.sleep(for: .milliseconds(1))
             }

@@ -1,22 +1,23 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
 /// Events over several connections.
 @Suite(.timeLimit(.minutes(10))) struct EventsTests {
-    @Test func `each connection begins after the last event of the one before`() async throws {
-        let id = "é✓ a\tb"
-        let fault = FaultServer.Fault.inTurn(
-            .events("id: 1\ndata: a\n\nid: é✓ a\tb\ndata: b\n\n"), .events(), .events("\u{FEFF}data: c\n\n"),
-            .events("id\n\n"))
-        try await FaultServer.serving(fault) { server in
-            let events = await server.events()
-            #expect(events.error == nil)
-            #expect(events.all == [("a", "1"), ("b", id), ("c", id)].map { .init(data: $0, id: $1) })
-            #expect(server.fields("Last-Event-ID") == [nil, id, id, id, nil])
-            #expect(Set(server.fields("Accept")) == ["text/event-stream"])
-            #expect(Set(server.fields("Cache-Control")) == ["no-store"])
-        }
+    @Test(
+        .stubs {
+            $0.inTurn(
+                .events("id: 1\ndata: a\n\nid: é✓ a\tb\ndata: b\n\n"), .events(""), .events("\u{FEFF}data: c\n\n"),
+                .events("id\n\n"))
+        })
+    func `each connection begins after the last event of the one before`() async throws {
+        let (events, id) = (await stubs.events(), "é✓ a\tb")
+        #expect(events.error == nil)
+        #expect(events.all == [("a", "1"), ("b", id), ("c", id)].map { .init(data: $0, id: $1) })
+        #expect(HTTPStubs.fields("Last-Event-ID") == [nil, id, id, id, nil])
+        #expect(Set(HTTPStubs.fields("Accept")) == ["text/event-stream"])
+        #expect(Set(HTTPStubs.fields("Cache-Control")) == ["no-store"])
     }
 
     @Test func `nothing is sent before the loop, and each loop begins anew`() async throws {
@@ -29,49 +30,45 @@ import Testing
         }
     }
 
-    @Test func `the request's own fields are kept, until an ID arrives`() async throws {
-        try await FaultServer.serving(.inTurn(.events("id: 1\ndata:\n\n"))) { server in
-            let request = server.request {
-                $0.headers[.accept] = "text/event-stream, text/plain"
-                $0.headers[.cacheControl] = "no-cache"
-                if let name = HTTPField.Name("Last-Event-ID") { $0.headers[name] = "own" }
-            }
-            let clock = TestClock()
-            let events = server.session.events(for: request, config: .silent) { $0.clock = clock }
-            _ = await ReceivedEvents(events, clock)
-            #expect(server.fields("Last-Event-ID") == ["own", "1"])
-            #expect(Set(server.fields("Accept")) == ["text/event-stream, text/plain"])
-            #expect(Set(server.fields("Cache-Control")) == ["no-cache"])
+    @Test(.stubs { $0.inTurn(.events("id: 1\ndata:\n\n")) })
+    func `the request's own fields are kept, until an ID arrives`() async throws {
+        let request = stubs.request {
+            $0.headers[.accept] = "text/event-stream, text/plain"
+            $0.headers[.cacheControl] = "no-cache"
+            if let name = HTTPField.Name("Last-Event-ID") { $0.headers[name] = "own" }
         }
+        _ = await ReceivedEvents(stubs.session.events(for: request, config: .silent), TestClock())
+        #expect(HTTPStubs.fields("Last-Event-ID") == ["own", "1"])
+        #expect(Set(HTTPStubs.fields("Accept")) == ["text/event-stream, text/plain"])
+        #expect(Set(HTTPStubs.fields("Cache-Control")) == ["no-cache"])
     }
 
     @Test(arguments: ["\u{1}", "a\u{7F}", "   ", String(repeating: "1", count: 4097)])
     func `an ID that cannot be a field is not sent`(id: String) async throws {
-        let fault = FaultServer.Fault.inTurn(.events("id: 1\ndata:\n\nid: \(id)\ndata:\n\n"), .events("data:\n\n"))
-        try await FaultServer.serving(fault) { server in
-            let events = await server.events(lastEventID: "0")
+        try await HTTPStubs.with {
+            $0.inTurn(.events("id: 1\ndata:\n\nid: \(id)\ndata:\n\n"), .events("data:\n\n"))
+        } operation: {
+            let events = await stubs.events(lastEventID: "0")
             #expect(events.error == nil)
             #expect(events.ids == ["1", id, id])
-            #expect(server.fields("Last-Event-ID") == ["0", nil, nil])
+            #expect(HTTPStubs.fields("Last-Event-ID") == ["0", nil, nil])
         }
     }
 
-    @Test func `an ID of the caller injects nothing`() async throws {
-        try await FaultServer.serving(.inTurn()) { server in
-            #expect(await server.events(lastEventID: "1\r\nX-Injected: 1").error == nil)
-            #expect(server.fields("X-Injected") == [nil])
-            #expect(server.fields("Last-Event-ID") == [nil])
-        }
+    @Test(.stubs { $0.inTurn() }) func `an ID of the caller injects nothing`() async throws {
+        #expect(await stubs.events(lastEventID: "1\r\nX-Injected: 1").error == nil)
+        #expect(HTTPStubs.fields("X-Injected") == [nil])
+        #expect(HTTPStubs.fields("Last-Event-ID") == [nil])
     }
 
-    @Test func `half an event is discarded, with its ID`() async throws {
-        let fault = FaultServer.Fault.inTurn(
-            .events("id: 1\ndata: a\n\nid: 2\ndata: b\ndata: c\n"), .events("\ndata: d\n\n"))
-        try await FaultServer.serving(fault) { server in
-            let events = await server.events()
-            #expect(events.all == [.init(data: "a", id: "1"), .init(data: "d", id: "1")])
-            #expect(server.fields("Last-Event-ID") == [nil, "1", "1"])
-        }
+    @Test(
+        .stubs {
+            $0.inTurn(.events("id: 1\ndata: a\n\nid: 2\ndata: b\ndata: c\n"), .events("\ndata: d\n\n"))
+        })
+    func `half an event is discarded, with its ID`() async throws {
+        let events = await stubs.events()
+        #expect(events.all == [.init(data: "a", id: "1"), .init(data: "d", id: "1")])
+        #expect(HTTPStubs.fields("Last-Event-ID") == [nil, "1", "1"])
     }
 
     @Test(arguments: [FaultServer.Fault.End.reset, .close])

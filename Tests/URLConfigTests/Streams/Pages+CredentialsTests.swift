@@ -64,8 +64,7 @@ import Testing
                 $0.authenticator = authenticator
                 $0.onUnauthorized = { _ in Issue.record("nobody's credentials were refused") }
             }
-            let error = await #expect(throws: RequestError.self) { try await pages.all }
-            #expect(error?.code == .unacceptableStatus)
+            let error = await expectError(.unacceptableStatus) { try await pages.all }
             #expect(error?.response?.data == Data("401 of b".utf8))
         }
         #expect(authenticator.refused == 0)

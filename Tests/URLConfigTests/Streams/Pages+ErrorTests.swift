@@ -1,7 +1,7 @@
-import FlyingFox
 import InMemoryLogging
 import Logging
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -11,71 +11,53 @@ import Testing
         let message: String
     }
 
-    @Test func `another status on the third page is an error, after which nothing comes`() async throws {
-        try await Loopback.servingPages(5) {
-            $0 == 3 ? .notFound : .ok
-        } _: { server, targets in
-            let (pages, thrown) = await server.pages().outcome
-            let error = thrown as? RequestError
-            #expect(pages.count == 2)
-            #expect(error?.code == .unacceptableStatus)
-            #expect(error?.response?.url?.query() == "page=3")
-            #expect(error?.attempts.count == 1)
-            #expect(targets().count == 3)
-        }
+    @Test(.stubs { $0.pages(5) { $0 == 3 ? .notFound : .ok } })
+    func `another status on the third page is an error, after which nothing comes`() async throws {
+        let (pages, thrown) = await stubs.pages().outcome
+        let error = thrown as? RequestError
+        #expect(pages.count == 2)
+        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.response?.url?.query() == "page=3")
+        #expect(error?.attempts.count == 1)
+        #expect(HTTPStubs.requests.count == 3)
     }
 
-    @Test func `a validator comes first, so that the API's own error is thrown`() async throws {
-        try await Loopback.servingPages(5) {
-            $0 == 3 ? .notFound : .ok
-        } _: { server, _ in
-            let error = await #expect(throws: APIError.self) {
-                try await server.pages { $0.validators = [.orThrow(APIError.self)] }.all
-            }
-            #expect(error?.message == "page 3")
+    @Test(.stubs { $0.pages(5) { $0 == 3 ? .notFound : .ok } })
+    func `a validator comes first, so that the API's own error is thrown`() async throws {
+        let error = await #expect(throws: APIError.self) {
+            try await stubs.pages { $0.validators = [.orThrow(APIError.self)] }.all
         }
+        #expect(error?.message == "page 3")
     }
 
-    @Test func `each page is retried, validated and logged, with the line of the caller`() async throws {
+    @Test(.stubs { $0.pages(3) { _ in HTTPStubs.requests.count == 2 ? .serviceUnavailable : .ok } })
+    func `each page is retried, validated and logged, with the line of the caller`() async throws {
         let (logger, log) = Logger.recording()
-        let tries = Locked(0)
-        let validated = Locked<[String]>([])
-        try await Loopback.servingPages(3) { number in
-            let tries = tries.withLock { tries in
-                tries += 1
-                return tries
-            }
-            return tries == 2 ? .serviceUnavailable : .ok
-        } _: { server, targets in
-            let line: UInt = #line + 1
-            let pages = server.session.pages(for: server.request("/articles"), config: .silent) {
-                $0.retry = .standard.quick
-                $0.validators = [
-                    ResponseValidator { page in validated.withLock { $0.append(page.url?.query() ?? "") } }
-                ]
-                $0.logger = logger
-            }
-            let attempts = try await pages.all.map(\.attempts.count)
-            #expect(attempts == [1, 2, 1])
-            #expect(targets().count == 4)
-            #expect(validated.withLock { $0 } == ["", "page=2", "page=3"])
-            let signs = log.entries.map { $0.message.description.prefix(1) }
-            #expect(signs == ["🛫", "🛬", "🛫", "🔁", "🛫", "🛬", "🛫", "🛬"])
-            for entry in log.entries { #expect("\(entry.metadata["source"] ?? "")" == "\(#fileID):\(line)") }
+        let validated = Recorder<String>()
+        let line: UInt = #line + 1
+        let pages = stubs.session.pages(for: stubs.request("/articles"), config: .silent) {
+            $0.retry = .standard
+            $0.validators = [ResponseValidator { validated.note($0.url?.query() ?? "") }]
+            $0.logger = logger
         }
+        let attempts = try await pages.all.map(\.attempts.count)
+        #expect(attempts == [1, 2, 1])
+        #expect(validated.entries == ["", "page=2", "page=3"])
+        let signs = log.entries.map { $0.message.description.prefix(1) }
+        #expect(signs == ["🛫", "🛬", "🛫", "🔁", "🛫", "🛬", "🛫", "🛬"])
+        for entry in log.entries { #expect("\(entry.metadata["source"] ?? "")" == "\(#fileID):\(line)") }
     }
 
     @Test func `each page has the whole deadline`() async throws {
         let clock = TestClock()
-        try await Loopback.servingPages(4) { number in
-            // The last page takes longer than its deadline.
-            clock.advance(by: number == 4 ? .seconds(6) : .seconds(4))
-            return .ok
-        } _: { server, _ in
-            let (pages, error) = await server.pages {
-                $0.clock = clock
-                $0.deadline = .seconds(5)
-            }.outcome
+        try await HTTPStubs.with {
+            $0.pages(4) { number in
+                // The last page takes longer than its deadline.
+                clock.move(by: number == 4 ? .seconds(6) : .seconds(4))
+                return .ok
+            }
+        } operation: {
+            let (pages, error) = await stubs.pages { ($0.clock, $0.deadline) = (clock, .seconds(5)) }.outcome
             #expect(pages.count == 3)
             #expect((error as? RequestError)?.code == .deadlineExceeded)
         }
@@ -105,58 +87,52 @@ import Testing
 
     @Test func `a request that cannot be built says why`() async throws {
         let request = URLRequest.with(.init(host: "https://h.example")) { $0.path = "/\("..")" }
-        let error = await #expect(throws: RequestError.self) {
-            try await URLSession.shared.pages(for: request, config: .silent).all
-        }
-        #expect(error?.code == .invalidURL)
+        await expectError(.invalidURL) { try await URLSession.shared.pages(for: request, config: .silent).all }
     }
 
-    @Test func `a body stream, which can be sent once, is enough for one page only`() async throws {
-        try await Loopback.servingPages(2) { server, targets in
-            var request = server.request("/articles") { $0.method = .post }
-            request.httpBodyStream = InputStream(data: Data("words".utf8))
-            let (pages, error) = await server.pages(for: request).outcome
-            #expect(pages.count == 1)
-            #expect((error as? RequestError)?.code == .invalidRequest)
-            #expect(targets().count == 1)
-        }
+    @Test(.stubs { $0.post("/articles", .text("").field(.init("Link")!, "<?page=2>; rel=next")).times(1) })
+    func `a body stream, which can be sent once, is enough for one page only`() async throws {
+        var request = stubs.request("/articles") { $0.method = .post }
+        request.httpBodyStream = InputStream(data: Data("words".utf8))
+        let (pages, error) = await stubs.pages(for: request).outcome
+        #expect(pages.count == 1)
+        #expect((error as? RequestError)?.code == .invalidRequest)
     }
 
     @Test func `cancelled while a page is awaited`() async throws {
-        let (entered, signal) = AsyncStream.makeStream(of: Void.self)
-        try await Loopback.servingPages(5) { number in
-            guard number == 2 else { return .ok }
-            signal.yield()
-            try await Task.sleep(for: .seconds(600))
-            return .ok
-        } _: { server, targets in
-            let task = Task { try await server.pages().all }
-            for await _ in entered { break }
+        let gate = Gate()
+        defer { gate.open() }
+        try await HTTPStubs.with {
+            $0.pages(5) {
+                if $0 == 2 { await gate.pass() }
+                return .ok
+            }
+        } operation: {
+            let task = Task { try await stubs.pages().all }
+            await gate.waitForArrivals()
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.valueInTime }
-            #expect(targets().count == 2)
+            #expect(HTTPStubs.requests.count == 2)
         }
     }
 
-    @Test func `cancelled between two pages`() async throws {
+    @Test(.stubs { $0.pages(5) }) func `cancelled between two pages`() async throws {
         let isAsked = Locked(false)
-        try await Loopback.servingPages(5) { server, targets in
-            let paging = server.pages { _ in
-            } next: { _ in
-                isAsked.set(\.self, true)
-                return nil
-            }
-            let task = Task {
-                var pages: [DataResponse] = []
-                for try await page in paging {
-                    pages.append(page)
-                    withUnsafeCurrentTask { $0?.cancel() }
-                }
-                return pages
-            }
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
-            #expect(targets().count == 1)
-            #expect(!isAsked.withLock { $0 })
+        let paging = stubs.pages { _ in
+        } next: { _ in
+            isAsked.set(\.self, true)
+            return nil
         }
+        let task = Task {
+            var pages: [DataResponse] = []
+            for try await page in paging {
+                pages.append(page)
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            return pages
+        }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
+        #expect(HTTPStubs.requests.count == 1)
+        #expect(!isAsked.withLock { $0 })
     }
 }

@@ -1,6 +1,6 @@
 import Dispatch
-import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -12,22 +12,6 @@ import Testing
     }
 
     private struct Failure: Error {}
-
-    /// Serves three pages by the cursor in the query, a field or the body.
-    private func serving(_ body: (Loopback) async throws -> Void) async throws {
-        try await Loopback.serving { request in
-            let field = request.headers[HTTPHeader("X-Cursor")]
-            let content = String(decoding: try await request.bodyData, as: UTF8.self)
-            switch request.query["cursor"] ?? field ?? content {
-            case "": return .json(#"{"items":[1,2],"cursor":"b"}"#)
-            case "b": return .json(#"{"items":[],"cursor":"c"}"#)
-            case "c": return .json(#"{"items":[3]}"#)
-            default: return .status(.notFound)
-            }
-        } _: { server in
-            try await body(server)
-        }
-    }
 
     /// Sets the cursor of a request.
     private enum Place: CaseIterable {
@@ -44,18 +28,27 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.allCases)
-    private func `a cursor in the content`(place: Place) async throws {
-        try await serving { server in
-            let preset = server.config.with { $0.method = .post }
-            let pages = server.pages(for: .with(preset)) { _ in
-            } next: { page in
-                guard let cursor = try page.decode(Envelope.self).cursor else { return nil }
-                return try .with(preset) { try place.set(cursor, &$0) }
+    @Test(
+        .stubs {
+            $0.post("/") { request in
+                let content = String(decoding: request.body, as: UTF8.self)
+                switch request.query.first?.value ?? request.headerFields[.init("X-Cursor")!] ?? content {
+                case "": return .json(#"{"items":[1,2],"cursor":"b"}"#)
+                case "b": return .json(#"{"items":[],"cursor":"c"}"#)
+                case "c": return .json(#"{"items":[3]}"#)
+                default: return .status(.notFound)
+                }
             }
-            let found = try await pages.values(of: Envelope.self, \.items).all
-            #expect(found == [1, 2, 3])
+        }, arguments: Place.allCases)
+    private func `a cursor in the content`(place: Place) async throws {
+        let preset = stubs.config.with { $0.method = .post }
+        let pages = stubs.pages(for: .with(preset)) { _ in
+        } next: { page in
+            guard let cursor = try page.decode(Envelope.self).cursor else { return nil }
+            return try .with(preset) { try place.set(cursor, &$0) }
         }
+        let found = try await pages.values(of: Envelope.self, \.items).all
+        #expect(found == [1, 2, 3])
     }
 
     @Test func `a link in the content, which a preset follows without its credentials`() async throws {
@@ -74,41 +67,36 @@ import Testing
         }
     }
 
-    @Test func `its error ends the pages, after the page that it was called with`() async throws {
-        try await Loopback.servingPages(3) { server, targets in
-            let (pages, error) = await server.pages({ _ in }, next: { _ in throw Failure() }).outcome
-            #expect(pages.count == 1)
-            #expect(error is Failure)
-            #expect(targets().count == 1)
-        }
+    @Test(.stubs { $0.pages(3) }) func `its error ends the pages, after the page that it was called with`() async throws
+    {
+        let (pages, error) = await stubs.pages({ _ in }, next: { _ in throw Failure() }).outcome
+        #expect(pages.count == 1)
+        #expect(error is Failure)
+        #expect(HTTPStubs.requests.count == 1)
     }
 
-    @Test func `it is not called when the loop has ended`() async throws {
-        try await Loopback.servingPages(3) { server, _ in
-            let pages = server.pages { _ in
-            } next: { _ in
-                Issue.record("no next page is wanted")
-                return nil
-            }
-            for try await _ in pages { break }
+    @Test(.stubs { $0.pages(3) }) func `it is not called when the loop has ended`() async throws {
+        let pages = stubs.pages { _ in
+        } next: { _ in
+            Issue.record("no next page is wanted")
+            return nil
         }
+        for try await _ in pages { break }
     }
 
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test func `nothing of it runs on the caller's actor`() async throws {
-        try await Loopback.servingPages(2) { server, _ in
-            let pages = server.pages { _ in
-            } next: { page in
-                #expect(!Caller.isCurrent)
-                return page.url?.query() == nil ? server.request("/articles?page=2") : nil
-            }
-            let values = pages.values(of: [Int].self) { values in
-                #expect(!Caller.isCurrent)
-                return values
-            }
-            let found = try await Caller().loop(values)
-            #expect(found == [1, 2])
+    @Test(.stubs { $0.pages(2) }) func `nothing of it runs on the caller's actor`() async throws {
+        let pages = stubs.pages { _ in
+        } next: { page in
+            #expect(!Caller.isCurrent)
+            return page.url?.query() == nil ? stubs.request("/articles?page=2") : nil
         }
+        let values = pages.values(of: [Int].self) { values in
+            #expect(!Caller.isCurrent)
+            return values
+        }
+        let found = try await Caller().loop(values)
+        #expect(found == [1, 2])
     }
 }
 

@@ -1,37 +1,38 @@
-import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
-/// Pages that are linked with `Link: rel="next"`, over real sockets.
+/// Pages that are linked with `Link: rel="next"`, over real sockets where their origin matters.
 @Suite(.timeLimit(.minutes(10))) struct PagesTests {
-    @Test func `nothing is sent before a page is wanted, nor after the loop`() async throws {
-        try await Loopback.servingPages(5) { server, targets in
-            let pages = server.pages()
-            try await server.get("/other")
-            #expect(targets() == ["/other"])
-            for try await page in pages {
-                let count = targets().count
-                // A request that is sent too early would arrive meanwhile.
-                for _ in 0..<5 { try await server.get("/other") }
-                #expect(targets().count == count + 5)
-                if page.url?.query() == "page=2" { break }
-            }
-            for _ in 0..<5 { try await server.get("/other") }
-            #expect(targets().filter { $0.hasPrefix("/articles") } == ["/articles", "/articles?page=2"])
+    @Test(
+        .stubs {
+            $0.pages(5)
+            $0.get("/other")
+        })
+    func `nothing is sent before a page is wanted, nor after the loop`() async throws {
+        let pages = stubs.pages()
+        try await stubs.get("/other")
+        #expect(HTTPStubs.requests.count == 1)
+        for try await page in pages {
+            let count = HTTPStubs.requests.count
+            // A request that is sent too early would arrive meanwhile.
+            for _ in 0..<5 { try await stubs.get("/other") }
+            #expect(HTTPStubs.requests.count == count + 5)
+            if page.url?.query() == "page=2" { break }
         }
+        for _ in 0..<5 { try await stubs.get("/other") }
+        #expect(HTTPStubs.requests.filter { $0.url.path() == "/articles" }.map { $0.url.query() } == [nil, "page=2"])
     }
 
-    @Test func `each loop begins with the first page`() async throws {
-        try await Loopback.servingPages(2) { server, targets in
-            let pages = server.pages()
-            for try await _ in pages { break }
-            for _ in 0..<2 {
-                let count = try await pages.all.count
-                #expect(count == 2)
-            }
-            #expect(targets().filter { $0 == "/articles" }.count == 3)
+    @Test(.stubs { $0.pages(2) }) func `each loop begins with the first page`() async throws {
+        let pages = stubs.pages()
+        for try await _ in pages { break }
+        for _ in 0..<2 {
+            let count = try await pages.all.count
+            #expect(count == 2)
         }
+        #expect(HTTPStubs.requests.filter { $0.url.query() == nil }.count == 3)
     }
 
     @Test(arguments: [("GET", ""), ("HEAD", ""), ("PUT", "words"), ("POST", "words")])
@@ -123,27 +124,17 @@ import Testing
     }
 
     @Test(arguments: [
-        "Link: </end>; rel=\"prev next\"", "Link: </a>; rel=prev, </end>; rel=next, </b>; rel=next",
-        "Link: </a>; rel=prev\r\nX: y\r\nLink: </end>; rel=NEXT",
-        "link: </a>; rel=next; anchor=\"/b\", </end>; rel=next",
+        ["</end>; rel=\"prev next\""], ["</a>; rel=prev, </end>; rel=next, </b>; rel=next"],
+        ["</a>; rel=prev", "</end>; rel=NEXT"], ["</a>; rel=next; anchor=\"/b\", </end>; rel=next"],
     ])
-    func `the first link with the relation is followed`(fields: String) async throws {
-        try await FaultServer.serving(.linking(fields)) { server in
-            let found = try await server.pages().all.map { $0.url?.path() }
-            #expect(found == ["/articles", "/end"])
-        }
-    }
-
-}
-
-extension FaultServer.Fault {
-    /// Sends these fields with every page but `/end`.
-    fileprivate static func linking(_ fields: String) -> Self {
-        Self { connection in
-            while true {
-                let isEnd = try connection.read().head.contains(" /end ")
-                try connection.send("HTTP/1.1 200 OK\r\n\(isEnd ? "X: y" : fields)\r\nContent-Length: 2\r\n\r\n{}")
-            }
+    func `the first link with the relation is followed`(fields: [String]) async throws {
+        try await HTTPStubs.with {
+            var page = HTTPStubs.Response.json("{}")
+            page.headerFields[values: .init("Link")!] = fields
+            $0.get("/articles", page)
+            $0.get("/end")
+        } operation: {
+            _ = try await stubs.pages().all
         }
     }
 }

@@ -1,4 +1,5 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -67,11 +68,10 @@ import Testing
                 $0.deadline = .seconds(5)
             }
             try await waitUntil {
-                clock.advance(by: .seconds(5))
+                clock.move(by: .seconds(5))
                 return body.isOver
             }
-            let error = await #expect(throws: RequestError.self) { try await response.collect(upTo: 10) }
-            #expect(error?.code == .deadlineExceeded)
+            await expectError(.deadlineExceeded) { try await response.collect(upTo: 10) }
         }
     }
 
@@ -88,7 +88,7 @@ import Testing
         try await FaultServer.serving(dripping) { server in
             let call = Task { try await server.stream { $0.clock = clock } }
             try await waitUntil { clock.asked.contains(.seconds(10)) }
-            clock.advance(by: .seconds(10))
+            clock.move(by: .seconds(10))
             #expect(try await call.valueInTime.head.status == .notFound)
         }
     }

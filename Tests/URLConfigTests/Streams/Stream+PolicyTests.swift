@@ -1,4 +1,5 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -80,11 +81,10 @@ import Testing
 
     @Test func `the deadline limits the body, too`() async throws {
         try await FaultServer.serving(.hangInBody) { server in
-            let error = await #expect(throws: RequestError.self) {
+            await expectError(.deadlineExceeded) {
                 let response = try await server.stream { $0.deadline = .seconds(3) }
                 for try await _ in response.chunks {}
             }
-            #expect(error?.code == .deadlineExceeded)
         }
     }
 
@@ -92,10 +92,7 @@ import Testing
         try await FaultServer.serving(.endless) { server in
             let response = try await server.stream { $0.responseLimit = 1_000_000 }
             var count = 0
-            let error = await #expect(throws: RequestError.self) {
-                for try await piece in response.chunks { count += piece.count }
-            }
-            #expect(error?.code == .responseTooLarge)
+            await expectError(.responseTooLarge) { for try await piece in response.chunks { count += piece.count } }
             #expect(count <= 1_000_000)
         }
         try await FaultServer.serving(EndlessBody().fault) { server in

@@ -1,4 +1,5 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -29,18 +30,18 @@ import Testing
                     switch text.count {
                     case 1:
                         // Nobody waits for bytes now.
-                        clock.advance(by: .seconds(300))
+                        clock.move(by: .seconds(300))
                         steps.signal()
                     case 2:
                         later = Task {
                             try await Task.sleep(for: .milliseconds(50))
-                            clock.advance(by: .seconds(90))
+                            clock.move(by: .seconds(90))
                             steps.signal()
                         }
                     default:
                         later = Task {
                             while !Task.isCancelled {
-                                clock.advance(by: .seconds(90))
+                                clock.move(by: .seconds(90))
                                 try await Task.sleep(for: .milliseconds(10))
                             }
                         }

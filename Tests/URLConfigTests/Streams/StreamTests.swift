@@ -46,8 +46,7 @@ import Testing
             let response = try await server.stream()
             for try await _ in response.chunks { break }
             try await waitUntil { body.isOver }
-            let error = await #expect(throws: RequestError.self) { for try await _ in response.chunks {} }
-            #expect(error?.code == .invalidResponse)
+            let error = await expectError(.invalidResponse) { for try await _ in response.chunks {} }
             #expect(error?.response?.status == .ok)
         }
     }

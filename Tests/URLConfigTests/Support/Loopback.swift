@@ -22,7 +22,7 @@ struct Loopback: TestServer {
         }
     }
 
-    private(set) var host: String
+    let host: String
     let session: URLSession
     private let seen = Recorder<Request>()
     private let lifetime: Lifetime
@@ -49,13 +49,6 @@ struct Loopback: TestServer {
         host = "http://127.0.0.1:\(port)"
     }
 
-    /// The same server by another name of its host.
-    var asLocalhost: Self {
-        var other = self
-        other.host.replace("127.0.0.1", with: "localhost")
-        return other
-    }
-
     /// Serves requests with `handler` while `body` runs.
     @discardableResult
     static func serving<Value>(
@@ -73,14 +66,6 @@ struct Loopback: TestServer {
         _ response: Response, _ body: (Loopback) async throws -> Value
     ) async throws -> Value {
         try await serving({ _ in response }, body)
-    }
-
-    /// The response to one GET, from a server that responds in this way.
-    @discardableResult
-    static func get(
-        _ response: Response, _ configure: (inout URLSession.Config) -> Void = { _ in }
-    ) async throws -> DataResponse {
-        try await serving(response) { try await $0.get(nil, configure) }
     }
 }
 
@@ -133,14 +118,5 @@ extension FlyingFox.HTTPResponse {
         Self(
             statusCode: .unauthorized, headers: HTTPHeaders([.init("WWW-Authenticate"): challenge]),
             body: Data(text.utf8))
-    }
-}
-
-/// Counts and records what happens in closures that run anywhere.
-actor Journal {
-    private(set) var entries: [String] = []
-
-    func note(_ entry: String) {
-        entries.append(entry)
     }
 }

@@ -52,10 +52,7 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             let bytes = Array("abcGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
             let request = request(Pieces(bytes, size: size), length: 3, to: server)
-            let error = await #expect(throws: RequestError.self) {
-                try await server.response(for: request)
-            }
-            #expect(error?.code == .invalidRequest)
+            let error = await expectError(.invalidRequest) { try await server.response(for: request) }
             #expect(error?.reason == "body: the stream is longer than its Content-Length, 3 bytes")
             try await server.get()
             #expect(server.requests.map { $0.head.prefix(4) } == ["GET "])
@@ -66,10 +63,7 @@ import Testing
     func `a shorter one ends the call`(length: Int, size: Int) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let request = request(Pieces(Array("abcd".utf8.prefix(length)), size: size), length: 5, to: server)
-            let error = await #expect(throws: RequestError.self) {
-                try await server.response(for: request)
-            }
-            #expect(error?.code == .invalidRequest)
+            let error = await expectError(.invalidRequest) { try await server.response(for: request) }
             #expect(error?.reason == "body: the stream ends after \(length) of its Content-Length, 5 bytes")
             #expect(server.requests.isEmpty)
         }
@@ -92,10 +86,9 @@ import Testing
     @Test func `one that cannot be read ends the call, and says why`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let stream = try #require(InputStream(fileAtPath: "/nowhere/at/all"))
-            let error = await #expect(throws: RequestError.self) {
+            let error = await expectError(.invalidRequest) {
                 try await server.response(for: request(stream, length: nil, to: server))
             }
-            #expect(error?.code == .invalidRequest)
             #expect(error?.reason.hasPrefix("body: the stream cannot be read: ") == true)
             #expect(server.requests.isEmpty)
         }

@@ -76,10 +76,9 @@ import Testing
                 $0.method = .post
                 $0.modify = { $0.httpBodyStream = InputStream(data: Data("content".utf8)) }
             }
-            let error = await #expect(throws: URLError.self) {
+            await expectError(.requestBodyStreamExhausted) {
                 try await origins.a.response(for: streamed) { $0.taskDelegate = delegate }
             }
-            #expect(error?.code == .requestBodyStreamExhausted)
         }
         #expect(!delegate.isAsked.withLock { $0 })
     }

@@ -24,14 +24,12 @@ import Testing
     }
 
     @Test func `its failure is the call's`() async throws {
-        let error = await #expect(throws: URLError.self) { try await response("/failure") }
-        #expect(error?.code == .notConnectedToInternet)
+        await expectError(.notConnectedToInternet) { try await response("/failure") }
     }
 
     @Test(arguments: ["/file", "/status"])
     func `what is no HTTP response is refused, and traps nowhere`(path: String) async throws {
-        let error = await #expect(throws: RequestError.self) { try await response(path) }
-        #expect(error?.code == .invalidResponse)
+        await expectError(.invalidResponse) { try await response(path) }
     }
 
     @Test func `it sees the body of a request, as a stream`() async throws {

@@ -47,8 +47,7 @@ import Testing
         }
         try Data("a longer film".utf8).write(to: file)
         exchange.urlSession(.shared, task: task) { #expect($0 == nil) }
-        let error = await #expect(throws: RequestError.self) { try await exchange.waitForHead() }
-        #expect(error?.code == .invalidRequest)
+        let error = await expectError(.invalidRequest) { try await exchange.waitForHead() }
         #expect(error?.reason == "body: its length has changed since it was sent")
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -49,8 +50,7 @@ import Testing
             #expect(signals.entries == [.cancel])
         }
         #expect(try await reader.next() == Data("1234".utf8))
-        let error = await #expect(throws: RequestError.self) { try await reader.next() }
-        #expect(error?.code == .responseTooLarge)
+        let error = await expectError(.responseTooLarge) { try await reader.next() }
         #expect(error?.reason.contains("responseLimit, 4 B") == true)
     }
 
@@ -69,10 +69,7 @@ import Testing
         #expect(!body.finish())
         let reader = ReceivedBody.Reader(body)
         #expect(try await reader.next() == Data("1".utf8))
-        for _ in 0..<2 {
-            let error = await #expect(throws: URLError.self) { try await reader.next() }
-            #expect(error?.code == .networkConnectionLost)
-        }
+        for _ in 0..<2 { await expectError(.networkConnectionLost) { try await reader.next() } }
     }
 
     @Test func `a reader that is released or cancelled ends the transfer, once`() async throws {
@@ -124,8 +121,7 @@ import Testing
         let reader = ReceivedBody.Reader(body)
         let first = Task { try await reader.next() }
         try await waitUntil { body.isAwaited }
-        let error = await #expect(throws: RequestError.self) { try await reader.next() }
-        #expect(error?.code == .invalidResponse)
+        await expectError(.invalidResponse) { try await reader.next() }
         body.receive(Data("1".utf8))
         #expect(try await first.value == Data("1".utf8))
     }
@@ -176,10 +172,7 @@ import Testing
         let reader = ReceivedBody.Reader(body)
         for text in ["12345", "67", "89abc"] { body.receive(Data(text.utf8)) }
         var read = Data()
-        let error = await #expect(throws: RequestError.self) {
-            while let piece = try await reader.next() { read.append(piece) }
-        }
-        #expect(error?.code == .responseTooLarge)
+        await expectError(.responseTooLarge) { while let piece = try await reader.next() { read.append(piece) } }
         #expect(read == Data("123456789a".utf8))
     }
 
@@ -206,10 +199,9 @@ import Testing
         let peek = Task { await body.peek(upTo: 4, within: .seconds(10), URLError(.timedOut), clock) }
         await gate.waitForArrivals()
         await clock.waitForSleepers()
-        clock.advance(by: .seconds(10))
+        clock.move(by: .seconds(10))
         #expect(await peek.value == Data())
-        let error = await #expect(throws: URLError.self) { try await body.collect() }
-        #expect(error?.code == .timedOut)
+        await expectError(.timedOut) { try await body.collect() }
     }
 
     @Test func `a source that blocks or ignores everything is left alone`() async throws {
@@ -226,9 +218,8 @@ import Testing
         let read = Task { try await reader.next() }
         await gate.waitForArrivals()
         await clock.waitForSleepers()
-        clock.advance(by: .seconds(3))
-        let error = await #expect(throws: URLError.self) { try await read.valueInTime }
-        #expect(error?.code == .timedOut)
+        clock.move(by: .seconds(3))
+        await expectError(.timedOut) { try await read.valueInTime }
     }
 
     @Test func `a deadline ends a body that nobody reads, and forgets what has arrived`() async throws {
@@ -241,11 +232,10 @@ import Testing
         let reader = ReceivedBody.Reader(body)
         body.receive(Data("1".utf8))
         await clock.waitForSleepers()
-        clock.advance(by: .seconds(5))
+        clock.move(by: .seconds(5))
         try await waitUntil { body.isOver }
         #expect(signals.entries == [.cancel])
-        let error = await #expect(throws: RequestError.self) { try await reader.next() }
-        #expect(error?.code == .deadlineExceeded)
+        await expectError(.deadlineExceeded) { try await reader.next() }
     }
 
     @Test func `a transport that passes a body on has a time limit of its own`() async throws {
@@ -257,10 +247,9 @@ import Testing
         body.watch(TimeLimits(whole: .seconds(5)), of: request, since: elapsed)
         let reader = ReceivedBody.Reader(body)
         await clock.waitForSleepers()
-        clock.advance(by: .seconds(5))
+        clock.move(by: .seconds(5))
         try await waitUntil { body.isOver }
-        let error = await #expect(throws: URLError.self) { try await reader.next() }
-        #expect(error?.code == .timedOut)
+        await expectError(.timedOut) { try await reader.next() }
     }
 
     @Test func `a source that blocks when it is cancelled holds up no alarm and no reader`() async throws {
@@ -272,9 +261,8 @@ import Testing
         body.received.watch(TimeLimits(whole: .seconds(3)), of: request { $0.clock = clock }, since: clock.stopwatch())
         let read = Task { try await body.collect() }
         await clock.waitForSleepers()
-        clock.advance(by: .seconds(3))
-        let error = await #expect(throws: URLError.self) { try await read.valueInTime }
-        #expect(error?.code == .timedOut)
+        clock.move(by: .seconds(3))
+        await expectError(.timedOut) { try await read.valueInTime }
         end.signal()
     }
 

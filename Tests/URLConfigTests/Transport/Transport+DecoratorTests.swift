@@ -13,13 +13,12 @@ import Testing
             return response
         }
         try await FaultServer.serving(.endless) { server in
-            let error = await #expect(throws: RequestError.self) {
+            let error = await expectError(.responseTooLarge) {
                 try await server.get {
                     $0.transport = held
                     $0.responseLimit = 100_000
                 }
             }
-            #expect(error?.code == .responseTooLarge)
             #expect(error?.response?.data.count == 100_000)
         }
     }
@@ -51,10 +50,7 @@ import Testing
                 $0.method = .post
                 $0.modify = { $0.httpBodyStream = InputStream(data: Data("0123456789".utf8)) }
             }
-            let error = await #expect(throws: RequestError.self) {
-                try await server.response(for: request) { $0.transport = twice }
-            }
-            #expect(error?.code == .invalidRequest)
+            await expectError(.invalidRequest) { try await server.response(for: request) { $0.transport = twice } }
             #expect(server.requests.map(\.bodyText) == ["0123456789"])
         }
     }
@@ -66,8 +62,7 @@ import Testing
                 request.urlRequest.httpMethod = "GET / HTTP/1.1\r\nX-Injected: 1\r\nX"
                 return try await TransportOfTests.transport.send(request)
             }
-            let error = await #expect(throws: RequestError.self) { try await server.get { $0.transport = injecting } }
-            #expect(error?.code == .invalidRequest)
+            await expectError(.invalidRequest) { try await server.get { $0.transport = injecting } }
             #expect(server.connections == 0)
         }
     }
@@ -81,13 +76,13 @@ import Testing
 
     @Test func `dump shows no secrets of what it receives`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let shown = Journal()
+            let shown = Recorder<String>()
             let dumping = Transport { request in
                 let response = try await TransportOfTests.transport.send(request)
                 var text = ""
                 dump(request, to: &text)
                 dump(response, to: &text)
-                await shown.note(text)
+                shown.note(text)
                 return response
             }
             let request = server.request {
@@ -95,7 +90,7 @@ import Testing
                 $0.authorization = .bearer("t0k3n-value")
             }
             try await server.response(for: request) { $0.transport = dumping }
-            let text = await shown.entries.joined()
+            let text = shown.entries.joined()
             #expect(text.contains("status"))
             #expect(!text.contains("s3cr3t-value"))
             #expect(!text.contains("t0k3n-value"))

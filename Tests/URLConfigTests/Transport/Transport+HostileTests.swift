@@ -36,13 +36,9 @@ import Testing
 
     @Test func `deadline, time limit and cancellation hold whatever a transport does`() async throws {
         for transport in [Self.deaf, Self.deafInBody] {
-            let late = await #expect(throws: RequestError.self) {
-                try await response(transport) { $0.deadline = .milliseconds(20) }
-            }
-            #expect(late?.code == .deadlineExceeded)
+            await expectError(.deadlineExceeded) { try await response(transport) { $0.deadline = .milliseconds(20) } }
             let short = URLRequest.with(.init(host: "http://api.test")) { $0.timeout = .milliseconds(20) }
-            let slow = await #expect(throws: URLError.self) { try await response(for: short, transport) }
-            #expect(slow?.code == .timedOut)
+            await expectError(.timedOut) { try await response(for: short, transport) }
             let call = Task { try await response(transport) }
             await Task.yield()
             call.cancel()
@@ -100,10 +96,10 @@ import Testing
     }
 
     @Test func `a body that breaks off is an error, and retried`() async throws {
-        let sendings = Journal()
+        let sendings = Recorder<String>()
         let cut = Transport { request in
-            await sendings.note("")
-            guard await sendings.entries.count.isMultiple(of: 2) else {
+            sendings.note("")
+            guard sendings.entries.count.isMultiple(of: 2) else {
                 return .init(
                     body: .init(
                         AsyncThrowingStream { continuation in
@@ -113,8 +109,7 @@ import Testing
             }
             return .init(body: .init(Data("0123".utf8)))
         }
-        let error = await #expect(throws: URLError.self) { try await response(cut) }
-        #expect(error?.code == .networkConnectionLost)
+        let error = await expectError(.networkConnectionLost) { try await response(cut) }
         #expect(error?.attempts.count == 1)
         _ = try await response(cut)
         let whole = try await response(cut) { $0.retry = .atOnce() }
@@ -140,10 +135,9 @@ import Testing
 
     @Test func `a limit ends an endless body`() async throws {
         await confirmation { ended in
-            let error = await #expect(throws: RequestError.self) {
+            let error = await expectError(.responseTooLarge) {
                 try await response(Transport { _ in .init(body: Self.endless { ended() }) }) { $0.responseLimit = 2500 }
             }
-            #expect(error?.code == .responseTooLarge)
             #expect(error?.response?.data.count == 2500)
         }
     }
@@ -154,10 +148,7 @@ import Testing
         #expect(pieces == [Data("0123".utf8)])
         for try await _ in ResponseBody() { Issue.record("an empty body has no pieces") }
         #expect(try await ResponseBody(Data("0123".utf8)).collect(upTo: 4).count == 4)
-        let error = await #expect(throws: RequestError.self) {
-            try await ResponseBody(Data("0123".utf8)).collect(upTo: 3)
-        }
-        #expect(error?.code == .responseTooLarge)
+        let error = await expectError(.responseTooLarge) { try await ResponseBody(Data("0123".utf8)).collect(upTo: 3) }
         #expect(error?.reason == "the body is longer than the limit, 3 B")
     }
 }

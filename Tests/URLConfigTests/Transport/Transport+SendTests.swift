@@ -35,19 +35,19 @@ import Testing
     @Test func `the head comes before the body, and the body as it arrives`() async throws {
         let steps = DispatchSemaphore(value: 0)
         try await FaultServer.serving(Self.stepwise(steps, ["one", "two", "three"])) { server in
-            let seen = Journal()
+            let seen = Recorder<String>()
             let response = try await response(server) { request in
                 let response = try await TransportOfTests.transport.send(request)
-                await seen.note("\(response.status.code)")
+                seen.note("\(response.status.code)")
                 steps.signal()
                 for try await piece in response.body {
-                    await seen.note(String(decoding: piece, as: UTF8.self))
+                    seen.note(String(decoding: piece, as: UTF8.self))
                     steps.signal()
                 }
                 return .init(status: .accepted)
             }
             #expect(response.status == .accepted)
-            #expect(await seen.entries == ["200", "one", "two", "three"])
+            #expect(seen.entries == ["200", "one", "two", "three"])
         }
     }
 
@@ -97,14 +97,13 @@ import Testing
     @Test func `a body that breaks off is an error after what came`() async throws {
         try await FaultServer.serving(.truncated) { server in
             let read = Locked(Data())
-            let error = await #expect(throws: URLError.self) {
+            await expectError(.networkConnectionLost) {
                 try await response(server) { request in
                     let response = try await TransportOfTests.transport.send(request)
                     for try await piece in response.body { read.withLock { $0 += piece } }
                     return response
                 }
             }
-            #expect(error?.code == .networkConnectionLost)
             #expect(read.withLock { $0 } == Data("0123456789".utf8))
         }
     }
@@ -168,7 +167,7 @@ import Testing
         }
         try await FaultServer.serving(fault) { server in
             try await server.session.response(for: .with(server.config)) { $0.logger = nil }
-            let error = await #expect(throws: URLError.self) {
+            await expectError(.networkConnectionLost) {
                 try await response(server) { request in
                     var request = request
                     request.urlRequest.httpMethod = "POST"
@@ -176,7 +175,6 @@ import Testing
                     return try await TransportOfTests.transport.send(request)
                 }
             }
-            #expect(error?.code == .networkConnectionLost)
             #expect(server.requests.filter { $0.head.hasPrefix("POST ") }.count == 1)
         }
     }
@@ -219,14 +217,13 @@ import Testing
 
     @Test func `a file that is not there is an error before anything is sent`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let error = await #expect(throws: RequestError.self) {
+            let error = await expectError(.invalidRequest) {
                 try await response(server, method: .put) { request in
                     var request = request
                     request.body = .file(URL(filePath: "/nowhere/photo.png"))
                     return try await TransportOfTests.transport.send(request)
                 }
             }
-            #expect(error?.code == .invalidRequest)
             #expect(error?.reason == "body: the file 'photo.png' cannot be read: No such file or directory")
             #expect(server.connections == 0)
         }
@@ -234,19 +231,19 @@ import Testing
 
     @Test func `a transport sees the body of a request`() async throws {
         let stream = URLRequest.with(.init(host: "http://api.test")) { $0.method = .put }
-        let seen = Journal()
+        let seen = Recorder<String>()
         let transport = Transport { request in
             switch request.body {
-            case .data(let data): await seen.note(String(decoding: data, as: UTF8.self))
+            case .data(let data): seen.note(String(decoding: data, as: UTF8.self))
             case .stream(let length, let open):
                 let stream = try open()
                 stream.open()
                 var bytes = [UInt8](repeating: 0, count: 16)
                 let count = stream.read(&bytes, maxLength: 16)
-                await seen.note("\(length ?? -1) " + String(decoding: bytes.prefix(count), as: UTF8.self))
-            case .file(let url): await seen.note(url.path())
-            case .sequence(let pieces, _): await seen.note(String(decoding: try await pieces.collect(), as: UTF8.self))
-            case nil: await seen.note("-")
+                seen.note("\(length ?? -1) " + String(decoding: bytes.prefix(count), as: UTF8.self))
+            case .file(let url): seen.note(url.path())
+            case .sequence(let pieces, _): seen.note(String(decoding: try await pieces.collect(), as: UTF8.self))
+            case nil: seen.note("-")
             }
             return .init()
         }
@@ -260,6 +257,6 @@ import Testing
                 $0.transport = transport
             }
         }
-        #expect(await seen.entries == ["-", "data", "6 stream"])
+        #expect(seen.entries == ["-", "data", "6 stream"])
     }
 }

@@ -101,17 +101,16 @@ import Testing
                 $0.redirects = .init { response, _ in response.data == Data("moved".utf8) ? nil : response.request }
             }
             #expect(read.status == .seeOther)
-            let error = await #expect(throws: RequestError.self) { try await client.response("/round") }
-            #expect(error?.code == .refusedRedirect)
+            let error = await expectError(.refusedRedirect) { try await client.response("/round") }
             #expect(error?.attempts.count == 21)
         }
     }
 
     @Test(arguments: Kind.allCases) func `what is transient is retried`(kind: Kind) async throws {
-        let requests = Journal()
+        let requests = Recorder<String>()
         try await Self.serving(kind) { request in
-            await requests.note(request.httpMethod ?? "")
-            return await requests.entries.count < 3 ? .init(status: .serviceUnavailable) : .init()
+            requests.note(request.httpMethod ?? "")
+            return requests.entries.count < 3 ? .init(status: .serviceUnavailable) : .init()
         } _: { client in
             let retried = try await client.response { $0.retry = .atOnce() }
             #expect(retried.attempts.map(\.status?.code) == [503, 503, 200])
@@ -150,14 +149,10 @@ import Testing
         try await Self.serving(kind) { _ in
             .init(status: .notFound, body: .init(Data("0123456789".utf8)))
         } _: { client in
-            let long = await #expect(throws: RequestError.self) { try await client.response { $0.responseLimit = 9 } }
-            #expect(long?.code == .responseTooLarge)
+            let long = await expectError(.responseTooLarge) { try await client.response { $0.responseLimit = 9 } }
             #expect(long?.response?.data == Data("012345678".utf8))
             #expect(try await client.response { $0.responseLimit = 10 }.data.count == 10)
-            let refused = await #expect(throws: RequestError.self) {
-                try await client.response { $0.validators = [.success] }
-            }
-            #expect(refused?.code == .unacceptableStatus)
+            await expectError(.unacceptableStatus) { try await client.response { $0.validators = [.success] } }
             let stored = try await client.response { config in
                 config.validators = [.success]
                 config.fallback = { error, request in
@@ -181,10 +176,10 @@ import Testing
     }
 
     @Test func `credentials stay with their origin`() async throws {
-        let seen = Journal()
+        let seen = Recorder<String>()
         let transport = Transport { request in
             let authorization = request.urlRequest.value(forHTTPHeaderField: "Authorization") ?? "-"
-            await seen.note("\(authorization) \(request.allowsSessionCredentials)")
+            seen.note("\(authorization) \(request.allowsSessionCredentials)")
             guard request.urlRequest.url?.host() == "one.test" else { return .init() }
             return .init(status: .permanentRedirect, headerFields: [.location: "http://two.test/"])
         }
@@ -193,7 +188,7 @@ import Testing
             $0.logger = nil
             $0.transport = transport
         }
-        #expect(await seen.entries == ["Bearer t true", "- false"])
+        #expect(seen.entries == ["Bearer t true", "- false"])
     }
 }
 

@@ -1,4 +1,5 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -21,7 +22,7 @@ import Testing
 
     private func advance(by seconds: Int) async {
         await clock.waitForSleepers()
-        clock.advance(by: .seconds(seconds))
+        clock.move(by: .seconds(seconds))
     }
 
     // Many times, to find a race between an alarm that fires and the watchdog that keeps it.
@@ -34,13 +35,13 @@ import Testing
             watchdog.start()
             for _ in 0..<5 {
                 await clock.waitForSleepers()
-                clock.advance(by: .seconds(2))
+                clock.move(by: .seconds(2))
                 watchdog.touch()
             }
             await clock.waitForSleepers()
             #expect(passed.entries.isEmpty)
             while passed.entries.isEmpty {
-                clock.advance(by: .seconds(1))
+                clock.move(by: .seconds(1))
                 try await waitUntil { clock.sleepers > 0 || !passed.entries.isEmpty }
             }
             #expect(passed.entries == [.seconds(3)])
@@ -70,7 +71,7 @@ import Testing
         watchdog.touch()
         await advance(by: 2)
         while passed.entries.isEmpty {
-            clock.advance(by: .seconds(1))
+            clock.move(by: .seconds(1))
             try await waitUntil { clock.sleepers > 0 || !passed.entries.isEmpty }
         }
         #expect(clock.now.offset == .seconds(18))
@@ -88,7 +89,7 @@ import Testing
         try await waitUntil { clock.sleepers == 0 }
         do { _ = watchdog(TimeLimits(silence: .seconds(1))) }
         try await waitUntil { clock.sleepers == 0 }
-        clock.advance(by: .seconds(2))
+        clock.move(by: .seconds(2))
         #expect(passed.entries.isEmpty)
         withExtendedLifetime(stopped) {}
     }

@@ -62,13 +62,12 @@ import Testing
     @Test func `a body that is too long is an error at once, although the server is silent then`() async throws {
         let text = FaultServer.Fault.head(length: 100_000) + String(repeating: "x", count: 2000)
         try await FaultServer.serving(.raw(text, then: .hang)) { server in
-            let error = await #expect(throws: RequestError.self) {
+            await expectError(.responseTooLarge) {
                 try await server.get(config: .server) {
                     $0.responseLimit = 1000
                     $0.deadline = .seconds(300)
                 }
             }
-            #expect(error?.code == .responseTooLarge)
         }
     }
 }

@@ -63,9 +63,7 @@ import Testing
                 #expect(response.isSuccess)
             }
             for call in calls { call.cancel() }
-            for call in calls {
-                await #expect(throws: CancellationError.self) { try await call.valueInTime }
-            }
+            for call in calls { await #expect(throws: CancellationError.self) { try await call.valueInTime } }
             #expect(blocked.count > 3)
             blocked.end()
         }
@@ -75,12 +73,11 @@ import Testing
         try await FaultServer.serving(.ok("{}")) { server in
             let blocked = BlockingStream.Block()
             defer { blocked.end() }
-            let error = await #expect(throws: URLError.self) {
+            await expectError(.timedOut) {
                 try await server.response(
                     for: Self.put(server, timeout: .milliseconds(500)),
                     config: Self.sending(.stream(length: nil) { BlockingStream(blocked) }))
             }
-            #expect(error?.code == .timedOut)
         }
     }
 

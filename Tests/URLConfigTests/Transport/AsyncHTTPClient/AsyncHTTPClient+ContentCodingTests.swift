@@ -97,10 +97,9 @@ import Testing
     func `a body that cannot be decoded is an error`(coding: String, body: Data) async throws {
         try await FaultServer.serving(Self.responding(coding: "Content-Encoding: \(coding)", body)) { server in
             for request in Self.requests(server, .get) {
-                let error = await #expect(throws: URLError.self) {
+                let error = await expectError(.cannotDecodeContentData) {
                     try await server.response(for: request, config: .server)
                 }
-                #expect(error?.code == .cannotDecodeContentData)
                 #expect(error?.attempts.count == 1)
             }
         }

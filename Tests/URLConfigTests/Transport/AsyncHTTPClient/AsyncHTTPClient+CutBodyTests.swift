@@ -12,10 +12,7 @@ import Testing
     private static func count(_ body: ResponseBody, after isClosed: Gate) async throws -> Int {
         await isClosed.pass()
         var count = 0
-        let error = await #expect(throws: URLError.self) {
-            for try await piece in body { count += piece.count }
-        }
-        #expect(error?.code == .networkConnectionLost)
+        await expectError(.networkConnectionLost) { for try await piece in body { count += piece.count } }
         return count
     }
 

@@ -51,20 +51,18 @@ import Testing
         let port = try socket.takePort()
         defer { socket.end() }
         let request = URLRequest.with(.init(host: "http://127.0.0.1:\(port)")) { _ in }
-        let error = await #expect(throws: URLError.self) {
+        let error = await expectError(.cannotConnectToHost) {
             try await URLSession.shared.response(for: request, config: .server) { $0.retry = Self.fast }
         }
-        #expect(error?.code == .cannotConnectToHost)
         #expect(error?.cause != nil)
         #expect(error?.attempts.count == 3)
     }
 
     @Test func `a host without an address cannot be found`() async throws {
         let request = URLRequest.with(.init(host: "http://h.invalid")) { _ in }
-        let error = await #expect(throws: URLError.self) {
+        let error = await expectError(.cannotFindHost) {
             try await URLSession.shared.response(for: request, config: .server) { $0.retry = Self.fast }
         }
-        #expect(error?.code == .cannotFindHost)
         #expect(error?.cause != nil)
         #expect(error?.attempts.count == 3)
     }
@@ -74,10 +72,9 @@ import Testing
     {
         try await BlackHole.open { host in
             let request = URLRequest.with(.init(host: host)) { _ in }
-            let error = await #expect(throws: RequestError.self) {
+            await expectError(.deadlineExceeded) {
                 try await URLSession.shared.response(for: request, config: .server) { $0.deadline = .milliseconds(500) }
             }
-            #expect(error?.code == .deadlineExceeded)
             let call = Task { try await URLSession.shared.response(for: request, config: .server) }
             await Task.yield()
             call.cancel()

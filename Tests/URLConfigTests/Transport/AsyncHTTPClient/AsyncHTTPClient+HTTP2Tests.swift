@@ -14,10 +14,9 @@ import Testing
         } _: { server in
             try await HTTPClient.trusting { client in
                 let request = server.request { $0.method = .post }
-                let error = await #expect(throws: URLError.self) {
+                let error = await expectError(.networkConnectionLost) {
                     try await server.response(for: request, config: .onServer(client))
                 }
-                #expect(error?.code == .networkConnectionLost)
                 #expect(error?.cause != nil)
             }
             #expect(server.requests.first?.version == 2)

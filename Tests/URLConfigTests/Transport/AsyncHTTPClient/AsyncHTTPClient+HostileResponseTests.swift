@@ -38,8 +38,7 @@ import Testing
                 $0.tlsConfiguration = try TestCertificate.localhost.forClient()
                 $0.timeout.read = .seconds(1)
             } _: { client in
-                let error = await #expect(throws: URLError.self) { try await server.get(config: .onServer(client)) }
-                #expect(error?.code == .timedOut)
+                await expectError(.timedOut) { try await server.get(config: .onServer(client)) }
             }
         }
     }

@@ -19,8 +19,7 @@ import Testing
                 return config
             }
             #expect(server.connections == 1)
-            let error = await #expect(throws: RequestError.self) { try await server.get(config: config) }
-            #expect(error?.code == .invalidRequest)
+            let error = await expectError(.invalidRequest) { try await server.get(config: config) }
             #expect(error?.reason == "the HTTPClient has been shut down; use a running one")
             #expect(error?.underlyingError as? HTTPClientError == .alreadyShutdown)
             #expect(server.requests.count == 10)
@@ -69,10 +68,9 @@ import Testing
             try await HTTPClient.lending {
                 $0 = HTTPClient.Configuration()
             } _: { client in
-                let error = await #expect(throws: RequestError.self) {
+                let error = await expectError(.invalidRequest) {
                     try await server.get(config: .onServer(isShared ? .shared : client))
                 }
-                #expect(error?.code == .invalidRequest)
                 #expect(error?.reason.contains("redirects itself") == true)
                 #expect(error?.reason.contains(isShared ? ".asyncHTTPClient" : "configuration: .urlConfig") == true)
                 #expect(server.connections == 0)

@@ -19,10 +19,9 @@ import Testing
             $0.connectionProxyDictionary = Proxied.settings([kind], port)
         } _: { session in
             let request = URLRequest.with(.init(host: "http://api.invalid")) { _ in }
-            let error = await #expect(throws: URLError.self) {
+            let error = await expectError(.cannotConnectToHost) {
                 try await session.response(for: request, config: .server) { $0.retry = Self.fast }
             }
-            #expect(error?.code == .cannotConnectToHost)
             #expect(error?.attempts.count == 3)
         }
     }
@@ -73,15 +72,13 @@ import Testing
     func `a proxy that hangs ends with each time limit, and when the task is cancelled`(kind: String) async throws {
         try await Proxied.serving(.init { try $0.waitForEnd() }, kinds: [kind]) { call in
             let host = kind == "HTTPS" ? "https://api.invalid" : "http://api.invalid"
-            let late = await #expect(throws: URLError.self) {
+            await expectError(.timedOut) {
                 let request = URLRequest.with(.init(host: host)) { $0.timeout = .milliseconds(500) }
                 try await call.session.response(for: request, config: .server)
             }
-            #expect(late?.code == .timedOut)
-            let overdue = await #expect(throws: RequestError.self) {
+            await expectError(.deadlineExceeded) {
                 try await call.get(host, .server.with { $0.deadline = .milliseconds(500) })
             }
-            #expect(overdue?.code == .deadlineExceeded)
             let running = Task { try await call.get(host) }
             await Task.yield()
             running.cancel()
@@ -98,10 +95,7 @@ import Testing
                     $0.timeoutIntervalForRequest = 1
                 } _: { session in
                     let request = URLRequest.with(.init(host: "http://api.invalid")) { _ in }
-                    let error = await #expect(throws: URLError.self) {
-                        try await session.response(for: request, config: .server)
-                    }
-                    #expect(error?.code == .timedOut)
+                    await expectError(.timedOut) { try await session.response(for: request, config: .server) }
                 }
             }
         }
@@ -172,8 +166,7 @@ import Testing
             for kind in ["HTTP", "SOCKS"] {
                 try await Proxied.serving(kinds: [kind], origin: .redirect(to: long)) { call in
                     for host in [long, "http://api.invalid"] {
-                        let error = await #expect(throws: URLError.self) { try await call.get(host) }
-                        #expect(error?.code == .cannotFindHost)
+                        let error = await expectError(.cannotFindHost) { try await call.get(host) }
                         #expect(error?.failingURL?.absoluteString.hasPrefix(long) == true)
                     }
                 }
@@ -186,10 +179,9 @@ import Testing
             try await URLSession.with {
                 $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1"]
             } _: { session in
-                let error = await #expect(throws: RequestError.self) {
+                let error = await expectError(.invalidRequest) {
                     try await session.response(for: server.request(), config: .server) { $0.retry = Self.fast }
                 }
-                #expect(error?.code == .invalidRequest)
                 #expect(error?.reason.contains("HTTPPort") == true)
                 #expect(error?.attempts.count == 1)
             }

@@ -149,10 +149,7 @@ import Testing
                 try await URLSession.with {
                     $0.connectionProxyDictionary = [:]
                 } _: { session in
-                    let error = await #expect(throws: URLError.self) {
-                        try await session.response(for: request, config: .server)
-                    }
-                    #expect(error?.code == .cannotFindHost)
+                    await expectError(.cannotFindHost) { try await session.response(for: request, config: .server) }
                 }
                 #expect(call.proxy.connections == 1)
                 #expect(call.origin.requests.count == 2)

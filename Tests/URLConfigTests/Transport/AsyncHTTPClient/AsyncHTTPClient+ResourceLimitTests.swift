@@ -24,10 +24,9 @@ import Testing
         try await FaultServer.serving(.dripForever) { server in
             try await limited(to: 1) { session in
                 let elapsed = ContinuousClock().stopwatch()
-                let error = await #expect(throws: URLError.self) {
+                let error = await expectError(.timedOut) {
                     try await session.response(for: server.request(), config: .server)
                 }
-                #expect(error?.code == .timedOut)
                 #expect(error?.failingURL == server.request().url)
                 #expect(error?.attempts.count == 1)
                 #expect(elapsed() >= .seconds(1))
@@ -39,10 +38,7 @@ import Testing
         try await BlackHole.open { host in
             try await limited(to: 1) { session in
                 let request = URLRequest.with(.init(host: host)) { _ in }
-                let error = await #expect(throws: URLError.self) {
-                    try await session.response(for: request, config: .server)
-                }
-                #expect(error?.code == .timedOut)
+                await expectError(.timedOut) { try await session.response(for: request, config: .server) }
             }
         }
     }
@@ -53,10 +49,9 @@ import Testing
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<20 {
                         group.addTask {
-                            let error = await #expect(throws: URLError.self) {
+                            await expectError(.timedOut) {
                                 try await session.response(for: server.request(), config: .server)
                             }
-                            #expect(error?.code == .timedOut)
                         }
                     }
                 }

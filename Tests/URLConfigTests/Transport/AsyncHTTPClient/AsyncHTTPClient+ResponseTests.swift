@@ -37,9 +37,7 @@ import Testing
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\nother", then: end)
         try await FaultServer.serving(switching) { server in
             try await URLSession.impatient { session in
-                let result = await Result {
-                    try await session.response(for: server.request(), config: .server)
-                }
+                let result = await Result { try await session.response(for: server.request(), config: .server) }
                 switch result {
                 case .success(let response): #expect(response.status.code == 101)
                 case .failure(let error): #expect(error is URLError)

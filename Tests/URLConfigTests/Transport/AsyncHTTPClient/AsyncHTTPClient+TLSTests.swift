@@ -38,8 +38,7 @@ import Testing
 
     @Test func `a certificate that nobody trusts is an error, and nothing is sent`() async throws {
         try await TLSServer.serving { server in
-            let error = await #expect(throws: URLError.self) { try await server.get(config: .server) }
-            #expect(error?.code == .serverCertificateUntrusted)
+            let error = await expectError(.serverCertificateUntrusted) { try await server.get(config: .server) }
             #expect(error?.cause is NIOSSLError)
             #expect(server.requests.isEmpty)
         }
@@ -62,10 +61,9 @@ import Testing
                 for host in ["127.0.0.1", "localhost"] {
                     let host = server.host.replacingOccurrences(of: "127.0.0.1", with: host)
                     let request = URLRequest.with(.init(host: host)) { _ in }
-                    let error = await #expect(throws: URLError.self) {
+                    let error = await expectError(.serverCertificateUntrusted) {
                         try await server.response(for: request, config: .onServer(client))
                     }
-                    #expect(error?.code == .serverCertificateUntrusted)
                     #expect(error?.cause != nil)
                 }
             }
@@ -76,8 +74,7 @@ import Testing
     @Test func `a client that trusts one certificate refuses another one for the same host`() async throws {
         try await TLSServer.serving(.second) { server in
             try await HTTPClient.trusting(.localhost) { client in
-                let error = await #expect(throws: URLError.self) { try await server.get(config: .onServer(client)) }
-                #expect(error?.code == .serverCertificateUntrusted)
+                await expectError(.serverCertificateUntrusted) { try await server.get(config: .onServer(client)) }
             }
             #expect(server.requests.isEmpty)
             try await HTTPClient.trusting(.second) { client in
@@ -106,10 +103,7 @@ import Testing
             let request = URLRequest.with(.init(host: server.host.replacingOccurrences(of: "http:", with: "https:"))) {
                 $0.timeout = .milliseconds(500)
             }
-            let error = await #expect(throws: URLError.self) {
-                try await server.response(for: request, config: .server)
-            }
-            #expect(error?.code == .timedOut)
+            await expectError(.timedOut) { try await server.response(for: request, config: .server) }
         }
     }
 }

@@ -61,8 +61,7 @@ import Testing
         change: [String: any Sendable]
     ) throws {
         let settings = dictionary.merging(change.map { ($0, $1) }) { $1 }
-        let error = #expect(throws: RequestError.self) { try proxy(for: "http://a.example/", settings) }
-        #expect(error?.code == .invalidRequest)
+        let error = expectThrown(.invalidRequest) { try proxy(for: "http://a.example/", settings) }
         #expect(error?.reason.hasPrefix("proxy: connectionProxyDictionary ") == true)
         #expect(error?.reason.contains("s3cret") == false)
     }
@@ -131,8 +130,7 @@ import Testing
     ])
     func `a malformed or unsupported variable is an error without its value`(text: String) throws {
         for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
-            let error = #expect(throws: RequestError.self) { try proxy(for: "https://a.example/", nil, [name: text]) }
-            #expect(error?.code == .invalidRequest)
+            let error = expectThrown(.invalidRequest) { try proxy(for: "https://a.example/", nil, [name: text]) }
             #expect(error?.reason.hasPrefix("proxy: \(name) ") == true)
             #expect(error.map { "\($0) \(String(reflecting: $0))".contains("s3cret") } == false)
         }

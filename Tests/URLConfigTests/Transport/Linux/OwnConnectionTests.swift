@@ -43,10 +43,9 @@ import Testing
                     $0.method = .post
                     $0.query["id"] = index
                 }
-                let error = await #expect(throws: URLError.self) {
+                await expectError(.networkConnectionLost) {
                     try await call.send(request, Data("0123456789".utf8), to: server)
                 }
-                #expect(error?.code == .networkConnectionLost)
             }
         }
         #expect(heads.withLock { $0.count } == 10)

@@ -57,9 +57,7 @@ import Testing
                 for index in 0..<6 {
                     try await server.get()
                     let request = request(method, body, to: server) { $0.query["id"] = index }
-                    let failure = try await failure {
-                        try await server.response(for: request)
-                    }
+                    let failure = try await failure { try await server.response(for: request) }
                     if let failure {
                         failures += 1
                         #expect(failure.code == .networkConnectionLost)
@@ -120,9 +118,7 @@ import Testing
             for _ in 0..<20 {
                 let calls = (0..<100).map { _ in
                     Task {
-                        try await server.response(for: request) {
-                            $0.deadline = .milliseconds(10)
-                        }
+                        try await server.response(for: request) { $0.deadline = .milliseconds(10) }
                     }
                 }
                 for call in calls { _ = await call.result }
@@ -173,9 +169,7 @@ import Testing
             try await server.get()
             let request = request("POST", .data, to: server) { $0.idempotencyKey = hasKey ? .automatic : nil }
             let failure = try await failure {
-                let response = try await server.response(for: request) {
-                    $0.retry = .atOnce()
-                }
+                let response = try await server.response(for: request) { $0.retry = .atOnce() }
                 #expect(response.attempts.count == (hasKey ? 2 : 1))
                 return response
             }

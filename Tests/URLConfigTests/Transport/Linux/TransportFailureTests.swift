@@ -81,20 +81,16 @@ import Testing
                 $0.method = .post
                 $0.body = .text(String(repeating: "0123456789", count: 2_000_000))
             }
-            let error = await #expect(throws: URLError.self) {
-                try await server.response(for: request)
-            }
-            #expect(error?.code == .networkConnectionLost)
+            await expectError(.networkConnectionLost) { try await server.response(for: request) }
         }
     }
 
     @Test func `an address that cannot be reached is not a response that cannot be read`() async throws {
         let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }
-        let error = await #expect(throws: URLError.self) {
+        await expectError(.cannotConnectToHost) {
             try await session.response(for: .with(.init(host: "http://255.255.255.255")), config: .silent)
         }
-        #expect(error?.code == .cannotConnectToHost)
     }
 
     @Test func `what a custom protocol fails with stays as it is`() {

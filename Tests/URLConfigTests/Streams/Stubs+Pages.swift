@@ -1,30 +1,21 @@
-import FlyingFox
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
-extension Loopback {
-    /// Serves `/articles?page=1` and so on, with a link to the next page, and the content `[1]`, `[2]` and so on.
+extension HTTPStubs.Routes {
+    /// Adds `/articles?page=1` and so on, with a link to the next page, and the content `[1]`, `[2]` and so on.
     ///
     /// - Parameters:
     ///   - count: The number of pages.
     ///   - status: The status of a page, by its number.
-    ///   - body: Receives the server and the targets of the requests until now.
-    static func servingPages(
-        _ count: Int, status: @escaping @Sendable (Int) async throws -> HTTPStatusCode = { _ in .ok },
-        _ body: (Loopback, _ targets: @escaping @Sendable () -> [String]) async throws -> Void
-    ) async throws {
-        let targets = Locked<[String]>([])
-        try await serving { request in
-            targets.withLock { $0.append(request.target.rawValue) }
-            let number = request.query["page"].flatMap { Int($0) } ?? 1
+    func pages(_ count: Int, status: @escaping @Sendable (Int) async throws -> Status = { _ in .ok }) {
+        get("/articles") { request in
+            let number = request.query.first?.value.flatMap { Int($0) } ?? 1
             let status = try await status(number)
             let text = status == .ok ? "[\(number)]" : #"{"message":"page \#(number)"}"#
-            var response = Response.json(text, status: status)
-            if number < count { response.headers[.init("Link")] = "<?page=\(number + 1)>; rel=\"next\"" }
-            return response
-        } _: { server in
-            try await body(server) { targets.withLock { $0 } }
+            let page = HTTPStubs.Response.json(text, status: status)
+            return number < count ? page.field(.init("Link")!, "<?page=\(number + 1)>; rel=\"next\"") : page
         }
     }
 }
