@@ -43,7 +43,7 @@ extension DataResponse {
             decoded = try self.decoded(failure, decoder ?? ownDecoder)
         } catch {
             throw RequestError(
-                .unacceptableStatus, reason: "that status is not accepted here; \(error.summary)", response: self,
+                .unacceptableStatus, reason: "the status is not accepted; \(error.summary)", response: self,
                 underlyingError: (error as? RequestError)?.underlyingError ?? error)
         }
         guard var error = decoded as? any ResponseError else { throw decoded }

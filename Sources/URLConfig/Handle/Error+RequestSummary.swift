@@ -20,7 +20,7 @@ extension Error {
         let own = self as? RequestError
         let redaction = own?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
         let target = (self as? URLError)?.target(redaction) ?? (own?.request ?? request)?.summary(redaction)
-        let status = own?.response.map { " answered \($0.status.code)" } ?? ""
+        let status = own?.response.map { " (\($0.status.code))" } ?? ""
         return ((target.map { $0 + status + ": " } ?? "") + outcome(redaction)).onOneLine
     }
 

@@ -151,7 +151,7 @@ extension RequestError: ExplainedError, RedactedDescribable {
         let diagnosis = diagnosis
         var start = "\(code.rawValue): "
         if let request, !isUnsendable {
-            start += request.summary(redaction) + (response.map { " answered \($0.status.code): " } ?? ": ")
+            start += request.summary(redaction) + (response.map { " (\($0.status.code)): " } ?? ": ")
         }
         let reason = (values.text + (diagnosis?.sentence ?? "")).escapingControls
         var text = ([start + reason] + (diagnosis?.lines ?? [])).joined(separator: "\n  ")

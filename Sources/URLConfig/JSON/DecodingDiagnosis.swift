@@ -4,7 +4,7 @@ extension RequestError {
     static let leftOut = "credentials of a preset are left out if `url` has another origin"
 
     init(unacceptable response: DataResponse) {
-        self.init(.unacceptableStatus, reason: "that status is not accepted here", response: response)
+        self.init(.unacceptableStatus, reason: "the status is not accepted", response: response)
         isDiagnosed = true
     }
 

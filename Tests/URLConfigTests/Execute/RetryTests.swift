@@ -126,7 +126,7 @@ import URLConfigTesting
         let error = try #require(expectThrown(.unacceptableStatus) { try response.validated() })
         #expect(error.attempts.count == 3 && error.response?.attempts.count == 3)
         let lines = error.description.split(separator: "\n")
-        #expect(lines.first?.hasPrefix("unacceptableStatus: GET https://api.test/x answered 503: ") == true)
+        #expect(lines.first?.hasPrefix("unacceptableStatus: GET https://api.test/x (503): ") == true)
         let waiting = "503 after 0 ms, waiting 0 ms"
         #expect(lines.dropFirst() == ["  1. \(waiting)", "  2. \(waiting)", "  3. 503 after 0 ms"])
     }

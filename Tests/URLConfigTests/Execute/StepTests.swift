@@ -76,7 +76,6 @@ import Testing
         #expect(next.redirects == 1)
         #expect(next.isForeign == isForeign)
         #expect(!next.isRepeated)
-        #expect(next.host == "a.example")
     }
 
     @Test(arguments: [(HTTPResponse.Status.temporaryRedirect, true), (.seeOther, false)])

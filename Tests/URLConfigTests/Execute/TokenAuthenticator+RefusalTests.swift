@@ -128,7 +128,7 @@ struct TokenAuthenticatorRefusalTests {
         ] {
             let error = try #require(await stubs.refusal(authenticator))
             #expect(error.reason == "no credentials were sent: \(reason)")
-            #expect("\(error)" == "unauthorized: GET \(stubs.host) answered 401: \(error.reason)")
+            #expect("\(error)" == "unauthorized: GET \(stubs.host) (401): \(error.reason)")
         }
     }
 

@@ -198,7 +198,7 @@ import URLConfigTesting
         let error = expectThrown(.unacceptableStatus) { try response.decode(Name.self, orThrow: APIError.self) }
         #expect(error?.response?.data == Data(text.utf8))
         #expect(error?.underlyingError is DecodingError)
-        for part in ["answered 502: that status is not", "APIError", "\(text.utf8.count) B of application/json"] {
+        for part in ["(502): the status is not", "APIError", "\(text.utf8.count) B of application/json"] {
             #expect("\(error as Any)".contains(part), "\(part) is missing from: \(error as Any)")
         }
         #expect(!"\(error as Any)".contains("S3cret"))

@@ -89,8 +89,8 @@ import URLConfigTesting
         let text = "\(error as Any)"
         #expect(text.contains("unacceptableStatus"))
         #expect(text.contains("GET https://api.example.com/users?token=***"))
-        #expect(text.contains(" answered 410: that status is not accepted here; the content says “gone”"))
-        #expect(error?.localizedDescription == "that status is not accepted here; the content says “gone”")
+        #expect(text.contains(" (410): the status is not accepted; the content says “gone”"))
+        #expect(error?.localizedDescription == "the status is not accepted; the content says “gone”")
     }
 
     @Test(
@@ -106,8 +106,8 @@ import URLConfigTesting
     func `the error shows what a refused response says`(content: String, words: String) {
         let response = Self.response(content.utf8, status: .notFound)
         let error = #expect(throws: RequestError.self) { try response.validated() }
-        #expect(error?.reason == "that status is not accepted here" + words)
-        #expect("\(error as Any)".contains("answered 404: that status"))
+        #expect(error?.reason == "the status is not accepted" + words)
+        #expect("\(error as Any)".contains("(404): the status"))
     }
 
     @Test func `the error of a refused problem has all of it, and Retry-After`() {
@@ -117,17 +117,17 @@ import URLConfigTesting
         response.headerFields[.retryAfter] = "7"
         let error = #expect(throws: RequestError.self) { try response.validated() }
         let words = "429 Busy: Too many calls. (https://api.example.com/calls/7)”; Retry-After is 7.0 s"
-        #expect(error?.reason == "that status is not accepted here; the content says “" + words)
+        #expect(error?.reason == "the status is not accepted; the content says “" + words)
     }
 
     @Test func `a 401 says if no credentials were sent`() throws {
         let words = "; no credentials were sent; credentials of a preset are left out if `url` has another origin"
         var response = Self.response([], status: .unauthorized)
         let anonymous = #expect(throws: RequestError.self) { try response.validated() }
-        #expect(anonymous?.reason == "that status is not accepted here" + words)
+        #expect(anonymous?.reason == "the status is not accepted" + words)
         response.request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
         let refused = #expect(throws: RequestError.self) { try response.validated() }
-        #expect(refused?.reason == "that status is not accepted here")
+        #expect(refused?.reason == "the status is not accepted")
     }
 
     @Test func `a refused response is read in its own character set`() {

@@ -64,29 +64,29 @@ import URLConfig
         Case(": the task was cancelled", CancellationError()),
         Case(": the response is not HTTP", RequestError(.invalidResponse, reason: "the response is not HTTP")),
         Case(
-            " answered 200: cannot read Array<Int> from 24 B of", .ok, #"{"token":"\#(secret)"}"#, json,
+            " (200): cannot read Array<Int> from 24 B of", .ok, #"{"token":"\#(secret)"}"#, json,
             .init { _ = try $0.decode([Int].self) }),
         Case(
             ": the top level is an object, expected an array", .ok, #"{"token":"\#(secret)"}"#, json,
             .init { _ = try JSONDecoder().decode([Int].self, from: $0.data) }),
         Case(
-            " answered 404: that status is not accepted here; the content says “no ***”", .notFound, "no \(secret)",
+            " (404): the status is not accepted; the content says “no ***”", .notFound, "no \(secret)",
             [:], .success),
         Case(
             "Retry-After is 99.0 s; not retried: Retry-After, 99.0 s, is longer than longestRetryAfter, 60.0 s",
             .serviceUnavailable, "", [.retryAfter: "99"], .success),
         Case(
-            " answered 200: content type is text/plain, expected text/html", .ok, "", [.contentType: "text/plain"],
+            " (200): content type is text/plain, expected text/html", .ok, "", [.contentType: "text/plain"],
             .contentType(.html)),
         Case(": 402 Pay: soon", .init(code: 402), #"{"title":"Pay","detail":"soon"}"#, json, .orThrow(Problem.self)),
-        Case(" answered 302: the redirect is not followed", .found, "", [.location: "ftp://a.example/\(secret)"]),
+        Case(" (302): the redirect is not followed", .found, "", [.location: "ftp://a.example/\(secret)"]),
         Case(": Blocked.byProxy", .ok, "", [:], .init { _ in throw Blocked.byProxy }),
         Case(#": refused\nfor ***"#, .ok, "", [:], .init { _ in throw Told() }),
-        Case(" answered 401: the server refused the credentials") {
+        Case(" (401): the server refused the credentials") {
             $0.transport = Transport { _ in .init(status: .unauthorized) }
             $0.onUnauthorized = { _ in }
         },
-        Case(" answered 200: the body is longer than responseLimit") {
+        Case(" (200): the body is longer than responseLimit") {
             $0.transport = Transport { _ in .init(body: .init(Data(secret.utf8))) }
             $0.responseLimit = 2
         },

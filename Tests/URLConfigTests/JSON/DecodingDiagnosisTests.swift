@@ -24,7 +24,7 @@ import Testing
             }
             return "no error"
         } catch {
-            let start = "decoding: GET https://api.example.com/users?token=*** answered \(status.code): cannot read "
+            let start = "decoding: GET https://api.example.com/users?token=*** (\(status.code)): cannot read "
             #expect("\(error)".hasPrefix(start))
             return "\(error)".replacing(start, with: "")
         }
@@ -296,7 +296,7 @@ import Testing
         }
         #expect(error.reason == "cannot read Page from 2 B of application/json: users is missing")
         error.reason = "closed"
-        #expect("\(error)".hasSuffix("answered 200: closed"))
+        #expect("\(error)".hasSuffix("(200): closed"))
         error.response = nil
         #expect("\(error)".hasSuffix("users?token=***: closed"))
     }
