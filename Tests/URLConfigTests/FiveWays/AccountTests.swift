@@ -63,8 +63,8 @@ final class Keychain: Sendable {
 {
     @Test func `tokens that expire`() async throws {
         let keychain = Keychain()
-        let account = NotesAccount(keychain)
         try await URLSession.Config.withHosts([NotesService.host: .notes]) {
+            let account = NotesAccount(keychain)
             let signedIn = URLSession.Config.notes.with { $0.authenticator = account.authenticator }
             try await account.signIn(as: "ada", password: "engine")
             let request = URLRequest.with(.notes) { $0.path = "/notes/7" }
