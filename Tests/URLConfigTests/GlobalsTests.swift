@@ -1,3 +1,5 @@
+#if os(Linux) || os(macOS)
+
 import FlyingFox
 import InMemoryLogging
 import Logging
@@ -156,3 +158,5 @@ import URLConfig
 private struct Dog: Encodable, Sendable {
     var coatColor: String
 }
+
+#endif

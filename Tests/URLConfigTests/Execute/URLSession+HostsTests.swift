@@ -156,6 +156,7 @@ import Testing
         }
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `a preset that is set after a more specific one says where it is not used`() async {
         await #expect(processExitsWith: .success) {
             let (logger, log) = Logger.recording()
@@ -169,6 +170,7 @@ import Testing
             #expect(log.entries.count == 1)
         }
     }
+    #endif
 
     @Test func `a preset that is set inside of a scope stays there`() async throws {
         let host = "scope-\(UUID().uuidString.lowercased()).example.com"

@@ -79,6 +79,7 @@ import Testing
         expectThrown(.decoding) { try reader.read(response(.ok, Self.refusal)) }
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `the decoder is the default at the time when the response is read`() async {
         await #expect(processExitsWith: .success) {
             let reader = ResponseReader<[String: Int]>.json
@@ -88,6 +89,7 @@ import Testing
             #expect(try reader.read(DataResponse(request: request, data: data)) == ["a": 1])
         }
     }
+    #endif
 
     @Test func `text is in the character set of the response, or in one that is named`() throws {
         let latin = DataResponseTests.response([0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1")
