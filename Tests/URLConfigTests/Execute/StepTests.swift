@@ -51,6 +51,7 @@ import Testing
         #expect(!URLError(.init(), of: sent).isLostConnection)
         #expect(try next(after: lost, of: sent).name == "end")
         #expect(try next(after: lost, of: sent, with: retries).note == "not retried: \(method) without idempotencyKey")
+        #expect(try next(after: response(.serviceUnavailable), from: step(method), with: retries).name == "end")
     }
 
     @Test func `a stream of the caller's is not sent again`() throws {
@@ -96,6 +97,10 @@ import Testing
             return next
         }
         #expect(try self.next(after: redirect, from: step, with: { $0.redirects = emptying }).body == nil)
+    }
+
+    @Test func `hosts in upper and in lower case share the budget of retries`() {
+        #expect(Step(.with(.init(host: "https://A.Example"))).host == "a.example")
     }
 
     @Test func `the twenty-first redirect is refused, or returned if none is followed`() throws {
