@@ -76,7 +76,7 @@ extension Target {
             requireMasked(Redaction.standard.host("https://u:\(secret)@h.example" + text), of: text.utf8.count)
         default:
             // Nothing is planted: any text under any name.
-            let (name, text) = (input.text(), input.text())
+            let (name, text) = (String(input.text().unicodeScalars.prefix(40)), input.text())
             let redaction = Redaction.standard.adding(name)
             if redaction != .standard, !text.isEmpty {
                 require(redaction.masked(field: name, text) == Redaction.mask, "\(name): \(text)")
