@@ -174,6 +174,12 @@ import Testing
         #expect(Self.decision(200, [:], Self.resumption(400_000, nil)) == "restart - -")
     }
 
+    @Test(arguments: [("gzip", nil), ("identity", 5)] as [(String, Int64?)])
+    func `the length of an encoded body is not that of its content`(coding: String, length: Int64?) {
+        let fields: HTTPFields = [.contentLength: "5", .contentEncoding: coding]
+        #expect(fields.decodedLength == length)
+    }
+
     @Test func `two Content-Lengths are contradictory`() {
         let length = HTTPField(name: .contentLength, value: "5")
         #expect(Self.decision(200, HTTPFields([length, length])) == "restart - -")

@@ -75,7 +75,7 @@ extension Target {
             requireMasked(Redaction.standard.url("https://u:\(secret)@h.example/" + text), of: text.utf8.count)
             requireMasked(Redaction.standard.host("https://u:\(secret)@h.example" + text), of: text.utf8.count)
         default:
-            // Nothing is planted: any text under any name.
+            // Nothing is planted: any text under any name, which is short, because the app has chosen it.
             let (name, text) = (String(input.text().unicodeScalars.prefix(40)), input.text())
             let redaction = Redaction.standard.adding(name)
             if redaction != .standard, !text.isEmpty {
