@@ -17,6 +17,13 @@ let serverTransport: [Target.Dependency] = [
     .product(name: "Tracing", package: "swift-distributed-tracing", condition: onServers),
 ]
 
+// Only Apple's App Store reads the privacy manifest. Elsewhere a resource would add a bundle to each program.
+#if canImport(Darwin)
+let (privacyManifest, excluded): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+let (privacyManifest, excluded): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
 let package = Package(
     name: "URLConfig",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -47,7 +54,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio", condition: onServers),
                 .target(name: "CURLConfigZlib", condition: onServers),
-            ] + serverTransport
+            ] + serverTransport,
+            exclude: excluded,
+            resources: privacyManifest
         ),
         // For the tests of apps. It needs nothing that URLConfig does not need.
         .target(name: "URLConfigTesting", dependencies: ["URLConfig"]),

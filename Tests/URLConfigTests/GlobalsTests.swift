@@ -1,3 +1,5 @@
+#if os(Linux) || os(macOS)
+
 import InMemoryLogging
 import Logging
 import Testing
@@ -148,3 +150,5 @@ import URLConfigTesting
 private struct Dog: Encodable, Sendable {
     var coatColor: String
 }
+
+#endif

@@ -114,7 +114,7 @@ extension SecretFinder {
             case UInt8(ascii: ":") where isAt("://", index):
                 index = userinfo(index + 3, range)
             case UInt8(ascii: "-") where isAt("-----BEGIN ", index):
-                index = block(index + 11, range)
+                index = block(index + 11, range, isForm)
             case let byte where Self.firstBytes.contains(byte):
                 index = index == range.lowerBound || !bytes[index - 1].isWordByte ? word(index, range) : index + 1
             default:
@@ -166,9 +166,10 @@ extension SecretFinder {
     }
 
     /// Hides the content of a PEM block (RFC 7468); without its last line, to the end.
-    private mutating func block(_ start: Int, _ range: Range<Int>) -> Int {
+    private mutating func block(_ start: Int, _ range: Range<Int>, _ isForm: Bool) -> Int {
         let label = start..<min(start + 64, range.upperBound)
         guard let marks = bytes.firstRange(of: "-----".utf8, in: label) else { return start }
+        findInText(start..<marks.lowerBound, isForm: isForm)
         let end = bytes.firstRange(of: "-----END ".utf8, in: marks.upperBound..<range.upperBound)?.lowerBound
         hide(marks.upperBound..<(end ?? range.upperBound))
         return end ?? range.upperBound

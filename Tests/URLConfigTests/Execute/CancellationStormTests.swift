@@ -13,12 +13,14 @@ import Testing
     /// To change the number, as CI does: `STORM_CALLS=20000 swift test --filter CancellationStorm`.
     private static let calls = ProcessInfo.processInfo.environment["STORM_CALLS"].flatMap { Int($0) } ?? 4_000
 
+    #if os(Linux) || os(macOS)
     @Test func `thousands of calls end, each with a response or as cancelled`() async throws {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck(after: 600)
             try await Self.storm()
         }
     }
+    #endif
 
     private static func storm() async throws {
         let token = Locked(0)

@@ -10,7 +10,10 @@ import Testing
     init() async throws { origins = try await Origins() }
 
     private static let credentials =
-        ["Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant"] + traces
+        [
+            "Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Tenant", "X-Apikey-Id", "X-Token-Id",
+            "X-Ticket-Id", "X-Hmac-Date",
+        ] + traces
     /// Fields that tell who the user is, or where the user was.
     private static let traces = [
         "traceparent", "tracestate", "Baggage", "b3", "X-B3-TraceId", "uber-trace-id", "x-amzn-trace-id",

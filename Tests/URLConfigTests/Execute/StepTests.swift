@@ -42,6 +42,7 @@ import Testing
         #expect(step.name == "send" && step.isRepeated && step.attempts == 1)
         #expect(try next(after: lost, from: step, with: retries).name == "wait")
         #expect(try next(after: lost, from: step).name == "end")
+        #expect(try next(after: .failure(URLError(.timedOut))).name == "end")
     }
 
     @Test(arguments: ["POST", "PATCH", "CONNECT"])
@@ -51,6 +52,7 @@ import Testing
         #expect(!URLError(.init(), of: sent).isLostConnection)
         #expect(try next(after: lost, of: sent).name == "end")
         #expect(try next(after: lost, of: sent, with: retries).note == "not retried: \(method) without idempotencyKey")
+        #expect(try next(after: response(.serviceUnavailable), from: step(method), with: retries).name == "end")
     }
 
     @Test func `a stream of the caller's is not sent again`() throws {
@@ -95,6 +97,20 @@ import Testing
             return next
         }
         #expect(try self.next(after: redirect, from: step, with: { $0.redirects = emptying }).body == nil)
+    }
+
+    @Test func `the first delay is at most as long as the policy says`() throws {
+        for _ in 0..<64 {
+            let step = try next(after: response(.serviceUnavailable), with: retries)
+            guard case .wait(...RetryPolicy.standard.firstDelay) = step.kind else {
+                Issue.record("\(step.kind)")
+                break
+            }
+        }
+    }
+
+    @Test func `hosts in upper and in lower case share the budget of retries`() {
+        #expect(Step(.with(.init(host: "https://A.Example"))).host == "a.example")
     }
 
     @Test func `the twenty-first redirect is refused, or returned if none is followed`() throws {

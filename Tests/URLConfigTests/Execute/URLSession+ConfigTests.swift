@@ -67,6 +67,7 @@ import URLConfigTesting
         }
     }
 
+    #if os(Linux) || os(macOS)
     /// In a process of its own, because all tests share the defaults.
     @Test func `what a preset does not set itself is that of the defaults when a call begins`() async {
         await #expect(processExitsWith: .success) {
@@ -90,6 +91,7 @@ import URLConfigTesting
             #expect(preset.redaction.hides("birthday") && preset.decoder is Named && preset.logger != nil)
         }
     }
+    #endif
 
     @Test func `a transport of an app can be tested alone, with a request of the test`() async throws {
         let echo = Transport { request in

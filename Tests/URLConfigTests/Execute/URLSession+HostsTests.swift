@@ -142,6 +142,7 @@ struct URLSessionHostsTests {
         }
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `a preset that is set after a more specific one says where it is not used`() async {
         await #expect(processExitsWith: .success) {
             let (logger, log) = Logger.recording()
@@ -155,6 +156,7 @@ struct URLSessionHostsTests {
             #expect(log.entries.count == 1)
         }
     }
+    #endif
 
     @Test func `a preset that is set inside of a scope stays there`() async throws {
         let host = "scope-\(UUID().uuidString.lowercased()).example.com"

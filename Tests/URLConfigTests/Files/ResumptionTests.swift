@@ -133,6 +133,7 @@ import Testing
             (true, [.lastModified: StrongValidatorTests.modified], false), (true, [:], false),
             (false, [.lastModified: StrongValidatorTests.modified], true), (false, [:], false),
             (false, [.lastModified: StrongValidatorTests.later], false), (false, [.eTag: tag], false),
+            (false, [.lastModified: StrongValidatorTests.modified, .eTag: tag], false),
         ] as [(Bool, HTTPFields, Bool)])
     func `a part of another version is not used`(hasTag: Bool, fields: HTTPFields, isUsed: Bool) {
         var fields = fields
@@ -169,12 +170,28 @@ import Testing
         #expect(Self.decision(200, fields, Self.resumption(0)) == decision)
     }
 
+    @Test func `two versions that are unknown may have different lengths`() {
+        #expect(Self.decision(200, [:], Self.resumption(400_000, nil)) == "restart - -")
+    }
+
+    @Test(arguments: [("gzip", nil), ("identity", 5)] as [(String, Int64?)])
+    func `the length of an encoded body is not that of its content`(coding: String, length: Int64?) {
+        let fields: HTTPFields = [.contentLength: "5", .contentEncoding: coding]
+        #expect(fields.decodedLength == length)
+    }
+
+    @Test func `two Content-Lengths are contradictory`() {
+        let length = HTTPField(name: .contentLength, value: "5")
+        #expect(Self.decision(200, HTTPFields([length, length])) == "restart - -")
+    }
+
     @Test(
         arguments: [
             (200, [.eTag: "\"v2\"", .contentLength: "5"], "restart \"v2\" 5"), (200, [:], "restart - -"),
             (200, [.eTag: "\"v2\"", .contentLength: "5", .contentEncoding: "br"], "encoded br"),
             (203, [.contentEncoding: "gzip"], "encoded gzip"),
             (200, [.contentEncoding: "identity", .contentLength: "5"], "restart - 5"),
+            (200, [.contentEncoding: "", .contentLength: "5"], "restart - 5"),
             (200, [.contentLength: "-5"], "restart - -"), (200, [.contentLength: "+5"], "restart - -"),
             (200, [.contentLength: "99999999999999999999"], "restart - -"),
             (200, [.contentLength: "5", .transferEncoding: "chunked"], "restart - -"),

@@ -23,6 +23,7 @@ import Testing
     @Test(
         arguments: [
             "W/\"a\"", "w/\"a\"", "a", "\"", "\"a", "a\"", "\"a\"b\"", "\"a b\"", "\"ä\"", "'a'", "", "\"a\", \"b\"",
+            modified,
             "\"" + String(repeating: "a", count: 511) + "\"",
         ])
     func `a weak or invalid entity tag is not used, and no date instead of it`(tag: String) {
@@ -30,8 +31,14 @@ import Testing
         #expect(StrongValidator(fields, of: Self.url) == nil)
     }
 
-    @Test func `two entity tags are not used`() {
-        #expect(StrongValidator(Self.fields([(.eTag, "\"a\""), (.eTag, "\"a\"")]), of: Self.url) == nil)
+    @Test(
+        arguments: [
+            [(.eTag, "\"a\""), (.eTag, "\"a\"")],
+            [(.lastModified, modified), (.lastModified, modified), (.date, later)],
+            [(.lastModified, modified), (.date, later), (.date, later)],
+        ] as [[(HTTPField.Name, String)]])
+    func `two fields of one name are not used`(fields: [(HTTPField.Name, String)]) {
+        #expect(StrongValidator(Self.fields(fields), of: Self.url) == nil)
     }
 
     @Test(
@@ -45,11 +52,19 @@ import Testing
         #expect(StrongValidator(fields, of: Self.url)?.text == (isUsed ? date : nil))
     }
 
-    @Test func `one that was stored is the same, and one that was changed is invalid`() throws {
-        let validator = try #require(StrongValidator(Self.fields([(.eTag, "\"a\"")]), of: Self.url))
+    @Test(
+        arguments: [
+            ([(.eTag, "\"a\"")], "a\\\"", "a\\r\\nHost: x\\\""),
+            ([(.lastModified, modified), (.date, later)], "Nov", "Nov\\r\\nHost:x"),
+        ] as [([(HTTPField.Name, String)], String, String)])
+    func `one that was stored is the same, and one that was changed is invalid`(
+        fields: [(HTTPField.Name, String)], old: String, new: String
+    ) throws {
+        let validator = try #require(StrongValidator(Self.fields(fields), of: Self.url))
         let json = try JSONEncoder().encode(validator)
         #expect(try JSONDecoder().decode(StrongValidator.self, from: json) == validator)
-        let changed = String(decoding: json, as: UTF8.self).replacing("\\\"a\\\"", with: "\\\"a\\r\\nHost: x\\\"")
+        let changed = String(decoding: json, as: UTF8.self).replacing(old, with: new)
+        #expect(changed.contains("Host:"))
         #expect(try !JSONDecoder().decode(StrongValidator.self, from: Data(changed.utf8)).isValid)
     }
 

@@ -49,6 +49,7 @@ import URLConfigTesting
         expectSame(Int?.self)
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `the default decoder reads extensions`() async {
         await #expect(processExitsWith: .success) {
             struct Limit: Decodable { var resetAt: Date }
@@ -61,6 +62,7 @@ import URLConfigTesting
             #expect(problem?["retry_limit", as: Limit.self]?.resetAt == Date(timeIntervalSince1970: 60))
         }
     }
+    #endif
 
     @Test func `a character of any length takes no time, and is cut`() {
         let title = "a" + String(repeating: "\u{301}", count: 1_000_000)

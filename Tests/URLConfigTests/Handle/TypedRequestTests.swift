@@ -86,6 +86,7 @@ import URLConfigTesting
         expectThrown(.decoding) { try reader.read(response(.ok, Self.refusal)) }
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `the decoder is the default at the time when the response is read`() async {
         await #expect(processExitsWith: .success) {
             let reader = ResponseReader<[String: Int]>.json
@@ -95,6 +96,7 @@ import URLConfigTesting
             #expect(try reader.read(DataResponse(request: request, data: data)) == ["a": 1])
         }
     }
+    #endif
 
     @Test func `text is in the character set of the response, or in one that is named`() throws {
         let latin = DataResponseTests.response([0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1")

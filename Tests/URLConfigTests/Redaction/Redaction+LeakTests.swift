@@ -21,6 +21,7 @@ import URLConfigTesting
     @Test(arguments: [
         "{\"a\":\"https://ann:abcdefgh12345678@h.example\"}", "-----BEGIN A-----\nabcdefgh12345678",
         "Bearer abcdefgh12345678 and more", "{\"password\":\"abcdefgh12345678\"}",
+        "-----BEGIN https://h.example?token=abcdefgh12345678-----",
     ])
     func `a body that is cut for the log shows no beginning of a secret`(text: String) {
         let type: MediaType = text.hasPrefix("{") ? .json : .text

@@ -35,6 +35,7 @@ import Testing
         }
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `large faults are as large as they say`() async throws {
         try await FaultServer.serving(.hugeField) { server in
             let text = try server.client().answer().text
@@ -57,6 +58,7 @@ import Testing
             #expect(size.trimmingCharacters(in: .whitespacesAndNewlines) == "200000000")
         }
     }
+    #endif
 
     @Test(arguments: [
         ("", FaultServer.Fault.hangBeforeHead), ("\r\n\r\n", .hangAfterHead), ("0123456789", .hangInBody),
@@ -122,6 +124,7 @@ import Testing
         }
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `a client that has closed does not end the process`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_DFL)
@@ -134,6 +137,7 @@ import Testing
             }
         }
     }
+    #endif
 
     @Test func `no thread continues`() async throws {
         let running = Locked(0)
@@ -151,6 +155,7 @@ import Testing
         for client in clients { #expect(try client.answer().text == "") }
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `no socket is left open`() async {
         await #expect(processExitsWith: .success) {
             // A child process may inherit sockets of concurrent tests.
@@ -165,6 +170,7 @@ import Testing
             }
         }
     }
+    #endif
 }
 
 extension TCPSocket {

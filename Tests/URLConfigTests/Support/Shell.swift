@@ -29,8 +29,9 @@ enum Shell {
         return Call(words: Array(words.dropFirst()), input: Data(rest))
     }
 
-    /// The output of a script.
+    /// The output of a script; other platforms run no commands.
     static func run(_ script: String) throws -> Data {
+        #if os(Linux) || os(macOS)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", script]
@@ -45,5 +46,8 @@ enum Shell {
         #expect(String(decoding: message, as: UTF8.self) == "")
         #expect(process.terminationStatus == 0)
         return data
+        #else
+        throw CocoaError(.featureUnsupported)
+        #endif
     }
 }

@@ -15,8 +15,8 @@ import Testing
     /// A shared storage on Linux writes its whole file for each cookie.
     @Test func `a caller does not wait until many cookies are stored, and requests see them at once`() async throws {
         let (url, storage) = (try #require(url), try #require(storage))
-        func store(_ value: String, age: Int = 60) {
-            let fields = (0..<50).map { "a\($0)=\(value); Max-Age=\(age)" }
+        func store(_ value: String) {
+            let fields = (0..<50).map { "a\($0)=\(value)" + ($0 < 20 ? "; Domain=h.example" : "") }
             let cookies = HTTPCookie.cookies(in: fields, from: url, now: Date())
             CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil, within: .zero)
         }
@@ -27,30 +27,45 @@ import Testing
         store("2")
         #expect(storage.cookies?.count == 1)
         #expect(sent(to: url, storage) == Array(repeating: "2", count: 50))
-        store("", age: 0)
+        for (host, count) in [("w.h.example", 20), ("xh.example", 0), ("other.example", 0)] {
+            let url = try #require(URL(string: "https://\(host)/a"))
+            #expect(sent(to: url, storage) == Array(repeating: "2", count: count))
+        }
+        store("; Max-Age=0")
         #expect(sent(to: url, storage) == [])
+        store("2")
+        let policy = storage.cookieAcceptPolicy
+        storage.cookieAcceptPolicy = .never
         store("3")
+        #expect(sent(to: url, storage) == Array(repeating: "2", count: 50))
+        storage.cookieAcceptPolicy = policy
         CookieStore.queue.resume()
-        try await waitUntil { storage.cookies?.filter { $0.value == "3" }.count == 50 }
-        #expect(sent(to: url, storage) == Array(repeating: "3", count: 50))
+        try await waitUntil { storage.cookies?.filter { $0.value == "2" }.count == 50 }
+        #expect(sent(to: url, storage) == Array(repeating: "2", count: 50))
     }
 
-    @Test func `an unchanged cookie is not stored again`() throws {
+    @Test(arguments: [
+        ("a=1; Secure", "a=1; Secure", false), ("a=1", "a=2", true), ("a=1; Max-Age=60", "a=1; Max-Age=9000", true),
+        ("a=1", "a=1; Secure", true), ("a=1", "a=1; HttpOnly", true),
+    ])
+    func `a cookie is stored again only if it has changed`(first: String, second: String, isStored: Bool) throws {
         let (url, storage) = (try #require(url), try #require(storage))
-        for _ in 0..<2 {
-            let before = storage.cookies?.first
-            let cookies = HTTPCookie.cookies(in: ["a=1; Secure"], from: url, now: Date())
+        var stored: [HTTPCookie?] = []
+        for field in [first, second] {
+            let cookies = HTTPCookie.cookies(in: [field], from: url, now: Date())
             CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil)
-            #expect(before == nil || storage.cookies?.first === before)
+            stored.append(storage.cookies?.first)
         }
+        #expect(stored[0] != nil && (stored[1] !== stored[0]) == isStored)
     }
 
     /// Foundation on Linux writes `Secure` as a boolean and reads only a string.
     @Test func `a cookie for https only remains one when the file of the storage is read`() throws {
         let (url, storage) = (try #require(url), try #require(storage))
-        let cookies = HTTPCookie.cookies(in: ["a=1; Secure; Max-Age=60"], from: url, now: Date())
+        let cookies = HTTPCookie.cookies(in: ["a=1; Secure; HttpOnly; Max-Age=60"], from: url, now: Date())
         CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil)
         let kept = try #require(storage.cookies?.first)
+        #expect(kept.isSecure && kept.isHTTPOnly)
         var properties = try #require(kept.properties)
         properties[.secure] = kept.isSecure
         storage.setCookie(try #require(HTTPCookie(properties: properties)))

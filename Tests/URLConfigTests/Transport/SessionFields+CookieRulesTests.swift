@@ -51,17 +51,53 @@ import Testing
         #expect(try sent("a=1; Path=/; \(past)", to: "https://h.example/") == nil)
     }
 
-    @Test func `a cookie that has expired meanwhile is not sent`() throws {
+    /// Each after a cookie from `https://w.h.example/b`, a second one, and what is sent there.
+    @Test(arguments: [
+        ("a=1; Secure", "https", "a=2", "a=2"), ("a=1; Secure", "http", "a=2; Domain=h.example", "a=1"),
+        ("a=1; Secure; Domain=h.example", "http", "a=2", "a=1"), ("a=1; Secure; Path=/b", "http", "a=2", "a=1; a=2"),
+    ])
+    func `a cookie over http neither replaces nor hides one for https only`(
+        first: String, scheme: String, second: String, sent: String
+    ) throws {
+        let fields = SessionFields(.ephemeral)
+        let url = try #require(URL(string: "https://w.h.example/b"))
+        var request = URLRequest(url: url)
+        fields.storeCookies([first], from: url, to: request)
+        fields.storeCookies([second], from: URL(string: "\(scheme)://w.h.example/b"), to: request)
+        fields.add(to: &request, without: nil)
+        #expect(request.value(forHTTPHeaderField: "Cookie") == sent)
+    }
+
+    @Test func `a session or a request without cookies neither sends nor stores them`() throws {
+        let configuration = URLSessionConfiguration.ofTests
+        var request = URLRequest(url: try #require(URL(string: "https://h.example/")))
+        request.httpShouldHandleCookies = false
+        SessionFields(configuration).storeCookies(["a=1"], from: request.url, to: request)
+        #expect(configuration.httpCookieStorage?.cookies == [])
+        request.httpShouldHandleCookies = true
+        SessionFields(configuration).storeCookies(["a=1"], from: request.url, to: request)
+        configuration.httpShouldSetCookies = false
+        SessionFields(configuration).add(to: &request, without: nil)
+        #expect(request.value(forHTTPHeaderField: "Cookie") == nil)
+    }
+
+    @Test func `a cookie that has expired meanwhile is not sent, and protects its name no more`() throws {
         let configuration = URLSessionConfiguration.ofTests
         let storage = try #require(configuration.httpCookieStorage)
         let soon = Date(timeIntervalSinceNow: 0.001)
         storage.setCookie(
             try #require(
-                HTTPCookie(properties: [.name: "a", .value: "1", .domain: "h.example", .path: "/", .expires: soon])))
+                HTTPCookie(properties: [
+                    .name: "a", .value: "1", .domain: "h.example", .path: "/", .expires: soon, .secure: "TRUE",
+                ])))
         while soon > Date() {}
         var request = URLRequest(url: try #require(URL(string: "https://h.example/")))
-        SessionFields(configuration).add(to: &request, without: nil)
+        let fields = SessionFields(configuration)
+        fields.add(to: &request, without: nil)
         #expect(request.value(forHTTPHeaderField: "Cookie") == nil)
+        fields.storeCookies(["a=2"], from: URL(string: "http://h.example/"), to: request)
+        fields.add(to: &request, without: nil)
+        #expect(request.value(forHTTPHeaderField: "Cookie") == "a=2")
     }
 
     /// Each after the fields, what is sent from `http://h.s.example/r/a`.

@@ -43,5 +43,35 @@ import Testing
         #expect(!head.lowercased().contains("content-length"))
         #expect(!head.lowercased().contains("transfer-encoding"))
     }
+
+    @Test func `a cookie of the storage with a control character is not sent`() throws {
+        let configuration = URLSessionConfiguration.ofTests
+        for (name, value) in [("a", "1\u{1}"), ("b", "2")] {
+            configuration.httpCookieStorage?.setCookie(
+                try #require(
+                    HTTPCookie(properties: [.name: name, .value: value, .domain: "h.example", .path: "/"])))
+        }
+        var request = URLRequest(url: try #require(URL(string: "https://h.example/")))
+        SessionFields(configuration).add(to: &request, without: nil)
+        #expect(request.value(forHTTPHeaderField: "Cookie") == "b=2")
+    }
+
+    /// Only the code for Apple platforms removes them, but it does so with this function.
+    @Test func `credentials can be removed`() {
+        let configuration = URLSessionConfiguration.ofTests
+        configuration.httpAdditionalHeaders = ["authorization": "a", "X-Api-Key": "b", "Accept": "c"]
+        #expect(URLSession(configuration: configuration).addsAuthorization)
+        #expect(configuration.removeCredentials(.standard))
+        #expect(configuration.httpAdditionalHeaders as? [String: String] == ["Accept": "c"])
+        #expect(!configuration.removeCredentials(.standard))
+        #expect(!URLSession(configuration: configuration).addsAuthorization)
+    }
+
+    @Test func `a time limit of seven days is none, because it is the default`() {
+        let configuration = URLSessionConfiguration.ofTests
+        #expect(configuration.resourceLimit == nil)
+        configuration.timeoutIntervalForResource = 5
+        #expect(configuration.resourceLimit == .seconds(5))
+    }
 }
 #endif

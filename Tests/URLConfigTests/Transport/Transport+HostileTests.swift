@@ -46,6 +46,7 @@ import Testing
         }
     }
 
+    #if os(Linux) || os(macOS)
     /// In a separate process, whose threads no other test uses.
     @Test func `one that blocks its thread delays nobody else`() async {
         await #expect(processExitsWith: .success) {
@@ -71,7 +72,9 @@ import Testing
             #expect(start.duration(to: .now) < .seconds(4))
         }
     }
+    #endif
 
+    #if os(Linux) || os(macOS)
     /// In a separate process, as above.
     @Test func `a call whose deadline passes before it has a thread is not begun`() async {
         await #expect(processExitsWith: .success) {
@@ -94,6 +97,7 @@ import Testing
             #expect(begun.withLock { $0 } < calls)
         }
     }
+    #endif
 
     @Test func `a body that breaks off is an error, and retried`() async throws {
         let sendings = Recorder<String>()
