@@ -38,7 +38,7 @@ import Testing
                 $0.tlsConfiguration = try TestCertificate.localhost.forClient()
                 $0.timeout.read = .seconds(1)
             } _: { client in
-                await expectError(.timedOut) { try await server.get(config: .onServer(client)) }
+                _ = await expectError(.timedOut) { try await server.get(config: .onServer(client)) }
             }
         }
     }
