@@ -117,11 +117,8 @@ final class Call: Sendable {
 
     /// The beginning of a call.
     func firstStep(for request: URLRequest) -> Step {
-        var step = Step(request, isForeign: isForeign)
-        if config.retry.isBudgeted, config.retry.attempts > 1 {
-            step.host = request.url?.host()?.lowercased() ?? ""
-            config.retry.budget.earn(step.host)
-        }
+        let step = Step(request, isForeign: isForeign)
+        if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(step.host) }
         return step
     }
 

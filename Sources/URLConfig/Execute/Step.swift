@@ -20,8 +20,8 @@ struct Step: Sendable {
     var request: URLRequest
     /// The body that the request itself cannot contain; `nil` for none.
     var body: Transport.Body?
-    /// The host of the first request, if its budget limits the retries.
-    var host = ""
+    /// The host of the first request, whose budget limits the retries.
+    let host: String
     /// Whether a redirect or a link to the next page has left the origin; from then on, no credentials are sent.
     var isForeign: Bool
     /// The last request to the first URL as it was sent.
@@ -35,6 +35,7 @@ struct Step: Sendable {
     init(_ request: URLRequest, isForeign: Bool = false) {
         self.request = request
         self.isForeign = isForeign
+        host = request.url?.host()?.lowercased() ?? ""
     }
 
     /// Whether the body can be opened again: not a stream that the caller has opened once, and no pieces that were

@@ -219,9 +219,7 @@ import URLConfigTesting
     // A task must not block a thread, but closures of a caller may do so.
 
     /// By the system's clock, without a server.
-    private static let real = URLSession.Config.silent.with {
-        $0.transport = Transport { _ in .init(status: .found, headerFields: [.location: "/"]) }
-    }
+    private static let real = URLSession.Config.silent.with { $0.transport = Transport { _ in .init() } }
 
     enum Function: CaseIterable {
         case validator
@@ -244,7 +242,11 @@ import URLConfigTesting
                             case .validator:
                                 $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
                             case .isUnauthorized: $0.isUnauthorized = { _ in end.wasSignalled }
-                            case .redirects: $0.redirects = RedirectPolicy { end.wasSignalled ? $1 : nil }
+                            case .redirects:
+                                $0.redirects = RedirectPolicy { end.wasSignalled ? $1 : nil }
+                                $0.transport = Transport { _ in
+                                    .init(status: .found, headerFields: [.location: "/"])
+                                }
                             }
                         }
                     }
