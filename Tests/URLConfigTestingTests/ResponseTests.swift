@@ -112,6 +112,14 @@ struct ResponseTests {
         }
     }
 
+    @Test(.stubs { $0.put("/v2", .status(.ok)) }) func `a stub has received the whole upload`() async throws {
+        let fractions = Locked<[Double?]>([])
+        try await URLSession.shared.upload(.data(Data(count: 1000)), for: .with(.api) { $0.method = .put }) {
+            $0.progress = { progress in fractions.withLock { $0.append(progress.fractionCompleted) } }
+        }
+        #expect(fractions.withLock { $0 }.last == 1)
+    }
+
     @Test func `a stream that breaks off keeps what has arrived`() async throws {
         try await HTTPStubs.with {
             $0.get("/v2", .text("a\nb\nc").chunks(2).truncated(after: 4))

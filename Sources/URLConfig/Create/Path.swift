@@ -9,8 +9,8 @@ extension URLRequest {
     /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all characters but
     /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
     ///
-    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, and an empty
-    /// value that leaves its segment empty.
+    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, an empty value that
+    /// leaves its segment empty, and a value that is an array, a set or a dictionary.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible,
         RedactedReflectable
     {
@@ -31,6 +31,7 @@ extension URLRequest {
         public init(stringInterpolation: StringInterpolation) {
             text = stringInterpolation.text
             if !stringInterpolation.isPlain { splitAndCheck() }
+            invalidReason = stringInterpolation.invalidReason ?? invalidReason
             // One slash separates base path and path. Two would start an authority.
             let slashes = text.prefix { $0 == UInt8(ascii: "/") }.count
             if slashes > 1 { text.removeFirst(slashes - 1) }
@@ -69,6 +70,8 @@ extension URLRequest.Path {
         fileprivate var text: [UInt8] = []
         /// Whether there is no query, no segment of dots and no empty value.
         fileprivate var isPlain = true
+        /// Why a value cannot be part of a path.
+        fileprivate var invalidReason: String?
 
         /// An empty interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {
@@ -97,17 +100,24 @@ extension URLRequest.Path {
             append(value: value.rawValue.textInURL)
         }
 
-        /// Unavailable: the message says what to write instead.
-        @available(*, unavailable, message: "interpolate each element, or a path of several segments as \\(raw: path)")
-        public mutating func appendInterpolation<Element>(_ elements: [Element]) {}
+        // Swift would prefer the function for `CustomStringConvertible` to unavailable ones. With a warning, these are
+        // preferred, and then the request is refused.
 
-        /// Unavailable: a set has no order.
-        @available(*, unavailable, message: "interpolate each element")
-        public mutating func appendInterpolation<Element>(_ elements: Set<Element>) {}
+        /// Refused: the message says what to write instead.
+        @available(*, deprecated, message: "interpolate each element, or a path of several segments as \\(raw: path)")
+        public mutating func appendInterpolation<Element>(_ elements: [Element]) { refuse("an array") }
 
-        /// Unavailable: a dictionary has no order.
-        @available(*, unavailable, message: "interpolate each value, or set query items")
-        public mutating func appendInterpolation<Key, Value>(_ members: [Key: Value]) {}
+        /// Refused: a set has no order.
+        @available(*, deprecated, message: "interpolate each element")
+        public mutating func appendInterpolation<Element>(_ elements: Set<Element>) { refuse("a set") }
+
+        /// Refused: a dictionary has no order.
+        @available(*, deprecated, message: "interpolate each value, or set query items")
+        public mutating func appendInterpolation<Key, Value>(_ members: [Key: Value]) { refuse("a dictionary") }
+
+        private mutating func refuse(_ value: String) {
+            invalidReason = "has an interpolated value that is \(value); interpolate its elements"
+        }
 
         @usableFromInline
         mutating func append(value: String) {

@@ -51,10 +51,15 @@ extension URLRequest {
         /// Items of ``query`` that are set together with it are added to it. If its scheme, host or port differs from
         /// ``host``, credentials of the preset are not sent. Credentials that are set together with it are sent.
         /// Anything but an HTTP URL, and one with a user name or password, is refused.
+        /// `nil` is refused, unless it takes back another URL: the request would go to ``host``.
         public var url: URL? {
-            // Outside of a closure, nothing is known to be set together with it.
-            didSet { if changes == nil { own = nil } }
+            didSet {
+                // Outside of a closure, nothing is known to be set together with it.
+                if changes == nil { own = nil }
+                isURLMissing = url == nil && oldValue == nil
+            }
         }
+        private(set) var isURLMissing = false
         /// The path, joined to the base path of ``host`` with exactly one slash; see ``Foundation/URLRequest/Path``.
         public var path: Path = ""
         /// Query items, sent after the items of ``host`` and ``path``.

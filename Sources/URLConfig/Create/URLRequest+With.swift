@@ -78,6 +78,9 @@ extension URLRequest.Config {
             }
             return try origin + adding(own?.query ?? [], to: rest)
         }
+        guard !isURLMissing else {
+            throw .refused(.invalidURL, "url was set to nil; if a server gave it, its text is not a URL")
+        }
         let parts: BaseURL.Parts
         do {
             parts = try base.parts.get()

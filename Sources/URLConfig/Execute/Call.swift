@@ -272,7 +272,7 @@ final class Call: Sendable {
     @inline(never)
     func failure(_ error: any Error, of request: URLRequest) -> any Error {
         let error = final(error)
-        if !reconnects { log.failed(request, error, after: elapsed()) }
+        if !reconnects { log.failed(request, error, status: attempts.last?.status, after: elapsed()) }
         return error
     }
 

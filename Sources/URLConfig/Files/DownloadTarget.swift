@@ -53,7 +53,7 @@ struct DownloadTarget: Sendable {
         let found = File.Status(status)
         guard overwrites else {
             throw RequestError.refused(
-                .invalidRequest, "the file '\(name)' exists already; remove it, overwrite it or choose another name")
+                .invalidRequest, "the file '\(name)' exists already; set overwrites: true, or choose another name")
         }
         guard found.isRegular || found.isLink else {
             throw RequestError.refused(.invalidRequest, "the target '\(name)' is not a regular file")

@@ -93,6 +93,15 @@ final class ProgressMeter: Sendable {
         }
     }
 
+    /// A transport that does not report has sent the whole body.
+    func sentAll() {
+        change { state in
+            if let total = state.progress.totalBytesToSend {
+                state.progress.bytesSent = max(state.progress.bytesSent, total)
+            }
+        }
+    }
+
     /// The body of a response begins.
     ///
     /// - Parameters:

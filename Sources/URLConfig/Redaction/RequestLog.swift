@@ -50,10 +50,14 @@ struct RequestLog {
     }
 
     /// Logs a failure; the end of a cancelled task is logged as traffic.
-    func failed(_ request: URLRequest, _ error: any Error, after duration: Duration) {
+    ///
+    /// - Parameter status: The status of the last attempt, which the error may not know.
+    func failed(
+        _ request: URLRequest, _ error: any Error, status: HTTPResponse.Status? = nil, after duration: Duration
+    ) {
         let isCancelled = Task.isCancelled
         log(isCancelled ? .debug : .error, request) { metadata in
-            metadata["status"] = (error as? RequestError)?.response.map { "\($0.status.code)" }
+            metadata["status"] = ((error as? RequestError)?.response?.status ?? status).map { "\($0.code)" }
             metadata["error"] = isCancelled ? nil : "\(error.outcome(redaction).onOneLine)"
             metadata["duration"] = seconds(duration)
             return isCancelled ? "💥 cancelled" : "💥 failed"

@@ -206,4 +206,24 @@ import URLConfig
         #expect(url.user(percentEncoded: true) == nil)
         #expect(url.fragment == nil)
     }
+
+    /// A deprecated function is called by way of a protocol, which has no warning.
+    private protocol Source { static var paths: [URLRequest.Path] { get } }
+
+    private enum Collections: Source {
+        @available(*, deprecated) static var paths: [URLRequest.Path] {
+            ["/users/\([1, 2])", "/users/\(Set(["a"]))", "/users/\(["a": 1])", "/a/\([1])/b/\(2)"]
+        }
+    }
+
+    @Test func `an array, a set and a dictionary are refused`() {
+        let source: any Source.Type = Collections.self
+        for path in source.paths {
+            let error = #expect(throws: RequestError.self) {
+                try URLRequest.Config(host: "https://h.example").with { $0.path = path }.request()
+            }
+            #expect(error?.code == .invalidURL)
+            #expect(error?.reason.contains("interpolate its elements") == true)
+        }
+    }
 }

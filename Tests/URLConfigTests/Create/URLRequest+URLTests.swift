@@ -227,4 +227,11 @@ import URLConfigTesting
         let request = URLRequest.with(preset) { $0.url = URL(string: "https://b\u{FC}cher.example/x") }
         #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer t0k")
     }
+
+    @Test func `no URL in place of a server's is refused, and does not lead to the host`() {
+        let refusal = URLRequest.with(Self.api) { ($0.url, $0.authorization) = (URL(string: ""), .bearer("t")) }.refusal
+        #expect(refusal?.code == .invalidURL && refusal?.reason.hasPrefix("url was set to nil") == true)
+        let other = Self.api.with { $0.url = URL(string: "https://other.example/a") }
+        #expect(URLRequest.with(other) { $0.url = nil }.refusal == nil)
+    }
 }
