@@ -144,8 +144,10 @@ struct JSONString {
                 let escape = Self.escape(quoted[index...])
                 if escape == nil { words = "an invalid escape" }
                 if let scalar = escape?.scalar { bytes += String(scalar).utf8 }
-                // Of an invalid escape, only the backslash is skipped, or six bytes after `\u`.
-                index += escape?.length ?? (quoted[index...].dropFirst().first == UInt8(ascii: "u") ? 6 : 1)
+                // Of an invalid escape, only the backslash is skipped, or `\u` and its digits: not the next escape.
+                let digits = quoted[index...].dropFirst(2).prefix(4).prefix { Character(Unicode.Scalar($0)).isHexDigit }
+                let isUnicode = quoted[index...].dropFirst().first == UInt8(ascii: "u")
+                index += escape?.length ?? (isUnicode ? 2 + digits.count : 1)
             } else {
                 let length = byte < 0x80 ? 1 : Self.character(quoted[index...])
                 if byte < 0x20 { words = "a control character in a string" }

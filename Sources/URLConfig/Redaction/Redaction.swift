@@ -92,10 +92,14 @@ public struct Redaction: Sendable, Hashable {
     func secrecy(of name: String) -> Secrecy {
         guard isActive else { return .nothing }
         var words = Self.words(of: name)
+        var isAdded = match(words, added) != nil
+        while !isAdded, words.count > 1, words.last?.isOne(of: Self.states) == true {
+            words.removeLast()
+            isAdded = match(words, added) != nil
+        }
+        if isAdded { return .everything }
         // Such as `tls.key`, a file.
         if !names.isEmpty, name.utf8.suffix(4).elementsEqual(".key".utf8) { return .text }
-        while words.count > 1, words.last?.isOne(of: Self.states) == true { words.removeLast() }
-        if match(words, added) != nil { return .everything }
         if let match = match(words, names) {
             // `app_id` is the number of an app, `appid` is its key.
             if match == "appid", words.last?.utf8.count == 2 { return .nothing }

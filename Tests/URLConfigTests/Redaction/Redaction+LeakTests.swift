@@ -43,6 +43,16 @@ import URLConfigTesting
         }
     }
 
+    @Test(arguments: [#"\u"#, #"\uxyz"#, #"\u12x"#, #"\ud83d\uxyz"#, #"\x"#])
+    func `a secret after an invalid escape is hidden`(escape: String) {
+        for text in [
+            #"{"a":"\#(escape)\"ab\" https://h.example?token=abcdefgh12345678"}"#,
+            #"{"token":"\#(escape)\"abcdefgh12345678"}"#,
+        ] {
+            #expect(!Redaction.standard.masked(text).contains("abcdefgh"))
+        }
+    }
+
     @Test func `a wrong charset shows no secret`() {
         let body = Data(#"{"password":"hunter22"}"#.utf8)
         for charset in ["utf-16", "shift_jis", "iso-8859-1"] {
