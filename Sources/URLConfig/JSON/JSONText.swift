@@ -13,11 +13,18 @@ struct JSONText {
     }
 
     private mutating func appendNext() -> Bool {
+        let hasSpace = !json.skipSpace().isEmpty
         // In JSON lines, only space separates two documents.
-        if !json.skipSpace().isEmpty, json.depth == 0, json.position < json.end, !output.isEmpty, output.last != 0x0A {
+        if hasSpace, json.depth == 0, json.position < json.end, !output.isEmpty, output.last != 0x0A {
             output.append(UInt8(ascii: "\n"))
         }
         guard let token = json.next() else { return false }
+        // Without it, two halves of a word would become one.
+        if hasSpace, token.kind == .word || token.kind == .string, let last = output.last,
+            !"{[,: \n".utf8.contains(last)
+        {
+            output.append(UInt8(ascii: " "))
+        }
         if token.kind == .close { breakLine() }
         output += json.bytes[token.start..<json.position]
         if token.kind == .open {
