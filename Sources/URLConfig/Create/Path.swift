@@ -9,8 +9,8 @@ extension URLRequest {
     /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all characters but
     /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
     ///
-    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, an empty value that
-    /// leaves its segment empty, and a value that is an array, a set or a dictionary.
+    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, an empty value
+    /// that leaves its segment empty, and a value that is an array, a set or a dictionary.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible,
         RedactedReflectable
     {

@@ -100,7 +100,7 @@ extension URLRequest {
         public var cachePolicy = CachePolicy.useProtocolCachePolicy
         /// Changes the finished request, such as `allowsCellularAccess`; it replaces the function of the preset.
         ///
-        /// If ``url`` leads to another origin, that of the preset cannot change the URL, the body and credentials.
+        /// If ``url`` leads to another origin, the preset's function cannot change the URL, the body and credentials.
         public var modify: (@Sendable (inout URLRequest) -> Void)? {
             didSet { changes?.modify = true }
         }

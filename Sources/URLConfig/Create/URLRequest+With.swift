@@ -173,7 +173,7 @@ extension URLRequest.Config {
 extension URLRequest {
     /// Takes back what the `modify` of a preset must not send to another origin: its URL, its body and credentials.
     ///
-    /// The method and the fields about the content are those of the body.
+    /// The method and the fields about the content belong to the body.
     fileprivate mutating func takeBack(to unmodified: URLRequest, _ leaving: Redaction) {
         url = unmodified.url
         let hasOtherBody = httpBodyStream != nil || httpBody != unmodified.httpBody
@@ -182,7 +182,7 @@ extension URLRequest {
             (httpBody, httpMethod) = (unmodified.httpBody, unmodified.httpMethod)
         }
         let names = Set((allHTTPHeaderFields ?? [:]).keys).union((unmodified.allHTTPHeaderFields ?? [:]).keys)
-        for name in names where leaving.isCredential(name) || hasOtherBody && name.lowercased().hasPrefix("content-") {
+        for name in names where leaving.isCredential(name) || hasOtherBody && Self.isAboutBody(name.lowercased()) {
             setValue(unmodified.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
         }
     }

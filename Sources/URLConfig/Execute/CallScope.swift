@@ -7,7 +7,11 @@ package struct CallScope: Sendable {
     /// The scope of calls that have none, such as calls in detached tasks.
     package static let outside = Locked<Self?>(nil)
     /// It is cancelled when the first scope is made: without one, a call reads this flag only, and takes no lock.
-    private static let flag = Task<Void, Never> {}
+    ///
+    /// It never ends, because an ended task need not tell that it was cancelled.
+    private static let flag = Task<Void, Never> {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
 
     /// Retries in one scope do not use up the retries of another.
     private let budget = RetryPolicy.Budget()

@@ -82,7 +82,12 @@ extension URLRequest {
         httpMethod = "GET"
         httpBody = nil
         httpBodyStream = nil
-        remove { $0.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains($0) }
+        remove(Self.isAboutBody)
+    }
+
+    /// Whether a field of this name, in lower case, describes the body.
+    static func isAboutBody(_ name: String) -> Bool {
+        name.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains(name)
     }
 
     /// Whether the next request after a redirect is a `GET` without a body (RFC 9110 §15.4).

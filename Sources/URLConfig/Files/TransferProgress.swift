@@ -58,6 +58,8 @@ final class ProgressMeter: Sendable {
         var progress = TransferProgress()
         /// The bytes that this attempt has received.
         var received: Int64 = 0
+        /// Whether the transport of this attempt reports what it sends.
+        var reportsSent = false
         var isScheduled = false
 
         mutating func fit() {
@@ -81,24 +83,24 @@ final class ProgressMeter: Sendable {
 
     /// An attempt begins.
     func begin() {
-        change { $0.received = 0 }
+        change { ($0.received, $0.reportsSent) = (0, false) }
     }
 
     /// - Parameter total: All bytes that this attempt has sent.
     func sent(_ total: Int64, of expected: Int64?) {
         change { state in
+            state.reportsSent = true
             state.progress.bytesSent = max(state.progress.bytesSent, total)
             if let expected, expected >= 0 { state.progress.totalBytesToSend = expected }
             Self.fit(&state.progress.bytesSent, &state.progress.totalBytesToSend, total)
         }
     }
 
-    /// A transport that does not report has sent the whole body.
-    func sentAll() {
+    /// A response has arrived: a transport that does not report has sent the whole body.
+    func endSending() {
         change { state in
-            if let total = state.progress.totalBytesToSend {
-                state.progress.bytesSent = max(state.progress.bytesSent, total)
-            }
+            guard !state.reportsSent, let total = state.progress.totalBytesToSend else { return }
+            state.progress.bytesSent = max(state.progress.bytesSent, total)
         }
     }
 

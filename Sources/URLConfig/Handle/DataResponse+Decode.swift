@@ -46,7 +46,9 @@ extension DataResponse {
         return try decoded(type, config.current)
     }
 
-    /// A model from the content, with a JSON decoder, such as a static member; it throws the errors of ``decode(_:_:)``.
+    /// A model from the content, with a JSON decoder, such as a static member.
+    ///
+    /// It throws the errors of ``decode(_:_:)``.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, decoder: JSONDecoder) throws -> Model {
         try decoded(type, decoder)
     }

@@ -15,10 +15,13 @@ extension Error {
     /// about it instead, without the method.
     ///
     /// - Parameter request: The request, for errors that do not know it, such as those of validators and
-    ///   `CancellationError`; by default `nil`. Its secrets are hidden.
+    ///   `CancellationError`; by default `nil`. Its secrets are hidden as the preset of its host says: what only the
+    ///   call has set is not known here.
     public func requestSummary(for request: URLRequest? = nil) -> String {
         let own = self as? RequestError
-        let redaction = own?.shownRedaction ?? URLSession.Config.default.redaction.knowing(request)
+        let preset = request.map { URLSession.Config.preset(for: $0) } ?? .default
+        let isKnown = own?.request != nil || own?.response != nil
+        let redaction = (isKnown ? own?.shownRedaction : nil) ?? preset.redaction.knowing(request)
         let target = (self as? URLError)?.target(redaction) ?? (own?.request ?? request)?.summary(redaction)
         let status = own?.response.map { " (\($0.status.code))" } ?? ""
         return ((target.map { $0 + status + ": " } ?? "") + outcome(redaction)).onOneLine

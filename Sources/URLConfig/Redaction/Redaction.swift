@@ -150,12 +150,16 @@ public struct Redaction: Sendable, Hashable {
     private func match(_ words: [String], _ names: Set<Substring>) -> Substring? {
         if names.isEmpty { return nil }
         var (length, wordLengths) = (0, Set<Int>())
-        for word in words.reversed() where length < longest {
-            length += word.unicodeScalars.count
-            wordLengths.insert(length)
+        let last = words.reversed().prefix { word in
+            defer {
+                length += word.unicodeScalars.count
+                wordLengths.insert(length)
+            }
+            return length < longest
         }
-        // Only the end is compared: sorting thousands of combining marks takes quadratic time.
-        let end = String(words.joined().unicodeScalars.suffix(longest))
+        // Only the end is compared: sorting thousands of combining marks takes quadratic time, and so does joining
+        // thousands of words for each that is left out.
+        let end = String(last.reversed().joined().unicodeScalars.suffix(longest))
         let match = end.unicodeScalars.indices.reversed().enumerated().first { index, start in
             (index >= 4 || wordLengths.contains(index + 1)) && names.contains(end[start...])
         }

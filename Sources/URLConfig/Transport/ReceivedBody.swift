@@ -192,7 +192,11 @@ final class ReceivedBody: Sendable {
     /// Asks the source for the next piece that is not empty.
     private nonisolated(nonsending) func ask(_ source: Source) async {
         do {
-            while let piece = try await source() { if !piece.isEmpty { return receive(piece) } }
+            while let piece = try await source() {
+                if !piece.isEmpty { return receive(piece) }
+                try Task.checkCancellation()
+                if isOver { return }
+            }
             finish()
         } catch {
             finish(.failure(error))

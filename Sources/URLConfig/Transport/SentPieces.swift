@@ -43,7 +43,8 @@ final class SentPieces: Sendable {
 
 extension RequestError {
     fileprivate static var sentBefore: Self {
-        .refused(.invalidRequest, "body: it can be sent once, and was sent; send data or a file")
+        .refused(
+            .invalidRequest, "body: it is for one call, and another call had it; make a new source, or send a file")
     }
 }
 

@@ -102,7 +102,7 @@ public struct Transport: Sendable {
         var response = try await conditions.deadline.run(leavesAlone: limit == nil) {
             try await timer.run { try await self.response(to: request) }
         }
-        conditions.progress?.sentAll()
+        conditions.progress?.endSending()
         response.body = response.body.forOneCall
         let body = response.body.received
         body.limit(to: conditions.responseLimit)

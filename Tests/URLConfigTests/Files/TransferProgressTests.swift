@@ -163,6 +163,20 @@ import Testing
         #expect(last?.totalBytesToReceive == 2)
     }
 
+    /// What a transport that does not report has read, and nothing more if it passes on one that reports.
+    @Test(arguments: [false, true]) func `an upload that a response ends early is not complete`(reports: Bool)
+        async throws
+    {
+        let meter = Reports()
+        let progress = ProgressMeter(meter.add)
+        progress.beginUpload(of: 100)
+        progress.begin()
+        if reports { progress.sent(10, of: 100) }
+        progress.endSending()
+        try await progress.finish()
+        #expect(meter.all.last?.bytesSent == (reports ? 10 : 100))
+    }
+
     @Test func `the bytes of a transport that passes the request on count once`() async throws {
         let inner = TransportOfTests.transport
         let last = try await last(.ok(String(repeating: "x", count: 1000))) {

@@ -192,7 +192,8 @@ import URLConfigTesting
                 let request = server.request { $0.method = .put }
                 try await server.session.response(for: request, config: .silent) { $0.transport = twice }
             }
-            #expect(error?.reason == "body: it can be sent once, and was sent; send data or a file")
+            #expect(
+                error?.reason == "body: it is for one call, and another call had it; make a new source, or send a file")
             #expect(server.requests.map(\.bodyText) == ["123"])
         }
     }

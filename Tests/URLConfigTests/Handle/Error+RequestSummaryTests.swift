@@ -135,4 +135,17 @@ import URLConfig
         let other = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
         #expect(other.requestSummary().hasPrefix("https://api.example.com?token=***: "))
     }
+
+    @Test func `names that the preset of the host hides are hidden`() async throws {
+        let request = URLRequest.with(.init(host: "https://presets.example")) { $0.query["birthday"] = "1815-12-10" }
+        await URLSession.Config.withHosts([
+            "presets.example": .silent.with { $0.redaction = .standard.adding("birthday") }
+        ]) {
+            let summaries = [
+                CancellationError().requestSummary(for: request),
+                RequestError(.unauthorized, reason: "no token for 1815-12-10").requestSummary(for: request),
+            ]
+            for summary in summaries { #expect(!summary.contains("1815-12-10"), "\(summary)") }
+        }
+    }
 }

@@ -51,6 +51,16 @@ import Testing
         expectLinearTime(from: 12_000) { count in cURL(start + Self.marks(count) + end, contentType) }
     }
 
+    @Test(arguments: ["_new", "_value", "_a"]) func `words at the end of a name, with names that an app adds`(
+        word: String
+    ) {
+        let redaction = Redaction.standard.adding("birthday", "card_value")
+        expectLinearTime(from: 25_000) { count in
+            let name = "x" + String(repeating: word, count: count / word.utf8.count)
+            #expect(!redaction.masked("https://h.example/?\(name)=1").isEmpty)
+        }
+    }
+
     @Test func `combining marks in a date and in a media type`() {
         expectLinearTime(from: 25_000) { count in
             let marks = Self.marks(count)

@@ -160,6 +160,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
         passParts()
         let complete = isReceiving && !isBroken ? delivery : nil
         (delivery, isReceiving) = (nil, false)
+        if isOver {
+            // AsyncHTTPClient must not give a connection that is being closed to the next call.
+            complete?.finish()
+            return context.fireErrorCaught(ChannelError.eof)
+        }
         // First, so that the next call finds a free connection; it may begin at once.
         context.fireChannelRead(end)
         complete?.finish()

@@ -2,9 +2,9 @@
 
 /// Runs callbacks immediately, on the session's own serial queue.
 ///
-/// No callback may block, except as ``Overflow`` says. A real queue would need a change of threads for each callback. It also has no size limit: a
-/// fast server would fill it with a gigabyte of data before a cancelled transfer stops. `@unchecked` only repeats the
-/// declaration of `OperationQueue`.
+/// A callback waits only when 4 MB wait to be written (``Overflow``). A real queue would need a change of threads for
+/// each callback. It also has no size limit: a fast server would fill it with a gigabyte of data before a cancelled
+/// transfer stops. `@unchecked` only repeats the declaration of `OperationQueue`.
 final class ImmediateQueue: OperationQueue, @unchecked Sendable {
     static let shared = ImmediateQueue()
 
