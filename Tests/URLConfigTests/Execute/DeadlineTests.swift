@@ -238,12 +238,19 @@ import URLConfigTesting
                     await expectError(.deadlineExceeded) {
                         try await stubs.get(config: Self.real) {
                             $0.deadline = .milliseconds(200)
+                            let block = { @Sendable in #expect(end.wasSignalled) }
                             switch function {
-                            case .validator:
-                                $0.validators = [ResponseValidator { _ in #expect(end.wasSignalled) }]
-                            case .isUnauthorized: $0.isUnauthorized = { _ in end.wasSignalled }
+                            case .validator: $0.validators = [ResponseValidator { _ in block() }]
+                            case .isUnauthorized:
+                                $0.isUnauthorized = { _ in
+                                    block()
+                                    return false
+                                }
                             case .redirects:
-                                $0.redirects = RedirectPolicy { end.wasSignalled ? $1 : nil }
+                                $0.redirects = RedirectPolicy { _, _ in
+                                    block()
+                                    return nil
+                                }
                                 $0.transport = Transport { _ in
                                     .init(status: .found, headerFields: [.location: "/"])
                                 }

@@ -57,7 +57,7 @@ import Testing
         let redaction = Redaction.standard.adding("birthday", "card_value")
         expectLinearTime(from: 25_000) { count in
             let name = "x" + String(repeating: word, count: count / word.utf8.count)
-            #expect(!redaction.masked("https://h.example/?\(name)=1").isEmpty)
+            #expect(!redaction.hides(name))
         }
     }
 
