@@ -68,9 +68,10 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
     public static let automatic = Self()
 
     /// A fixed key, such as the number of an order; an empty key is an error.
-    public init(stringLiteral value: String) {
-        text = value
-    }
+    public init(_ key: String) { text = key }
+
+    /// A fixed key from a literal.
+    public init(stringLiteral value: String) { self.init(value) }
 
     static let field = "Idempotency-Key"
 

@@ -20,7 +20,7 @@ final class BaseURL: Sendable {
     }
 
     private static func parse(_ text: String) throws(InvalidInput) -> Parts {
-        guard !text.isEmpty else { throw InvalidInput("is empty; set it, or URLRequest.Config.defaultHost") }
+        guard !text.isEmpty else { throw InvalidInput("is empty; set it, or URLRequest.Config.default.host") }
         let (origin, rest) = try origin(text)
         guard !rest.utf8.contains(UInt8(ascii: "#")) else {
             throw InvalidInput("has a fragment, which a request cannot send; remove it")

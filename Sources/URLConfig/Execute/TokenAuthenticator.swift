@@ -131,14 +131,14 @@ public actor TokenAuthenticator: Authenticator {
     /// - Returns: The reason, without secrets, or `nil` if the token was sent; and whether the user must be signed out,
     ///   which is true once for all requests with the same token.
     func explanation(of refusal: DataResponse) -> (reason: String?, isFirstRefusal: Bool) {
+        let own = ownFields(of: refusal.requestAsMade).sorted().joined(separator: ", ")
+        guard own.isEmpty else {
+            return ("the server refused the request's own \(own), which the authenticator does not replace", false)
+        }
         guard isForHost(of: refusal.request) else {
             let scheme = Origin(refusal.request.url).isReadable ? "http://" : ""
             let name = refusal.request.url?.host().map { scheme + $0 } ?? "the URL's host"
             return ("no credentials were sent: \(name) is not one of the authenticator's hosts (\(hostNames))", false)
-        }
-        let own = ownFields(of: refusal.requestAsMade).sorted().joined(separator: ", ")
-        guard own.isEmpty else {
-            return ("the server refused the request's own \(own), which the authenticator does not replace", false)
         }
         let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil

@@ -73,7 +73,13 @@ extension URLSession {
         // the initializer of a LogHandler may create a Config().
         private static let standardLogger = Logger(label: "networking")
         /// How much of a body is logged: `true` (the default, 4,096 bytes), `false`, or a number of bytes.
-        public var logBody: LogBody = true
+        ///
+        /// By default as ``default`` says when a call begins. With `false`, errors in the log do not quote the content.
+        public var logBody: LogBody {
+            get { customLogBody ?? Self.own(\.customLogBody) ?? true }
+            set { customLogBody = newValue }
+        }
+        private var customLogBody: LogBody?
         /// The secrets that are hidden in logs and errors, by default those that ``default`` hides.
         public var redaction: Redaction {
             get { customRedaction ?? Self.own(\.customRedaction) ?? .standard }
@@ -101,11 +107,11 @@ extension URLSession {
         /// A copy of ``default`` as it is now.
         ///
         /// A preset that is a `static let` makes the copy when it is first used. Change the default before that. Only
-        /// the logger, the redaction and the decoder, unless they are set here, are those of the default when a call
-        /// begins.
+        /// the logger, `logBody`, the redaction and the decoder, unless they are set here, are taken from the default
+        /// when a call begins.
         public init() {
             self = Self.default
-            (customLogger, customRedaction, customDecoder) = (nil, nil, nil)
+            (customLogger, customRedaction, customDecoder, customLogBody) = (nil, nil, nil, nil)
         }
 
         private init(standard: Void) {}
@@ -118,12 +124,13 @@ extension URLSession {
         /// Takes from the default what is not set here, when a call begins.
         mutating func takeDefaults() {
             // Not the whole default, which would be a large copy.
-            let (logger, redaction, decoder) = Self.defaults.withLock {
-                ($0.config.customLogger, $0.config.customRedaction, $0.config.customDecoder)
+            let (logger, redaction, decoder, logBody) = Self.defaults.withLock {
+                ($0.config.customLogger, $0.config.customRedaction, $0.config.customDecoder, $0.config.customLogBody)
             }
             customLogger = customLogger ?? logger ?? Self.standardLogger
             customRedaction = customRedaction ?? redaction ?? .standard
             customDecoder = customDecoder ?? decoder
+            customLogBody = customLogBody ?? logBody ?? true
         }
 
         static let defaults = Locked(Defaults(config: Self(standard: ())))

@@ -6,7 +6,7 @@ extension Error {
     ///     user = try await URLSession.shared.response(for: request).validated().decode()
     /// } catch {
     ///     print(error.requestSummary(for: request))
-    ///     // GET https://api.example.com/users: The request timed out. (URLError -1001); 3 attempts
+    ///     // GET https://api.example.com/users: The network connection was lost. (URLError -1005); 3 attempts
     /// }
     /// ```
     ///

@@ -106,6 +106,13 @@ extension Redaction {
 }
 
 extension Error {
+    /// The same error, which does not quote the content of its response.
+    var withoutContent: any Error {
+        guard var error = self as? RequestError else { return self }
+        error.isDiagnosed = false
+        return error
+    }
+
     /// The same error; its secrets are hidden where it is shown.
     func hiding(_ redaction: Redaction) -> any Error {
         switch self {

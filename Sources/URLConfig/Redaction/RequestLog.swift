@@ -58,7 +58,8 @@ struct RequestLog {
         let isCancelled = Task.isCancelled
         log(isCancelled ? .debug : .error, request) { metadata in
             metadata["status"] = ((error as? RequestError)?.response?.status ?? status).map { "\($0.code)" }
-            metadata["error"] = isCancelled ? nil : "\(error.outcome(redaction).onOneLine)"
+            let shown = bodyLimit > 0 ? error : error.withoutContent
+            metadata["error"] = isCancelled ? nil : "\(shown.outcome(redaction).onOneLine)"
             metadata["duration"] = seconds(duration)
             return isCancelled ? "💥 cancelled" : "💥 failed"
         }

@@ -32,6 +32,10 @@ struct TokenAuthenticatorRefusalTests {
                 error?.reason
                     == "no credentials were sent: api.test is not one of the authenticator's hosts (\(names))")
         }
+        let refused = await stubs.refusal(authenticator(hosts: ["api.example.com"]), signOuts) {
+            $0.authorization = .bearer("own")
+        }
+        #expect(refused?.reason.hasPrefix("the server refused the request's own Authorization") == true)
         #expect(signOuts.entries == [])
     }
 

@@ -77,6 +77,7 @@ import URLConfigTesting
             URLSession.Config.defaultLogger = logger
             URLSession.Config.default.redaction = .standard.adding("birthday")
             URLSession.Config.default.decoder = Named(name: "later")
+            URLSession.Config.default.logBody = 7
             URLSession.Config.default.deadline = .zero
             let request = URLRequest.with(.init(host: "https://h.example")) { $0.query["birthday"] = "18151210" }
             for (config, count, isShown) in [(silent, 0, false), (preset, 2, false), (own, 4, true)] {
@@ -89,6 +90,7 @@ import URLConfigTesting
                 #expect(log.text.contains("18151210") == isShown)
             }
             #expect(preset.redaction.hides("birthday") && preset.decoder is Named && preset.logger != nil)
+            #expect(preset.logBody.bytes == 7)
         }
     }
     #endif

@@ -163,6 +163,10 @@ import URLConfigTesting
         #expect(lines.count == 2 && lines.last == "")
         #expect(lines[0].hasPrefix("error networking: duration=0.0 error=") && lines[0].hasSuffix(end), "\(lines)")
         #expect(lines[0].contains("got ***") && lines[0].components(separatedBy: "404").count <= 3, "\(lines)")
+        let silent = await printed(.info, .text("got milk", status: .notFound)) {
+            ($0.validators, $0.logBody) = ([.success], false)
+        }
+        #expect(silent[0].contains("the status is not accepted") && !silent[0].contains("milk"), "\(silent)")
         // An error of the caller's does not know the status.
         let own = await printed(.info, .status(.forbidden)) {
             $0.validators = [ResponseValidator { _ in throw CocoaError(.coderInvalidValue) }]
