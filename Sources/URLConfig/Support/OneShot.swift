@@ -7,7 +7,7 @@ package final class OneShot<Value: Sendable>: Sendable {
     private enum State {
         case empty
         /// Resumed once: whoever takes it out leaves the result in its place.
-        case waiting(UnsafeContinuation<Value, any Error>)
+        case waiting(CheckedContinuation<Value, any Error>)
         case resolved(Result<Value, any Error>)
     }
 
@@ -17,7 +17,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Sets the result if there is none yet.
     package func resolve(_ result: Result<Value, any Error>) {
-        let continuation = state.withLock { state -> UnsafeContinuation<Value, any Error>? in
+        let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {
             case .empty: state = .resolved(result)
             case .waiting(let continuation):
@@ -35,7 +35,8 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// - Parameter onCancel: Called, from any thread, if the task is cancelled while it waits.
     package func value(onCancel: @Sendable () -> Void = {}) async throws -> Value {
         try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
+            // Checked: the thread sanitizer does not see how the runtime orders an unsafe one that is resumed early.
+            try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state -> Result<Value, any Error>? in
                     if case .resolved(let result) = state { return result }
                     state = .waiting(continuation)
