@@ -73,7 +73,7 @@ extension Target {
         func lines(_ chunks: [Data], limit: Int) -> [String] {
             var splitter = LineSplitter(limit: limit)
             var lines: [String] = []
-            do {
+            do throws(RequestError) {
                 for chunk in chunks {
                     splitter.append(chunk)
                     while let line = try splitter.next() { lines.append(line) }
@@ -100,7 +100,7 @@ extension Target {
         func events(_ chunks: [Data], limit: Int) -> (events: [ServerSentEvent], id: String, isTooLong: Bool) {
             var parser = EventParser(limit: limit)
             var events: [ServerSentEvent] = []
-            do {
+            do throws(RequestError) {
                 for chunk in chunks {
                     parser.append(chunk)
                     while let event = try parser.next() { events.append(event) }
