@@ -73,15 +73,15 @@ extension Target {
         func lines(_ chunks: [Data], limit: Int) -> [String] {
             var splitter = LineSplitter(limit: limit)
             var lines: [String] = []
-            do throws(RequestError) {
+            // A function, because in a loop the compiler takes the error of a typed throw for none.
+            func read() throws {
                 for chunk in chunks {
                     splitter.append(chunk)
                     while let line = try splitter.next() { lines.append(line) }
                 }
-                return lines + (splitter.end().map { ["end: " + $0] } ?? [])
-            } catch {
-                return lines + ["too long"]
             }
+            guard (try? read()) != nil else { return lines + ["too long"] }
+            return lines + (splitter.end().map { ["end: " + $0] } ?? [])
         }
         for limit in [LineSplitter.standardLimit, 7] {
             let whole = lines([stream.data], limit: limit)
@@ -100,15 +100,14 @@ extension Target {
         func events(_ chunks: [Data], limit: Int) -> (events: [ServerSentEvent], id: String, isTooLong: Bool) {
             var parser = EventParser(limit: limit)
             var events: [ServerSentEvent] = []
-            do throws(RequestError) {
+            func read() throws {
                 for chunk in chunks {
                     parser.append(chunk)
                     while let event = try parser.next() { events.append(event) }
                 }
-                return (events, parser.lastEventID, false)
-            } catch {
-                return (events, parser.lastEventID, true)
             }
+            let isTooLong = (try? read()) == nil
+            return (events, parser.lastEventID, isTooLong)
         }
         for limit in [LineSplitter.standardLimit, 20] {
             let whole = events([stream.data], limit: limit)
