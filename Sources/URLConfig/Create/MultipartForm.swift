@@ -10,8 +10,8 @@
 /// ```
 ///
 /// Dates, numbers and JSON are encoded when the request is built or the upload begins, with the encoder of the preset
-/// that the form is made with. A form without a preset uses that of the request's configuration, and in an upload,
-/// which knows no configuration, ``Foundation/URLRequest/Config/defaultEncoder``.
+/// that the form is made with. A form without a preset uses the encoder of the request's configuration. An upload knows
+/// no configuration and uses ``Foundation/URLRequest/Config/defaultEncoder``.
 ///
 /// In names, a quote becomes `%22`, CR `%0D` and LF `%0A` (WHATWG HTML §4.10.21.8).
 public struct MultipartForm: Sendable {

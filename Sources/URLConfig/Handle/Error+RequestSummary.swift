@@ -14,7 +14,7 @@ extension Error {
     /// and why there was no other. It works for every error. `print` of a `URLError` shows all that Foundation knows
     /// about it instead, without the method.
     ///
-    /// - Parameter request: The request, for errors that do not know it, such as those of validators and
+    /// - Parameter request: The request, for errors that do not know it, such as errors of validators and
     ///   `CancellationError`; by default `nil`. Its secrets are hidden as the preset of its host says: what only the
     ///   call has set is not known here.
     public func requestSummary(for request: URLRequest? = nil) -> String {

@@ -166,8 +166,8 @@ extension Pages {
 
             /// The next element; `nil` after the last one and after an error.
             ///
-            /// - Throws: The errors of ``Foundation/URLSession/pages(for:config:fileID:line:_:next:)``, of `decode` and of
-            ///   the function that returns the elements.
+            /// - Throws: The errors of ``Foundation/URLSession/pages(for:config:fileID:line:_:next:)``, of `decode`
+            ///   and of the function that returns the elements.
             public mutating func next() async throws -> Element? {
                 // This runs on no actor, and so do the decoder and the function.
                 do {

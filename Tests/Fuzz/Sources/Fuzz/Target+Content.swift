@@ -94,7 +94,7 @@ extension Target {
         require(whole.elementsEqual(expected) { $0.isSame(as: $1) }, "\(whole), expected \(expected)")
     }
 
-    /// Events are the same, however the body arrives, and those of the specification.
+    /// Events are the same, however the body arrives, and as the specification says.
     static let events = Self("events") { input in
         let stream = Stream(&input)
         func events(_ chunks: [Data], limit: Int) -> (events: [ServerSentEvent], id: String, isTooLong: Bool) {
