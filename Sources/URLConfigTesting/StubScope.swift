@@ -78,7 +78,7 @@ final class StubScope: Sendable {
             config.clock = clock?.used(by: call.description) ?? .immediate
         }
         let (original, count) = (config.transport, Locked(0))
-        config.transport = Transport { [self] sending in
+        config.transport = Transport(identity: self) { [self] sending in
             let attempt = count.withLock { count in
                 count += 1
                 return count

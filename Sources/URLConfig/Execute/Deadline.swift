@@ -62,7 +62,7 @@ final class Deadline: Sendable {
     func end() {
         // They are released after the lock.
         _ = state?.withLock { state in
-            defer { (state.waits, state.alarm, state.isEnded) = ([], nil, true) }
+            defer { (state.waits, state.alarm, state.isEnded, state.error) = ([], nil, true, nil) }
             return (state.waits, state.alarm)
         }
     }
