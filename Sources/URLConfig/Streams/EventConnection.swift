@@ -1,6 +1,6 @@
 /// One connection of ``ServerSentEvents``: a request, and the events of its response.
 struct EventConnection: Sendable {
-    /// What is known for the next connection.
+    /// How a connection has ended, for the next one.
     struct Loss: Sendable {
         var status: HTTPResponse.Status?
         var error: (any Error)?
@@ -60,7 +60,7 @@ struct EventConnection: Sendable {
     /// Sends the request; without events, there is no reader.
     private mutating func connect() async throws {
         if request.refusal == nil, !request.isRepeatable || request.httpBodyStream != nil {
-            let reason = "the request is sent again for each connection, which its method or body does not allow"
+            let reason = "events(for:) sends the request for each connection, which its method or body does not allow"
             throw RequestError(
                 .invalidRequest, reason: reason + "; set idempotencyKey, or use stream(for:)", request: request)
         }

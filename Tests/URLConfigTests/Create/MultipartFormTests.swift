@@ -21,7 +21,7 @@ import Testing
             + "--\(boundary)--\r\n"
     }
 
-    @Test func `the bytes are those of RFC 7578`() {
+    @Test func `the bytes follow RFC 7578`() {
         var form = MultipartForm()
         form.append("title", "Holi\u{E9}\r\nday")
         form.append("photo", data: Data("\r\n--".utf8), filename: "beach.png", contentType: .png)

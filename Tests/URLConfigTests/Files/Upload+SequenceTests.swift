@@ -49,7 +49,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `what arrives from one server is passed on to another`() async throws {
+    @Test func `bytes that arrive from one server are passed on to another`() async throws {
         let content = Data.sample(3_000_000)
         let sending = FaultServer.Fault { connection in
             try connection.read()

@@ -53,7 +53,7 @@ import URLConfig
         let fault = DecodingDiagnosisTests.text([Int].self, content)
         #expect(fault.hasSuffix("it is not valid JSON; the first 500.0 kB are valid, the rest was not searched"))
         let late = DecodingDiagnosisTests.text(Int.self, content, decoder: Failing(names: ["299999"]))
-        #expect(late.hasSuffix("\n  (the place is not among the first 500.0 kB, which is all that was searched)"))
+        #expect(late.hasSuffix("\n  (the place is not in the first 500.0 kB; the rest was not searched)"))
         let early = DecodingDiagnosisTests.text(Int.self, content, decoder: Failing(names: ["249998"]))
         #expect(early.contains("\n    0,  ← here\n"))
     }

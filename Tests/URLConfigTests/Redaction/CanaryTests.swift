@@ -96,7 +96,7 @@ import Testing
         #expect(visible == [])
     }
 
-    @Test(arguments: carriers.indices) func `what a client has sent is hidden where a server repeats it`(index: Int) {
+    @Test(arguments: carriers.indices) func `a secret of the client is hidden where a server repeats it`(index: Int) {
         let (type, body) = Self.carriers[index].carry("password")
         guard type?.essence != "application/xml" else { return }
         var request = URLRequest(url: URL(string: "https://h.example/a")!)
