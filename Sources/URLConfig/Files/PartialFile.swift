@@ -134,7 +134,7 @@ struct PartialFile: Sendable {
         try files.part.synchronize()
         try didStep(.synchronized)
         guard files.part.hasName(path) else {
-            throw URLError(.cannotMoveFile, "the part of '\(target.name)' was removed or replaced meanwhile")
+            throw URLError(.cannotMoveFile, "the part of '\(target.name)' was removed or replaced")
         }
         try target.move(part: path)
         try didStep(.moved)

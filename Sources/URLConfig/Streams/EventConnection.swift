@@ -87,13 +87,7 @@ struct EventConnection: Sendable {
     }
 
     /// The parser does not know the response.
-    private func explained(_ error: any Error) -> any Error {
-        guard var error = error as? RequestError, error.response == nil, let head = parser.head else {
-            return call.final(error)
-        }
-        (error.response, error.request) = (head, head.request)
-        return call.final(error)
-    }
+    private func explained(_ error: any Error) -> any Error { call.final(parser.head.map { error.with($0) } ?? error) }
 
     private func isTransient(_ error: any Error) -> Bool {
         if (error as? RequestError)?.code == .deadlineExceeded {

@@ -61,7 +61,7 @@ struct StreamBody: Sendable {
 
 extension Error {
     /// An error about a body, with its response.
-    fileprivate func with(_ head: DataResponse) -> any Error {
+    func with(_ head: DataResponse) -> any Error {
         guard var error = self as? RequestError, error.response == nil, error.code != .deadlineExceeded else {
             return self
         }

@@ -222,7 +222,7 @@ import Testing
         #expect(request.httpBody == Data(expected.utf8))
     }
 
-    /// The sizes around those of the pieces in which files and data are copied.
+    /// The sizes around the size of the pieces in which files and data are copied.
     @Test(arguments: [0, 1, 1 << 18, (1 << 18) + 1, 1 << 20, (1 << 20) + 1, 3_000_000])
     func `a file is sent as the same bytes from memory`(size: Int) throws {
         var generator = SeededGenerator(seed: UInt64(size))

@@ -31,7 +31,7 @@ import Testing
     #endif
 
     #if os(Linux)
-    /// In a separate process, so that its peak memory is that of this call.
+    /// In a separate process, so that only this call counts for its peak memory.
     @Test func `the memory is also limited`() async {
         await #expect(processExitsWith: .success) {
             for fault in [FaultServer.Fault.endless, .gzipBomb] {

@@ -199,7 +199,7 @@ import URLConfigTesting
     }
 
     #if os(Linux)
-    /// In a separate process, so that its peak memory is that of this upload.
+    /// In a separate process, so that only this upload counts for its peak memory.
     // The thread sanitizer needs several more bytes for each byte.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
     func `a long sequence needs little memory`() async {

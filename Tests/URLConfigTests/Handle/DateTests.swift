@@ -3,7 +3,7 @@ import URLConfigTesting
 
 @testable import URLConfig
 
-/// Dates: RFC 9110 §5.6.7, and those of cookies: RFC 6265 §5.1.1.
+/// Dates (RFC 9110 §5.6.7), and dates of cookies (RFC 6265 §5.1.1).
 @Suite struct DateTests {
     @Test(
         arguments: [

@@ -114,7 +114,7 @@ import URLConfigTesting
             } _: {
                 try await $0.response(for: server.request(), config: .silent)
             }
-            // The shadow of the session must be released, too.
+            // The shadow of the session must also be released.
             _ = ShadowSession.of(URLSession(configuration: .ephemeral))
             #expect(response.bodyString == "you have sent ***")
         }

@@ -16,7 +16,7 @@ import URLConfigTesting
         #expect(HTTPStubs.requests.count == 1)
         for try await page in pages {
             let count = HTTPStubs.requests.count
-            // A request that is sent too early would arrive meanwhile.
+            // A request that is sent too early would arrive in this time.
             for _ in 0..<5 { try await stubs.get("/other") }
             #expect(HTTPStubs.requests.count == count + 5)
             if page.url?.query() == "page=2" { break }

@@ -35,8 +35,7 @@ final class SharedClient: Sendable {
     private static let clients = Locked(Clients())
 
     let client: HTTPClient
-    /// Whether it is the library's. It is shut down when it is no longer among the last used ones, and its last request
-    /// has ended.
+    /// Whether it is the library's, and shut down after its last request when it is no longer among the last used ones.
     let isOwn: Bool
     /// The event loops of requests with a delegate; none if the owner of the client may shut them down, because then
     /// the delegate would never be told of the end.
