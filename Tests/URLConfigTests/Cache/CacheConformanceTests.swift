@@ -3,18 +3,18 @@ import Testing
 
 @testable import URLConfig
 
+private let pathOfCases = ProcessInfo.processInfo.environment["CACHE_TESTS"]
+
 /// Runs the cases of http-tests/cache-tests that fit a private cache of a client.
 ///
 /// ```console
 /// CACHE_TESTS=tests.json swift test --filter CacheConformance
 /// ```
-@Suite(.enabled(if: CacheConformanceTests.path != nil, "CACHE_TESTS does not name the file of the cases."))
+@Suite(.enabled(if: pathOfCases != nil, "CACHE_TESTS does not name the file of the cases."))
 struct CacheConformanceTests {
-    static let path = ProcessInfo.processInfo.environment["CACHE_TESTS"]
-
     @Test(arguments: ["memory", "disk"])
     func `nearly all cases pass`(store: String) async throws {
-        let document = try Data(contentsOf: URL(filePath: try #require(Self.path)))
+        let document = try Data(contentsOf: URL(filePath: try #require(pathOfCases)))
         let suites = try JSONDecoder().decode(JSON.self, from: document).list
         let cases = suites.flatMap { $0["tests"].list }.compactMap { CacheCase($0) }
         let (folder, session) = (try TemporaryDirectory(), URLSession(configuration: .ofTests))
