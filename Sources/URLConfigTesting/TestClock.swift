@@ -39,6 +39,8 @@ public final class TestClock: Clock {
 
     private struct State {
         var now = Instant(offset: .zero)
+        /// The date when the clock was created.
+        let start = Date()
         var events: [Int: Event] = [:]
         var last = 0
         /// The durations of all sleeps and time limits, in order.
@@ -216,6 +218,8 @@ public final class TestClock: Clock {
 }
 
 extension TestClock: AlarmClock {
+    package var date: Date { state.withLock { $0.start + $0.now.offset / .seconds(1) } }
+
     package func alarm(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         Self.following?.withLock { $0 += 1 }
         let id = state.withLock { state in

@@ -8,8 +8,7 @@ extension StoredResponse {
         /// Another digest of URL and requester than the key's, so that no collision gives a foreign response.
         var check = Digest("")
         var status = 200
-        /// Names and values, in order.
-        var fields: [[String]] = []
+        var fields = HTTPFields()
         /// The names in `Vary`, and the digests of the values that the request had.
         var selecting: [String: Digest] = [:]
         /// When the request was sent and when the response came, in seconds since 1970.

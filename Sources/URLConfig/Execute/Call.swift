@@ -21,6 +21,8 @@ final class Call: Sendable {
     private let isForeign: Bool
     private let known: KnownSecrets
     private let record: Locked<Attempts>
+    /// The last request on its way through the cache; `nil` without a cache.
+    private let visit: Locked<CacheVisit?>?
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
@@ -50,6 +52,7 @@ final class Call: Sendable {
             record.withLock { $0 }.error(after: limit, at: elapsed(), arrived: arrived)
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
+        visit = config.cache == nil && !config.coalesces ? nil : Locked(nil)
         log = RequestLog(
             logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
         self.config = config
@@ -64,6 +67,7 @@ final class Call: Sendable {
         do {
             return try await validResponse(to: request)
         } catch {
+            if let stale = await stale(after: error) { return stale }
             return try await fallback(after: failure(error, of: request), request)
         }
     }
@@ -74,7 +78,13 @@ final class Call: Sendable {
         defer { upload?.remove() }
         var step = firstStep(for: upload?.request ?? request)
         step.body = upload?.body
-        let valid = try await validated(lastResponse(of: step).received)
+        var received = try await lastResponse(of: step).received
+        if CachePolicy.isFailure(received.response.status), let stale = await visit?.withLock({ $0 })?.stale() {
+            received.endBody()
+            received = try await self.received(stale, to: received.response.request)
+            received.response.attempts = attempts
+        }
+        let valid = try await validated(received)
         if !isStream, let progress { try await deadline.run { try await progress.finish() } }
         try deadline.check()
         // The time between two events has no limit.
@@ -183,19 +193,49 @@ final class Call: Sendable {
                 known.add(sending.urlRequest)
             }
             progress?.begin()
-            var response = try await transport.attempt(sending)
+            var response = try await response(to: sending, isForeign: step.isForeign)
             response.redaction = config.redaction
-            outcome = .success(
-                try await isStream
-                    ? response.received(to: sending.urlRequest, config.customDecoder, elapsed())
-                    : response.collected(to: sending.urlRequest, config.customDecoder, progress, deadline.elapsed))
+            outcome = .success(try await received(response, to: sending.urlRequest))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
         try deadline.check()
         let end = elapsed()
-        record.withLock { $0.end(at: end, outcome.map(\.response.status)) }
+        record.withLock { record in
+            record.end(at: end, outcome.map(\.response.status))
+            if case .success(let received) = outcome, let status = received.response.cacheStatus {
+                record.changeLast { $0.cacheStatus = status }
+            }
+        }
         return outcome
+    }
+
+    /// The response of the cache or of the transport.
+    private func response(to sending: Transport.Request, isForeign: Bool) async throws -> Transport.Response {
+        guard let visit else { return try await transport.attempt(sending) }
+        let new = CacheVisit(sending, of: self, isForeign: isForeign)
+        visit.set(\.self, new)
+        return try await new.response()
+    }
+
+    /// A response with its body, or without it if this call is a stream.
+    private func received(_ response: Transport.Response, to request: URLRequest) async throws -> Received {
+        try await isStream
+            ? response.received(to: request, config.customDecoder, elapsed())
+            : response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
+    }
+
+    /// A stale response of the cache in place of a failure of the server, of the network or of the deadline.
+    private func stale(after failure: any Error) async -> Received? {
+        let isLate = (failure as? RequestError)?.code == .deadlineExceeded
+        guard let visit = visit?.withLock({ $0 }), failure is URLError || isLate, !Task.isCancelled,
+            var response = await visit.stale()
+        else { return nil }
+        deadline.end()
+        response.redaction = config.redaction
+        guard var received = try? await received(response, to: visit.asked) else { return nil }
+        received.response.attempts = attempts
+        return try? await validated(received)
     }
 
     /// Prepares the request of a step, and logs why it follows or why not; returns `false` at the end.

@@ -15,6 +15,8 @@ package struct CallScope: Sendable {
 
     /// Retries in one scope do not use up the retries of another.
     private let budget = RetryPolicy.Budget()
+    /// Responses to calls in one scope are not given to others: a cache is empty in each scope.
+    private let caches = Locked<[ObjectIdentifier: HTTPCache.Core]>([:])
     private let change: @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void
     private let refusal: @Sendable () -> RequestError?
 
@@ -35,6 +37,13 @@ package struct CallScope: Sendable {
     static func enter(_ config: inout URLSession.Config, _ fileID: String, _ line: UInt) {
         guard let scope else { return }
         scope.change(&config, fileID, line)
+        config.cache?.enter { core in
+            scope.caches.withLock { caches in
+                let own = caches[ObjectIdentifier(core)] ?? .empty()
+                caches[ObjectIdentifier(core)] = own
+                return own
+            }
+        }
         if config.retry.budget === RetryPolicy.Budget.shared { config.retry.budget = scope.budget }
     }
 
@@ -46,6 +55,9 @@ package struct CallScope: Sendable {
 
 /// A clock that decides itself what a time limit is: it is no reason for the time to pass.
 package protocol AlarmClock: Clock where Duration == Swift.Duration {
+    /// The date on the clock.
+    var date: Date { get }
+
     /// Calls a function after a delay, unless the returned function is called before.
     ///
     /// - Parameter fire: It does not block. It must not be called before this function returns.

@@ -94,7 +94,9 @@ public actor TokenAuthenticator: Authenticator {
     ///   have no token until another one is set, and `load` is not called.
     public func setToken(_ token: Token?) {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
+        let login = state.login
         state.set(token, credentials: Self.key(fields.map(\.value)), at: now())
+        if login !== state.login { login?.end() }
         endRenewal(with: .success(()))
     }
 
@@ -167,6 +169,19 @@ public actor TokenAuthenticator: Authenticator {
         fieldNames.filter { request?.value(forHTTPHeaderField: $0) != nil }
     }
 
+    /// The login to which the credentials of a request belong, and their fields with the first token of that login.
+    ///
+    /// - Parameter request: The request as it is sent.
+    func login(of request: URLRequest) -> (login: Login, fields: HTTPFields)? {
+        guard isForHost(of: request), let login = state.login else { return nil }
+        let isSent = login.tokens.contains { value in
+            let fields = try? fields(for: Token(value))
+            return fields?.allSatisfy { request.value(forHTTPHeaderField: $0.name.rawName) == $0.value } ?? false
+        }
+        guard isSent, let fields = try? fields(for: Token(login.first)) else { return nil }
+        return (login, fields)
+    }
+
     private func fields(for token: Token) throws -> HTTPFields {
         var fields = HTTPFields()
         try authorization(token.value)(&fields)
@@ -205,7 +220,9 @@ public actor TokenAuthenticator: Authenticator {
             }
         })
         // If this renewal is late, this ends the next one.
+        let login = state.login
         if state.take(result, of: renewal, at: now()) { endRenewal(with: result.map { _ in }) }
+        if login !== state.login { login?.end() }
     }
 
     private func expire(_ renewal: State.Renewal) {
@@ -247,6 +264,8 @@ extension TokenAuthenticator {
         private(set) var token: Token?
         private var start = Date.distantPast
         private var isSignedOut = false
+        /// The login of the token.
+        private(set) var login: Login?
         /// When `refresh` returned the old token itself.
         private var unchanged = Date.distantPast
         /// Incremented by each change of the token, so that results of renewals that began before it are ignored.
@@ -274,7 +293,13 @@ extension TokenAuthenticator {
         /// Many requests are refused with one token, some of them later than the others.
         func mayRefresh(at now: Date) -> Bool { !(0.0..<10).contains(now.timeIntervalSince(unchanged)) }
 
-        private mutating func change(to token: Token?, at now: Date) {
+        /// - Parameter continues: Whether it is a new token of the same login.
+        private mutating func change(to token: Token?, at now: Date, continues: Bool) {
+            if let token, let login, continues || login.tokens.last == token.value {
+                login.add(token.value)
+            } else {
+                login = token.map { Login($0.value) }
+            }
             (self.token, start, unchanged) = (token, now, .distantPast)
             generation += 1
         }
@@ -290,7 +315,7 @@ extension TokenAuthenticator {
         ///
         /// - Parameter credentials: What identifies the credentials of a request with this token.
         mutating func set(_ token: Token?, credentials: String, at now: Date) {
-            change(to: token, at: now)
+            change(to: token, at: now, continues: false)
             isSignedOut = token == nil
             refused.removeAll { $0 == token?.value }
             // These credentials, and a request without any, may be reported again.
@@ -306,14 +331,14 @@ extension TokenAuthenticator {
             switch result {
             case .success(let new?):
                 guard renewal.token != nil || !refused.contains(new.value) else { return true }
-                change(to: new, at: now)
+                change(to: new, at: now, continues: renewal.token != nil)
                 if new.value == renewal.token?.value { unchanged = now }
                 reported.removeAll { $0 == "" }
             case _ where renewal.number != self.renewal?.number: return false
             case .success:
                 guard let old = renewal.token else { return true }
                 _ = refused.rememberLast(old.value)
-                change(to: nil, at: now)
+                change(to: nil, at: now, continues: false)
             case .failure: break
             }
             return true
@@ -332,6 +357,33 @@ extension TokenAuthenticator {
                 ? "the authenticator's 'load' returned no token"
                 : "the authenticator's 'refresh' returned no new token, nor did 'load'"
         }
+    }
+}
+
+extension TokenAuthenticator {
+    /// The tokens that one user had from sign-in to sign-out: each one is a renewal of the one before.
+    final class Login: Sendable {
+        /// The first token, which tells the login from others.
+        let first: String
+        private let recent: Locked<[String]>
+        private let atEnd = Locked<[ObjectIdentifier: @Sendable () -> Void]>([:])
+
+        init(_ token: String) {
+            first = token
+            recent = Locked([token])
+        }
+
+        /// The last tokens: responses to the ones before may still arrive.
+        var tokens: [String] { recent.withLock { $0 } }
+
+        func add(_ token: String) { recent.withLock { _ = $0.rememberLast(token) } }
+
+        /// Notes what is done when the user has signed out, once for an owner.
+        func atEnd(of owner: AnyObject, _ work: @escaping @Sendable () -> Void) {
+            atEnd.set(\.[ObjectIdentifier(owner)], work)
+        }
+
+        func end() { for work in atEnd.withLock({ $0.values }) { work() } }
     }
 }
 

@@ -87,16 +87,21 @@ struct Requester: Sendable {
     /// It contains secrets.
     private let text: String
 
-    /// - Parameter request: The request, with the fields of the session and of the authenticator.
-    init(_ request: URLRequest, _ redaction: Redaction = .standard) {
+    /// - Parameters:
+    ///   - request: The request, with the fields of the session and of the authenticator.
+    ///   - usesQuery: Whether the query, which may contain a secret, belongs to the credentials.
+    init(_ request: URLRequest, _ redaction: Redaction = .standard, usesQuery: Bool = true) {
         let url = request.url
-        let parts = [url?.user(), url?.password(), url?.query()]
+        let parts = [url?.user(), url?.password(), usesQuery ? url?.query() : nil]
         // The fields of a trace are new for each request.
         let fields = (request.allHTTPHeaderFields ?? [:])
             .filter { redaction.isCredential($0.key) && !Redaction.isOfTrace($0.key) }
         let lines = fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
         text = (parts.map { $0 ?? "" } + lines).joined(separator: "\n")
     }
+
+    /// Somebody with a name.
+    init(named name: String) { text = "named\n" + name }
 
     func digest(_ key: Digest.Key) -> Digest { Digest(text, key: key) }
 }

@@ -98,7 +98,7 @@ extension HTTPFields {
     var decodedLength: Int64? { isEncoded ? nil : bodyLength }
 
     /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
-    fileprivate var isEncoded: Bool { !isIdentity(.contentEncoding) }
+    var isEncoded: Bool { !isIdentity(.contentEncoding) }
 
     /// The length of the body in bytes; `nil` if it is unknown (RFC 9112 §6.3).
     fileprivate var bodyLength: Int64? {

@@ -38,7 +38,12 @@ extension URLSession {
         for request: URLRequest, to target: URL, overwrites: Bool = false, config: Config? = nil,
         fileID: String = #fileID, line: UInt = #line, _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> FileResponse {
-        let call = call(for: request, config, fileID, line, configure, isStream: true)
+        let call = call(
+            for: request, config, fileID, line,
+            {
+                configure(&$0)
+                $0.cache = nil
+            }, isStream: true)
         return try await Download(call: call, request: request, target: target, overwrites: overwrites).response()
     }
 }

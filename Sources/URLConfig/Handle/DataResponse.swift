@@ -15,6 +15,7 @@ public struct DataResponse: Sendable {
         var duration: Duration
         var attempts: [Attempt] = []
         var fromCache = false
+        var cacheStatus: CacheStatus?
         var decoder: (any ResponseDecoder)?
         var redaction: Redaction?
         var requestAsMade: URLRequest?
@@ -57,10 +58,16 @@ public struct DataResponse: Sendable {
         get { values.attempts }
         _modify { yield &values.attempts }
     }
-    /// Whether Foundation took the response from its local cache; always `false` on Linux, where no cache is used.
+    /// Whether the content comes from a cache: of the call (``Foundation/URLSession/Config/cache``) or, on Apple
+    /// platforms, of the session. A stored response that the server has validated counts.
     public var fromCache: Bool {
         get { values.fromCache }
         _modify { yield &values.fromCache }
+    }
+    /// What the cache of the call did; `nil` if it has none.
+    public var cacheStatus: CacheStatus? {
+        get { values.cacheStatus }
+        _modify { yield &values.cacheStatus }
     }
     /// The decoder of the call's configuration.
     var decoder: (any ResponseDecoder)? {

@@ -177,6 +177,8 @@ public struct Attempt: Sendable, RedactedDescribable {
     public internal(set) var error: (any Error)?
     /// The time until the response was complete, or until now.
     public internal(set) var duration = Duration.zero
+    /// What the cache did; `nil` if the call has none, or there was no response.
+    public internal(set) var cacheStatus: CacheStatus?
     /// Why another attempt followed or not, such as `waiting 3.0 s: Retry-After`; secrets are hidden.
     public var reason: String? { note.map { $0.shown(redaction ?? URLSession.Config.default.redaction) } }
     var note: Note?
@@ -198,6 +200,7 @@ public struct Attempt: Sendable, RedactedDescribable {
         let redaction = redaction ?? URLSession.Config.default.redaction
         let outcomes = [status.map { "\($0.code)" }, error.map(redaction.masked)].compactMap { $0 }
         let outcome = outcomes.isEmpty ? "unfinished" : outcomes.joined(separator: ", ")
-        return "\(outcome) after \(duration.shown)" + (note.map { ", " + $0.shown(redaction) } ?? "")
+        let cache = cacheStatus.map { " (\($0))" } ?? ""
+        return "\(outcome)\(cache) after \(duration.shown)" + (note.map { ", " + $0.shown(redaction) } ?? "")
     }
 }

@@ -34,6 +34,7 @@ struct RequestLog {
         log(.debug, response.request) { metadata in
             metadata["status"] = "\(response.status.code)"
             metadata["duration"] = seconds(response.duration)
+            metadata["cache"] = response.cacheStatus.map { "\($0)" }
             if !isStream { metadata["bytes"] = "\(response.data.count)" }
             let body = redaction.body(response.data, response.contentType, limit: bodyLimit)
             return content("🛬 response", redaction.masked(response.headerFields), body)

@@ -20,7 +20,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         var config = config
         // A connection is one attempt, and the next one is its retry.
         config.retry.attempts = 1
-        (config.fallback, config.responseLimit) = (nil, nil)
+        (config.fallback, config.responseLimit, config.cache) = (nil, nil, nil)
         var request = request
         for (name, value) in [("Accept", "text/event-stream"), ("Cache-Control", "no-store")]
         where request.value(forHTTPHeaderField: name) == nil {

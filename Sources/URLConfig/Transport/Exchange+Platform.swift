@@ -9,6 +9,8 @@ extension Exchange {
     /// would hold up the tasks of all sessions.
     static let bufferSize = 1 << 21
     static let excess = ReceivedBody.Excess.spills
+    /// Whether an encoded body that was cut looks complete.
+    static let hidesCutBodies = true
 
     func start() { ShadowSession.of(request.session).begin(self) }
 
@@ -32,6 +34,9 @@ extension Transport.Request {
     var callerDelegate: (any URLSessionTaskDelegate)? {
         conditions.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
     }
+
+    /// Whether a delegate gives credentials that the request does not show.
+    var hidesCredentials: Bool { false }
 }
 
 extension TimeInterval {
@@ -50,6 +55,7 @@ extension Exchange {
     /// The bytes of a body that may arrive before a slow reader reads them; then the task is suspended.
     static let bufferSize = 1 << 20
     static let excess = ReceivedBody.Excess.pauses
+    static let hidesCutBodies = false
 
     static func check(_ request: URLRequest) throws(RequestError) {}
     func cancel(_ task: URLSessionTask) { task.cancel() }
@@ -94,6 +100,19 @@ extension Exchange {
         return delegates.compactMap { $0 }
     }
 
+    /// The session's cache is not used beside the cache of the call.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposed: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        if request.conditions.hasCache { return completionHandler(nil) }
+        let isAsked = callerDelegates.contains {
+            ($0 as? any URLSessionDataDelegate)?.urlSession?(
+                session, dataTask: dataTask, willCacheResponse: proposed, completionHandler: completionHandler) != nil
+        }
+        if !isAsked { completionHandler(proposed) }
+    }
+
     /// Calls an optional method of the first delegate that implements it; the call returns `nil` if it is missing.
     func isAsked(_ ask: (_ delegate: any URLSessionTaskDelegate, _ task: URLSessionTask) -> Void?) -> Bool {
         guard let task else { return false }
@@ -114,6 +133,17 @@ extension Exchange {
                 session, task: $1, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
                 totalBytesExpectedToSend: totalBytesExpectedToSend)
         }
+    }
+}
+
+extension Transport.Request {
+    var hidesCredentials: Bool {
+        let challenges = [
+            #selector(URLSessionDelegate.urlSession(_:didReceive:completionHandler:)),
+            #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:)),
+        ]
+        let delegates: [(any URLSessionDelegate)?] = [conditions.taskDelegate, session.delegate]
+        return delegates.contains { delegate in challenges.contains { delegate?.responds(to: $0) ?? false } }
     }
 }
 

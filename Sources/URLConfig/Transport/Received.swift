@@ -35,6 +35,7 @@ extension Transport.Response {
         var head = DataResponse(
             request: request, url: url, status: status, headerFields: headerFields, duration: duration)
         (head.redaction, head.decoder) = (redaction, decoder)
+        if let cacheStatus { (head.cacheStatus, head.fromCache) = (cacheStatus(), cacheStatus().isFromCache) }
         return Received(response: head, body: body)
     }
 
@@ -59,7 +60,8 @@ extension Transport.Response {
             tooLarge = error
         }
         var response = received(to: request, decoder, elapsed()).response
-        (response.data, response.fromCache) = (data, isFromCache())
+        response.data = data
+        if isFromCache() { response.fromCache = true }
         guard var error = tooLarge else { return Received(response: response) }
         error.response = response
         throw error

@@ -126,6 +126,8 @@ extension Transport {
         let logger: Logger?
         /// Reports the progress, if the caller wants it.
         let progress: ProgressMeter?
+        /// Whether the call has a cache, so that the session's cache is not used.
+        let hasCache: Bool
         /// Whether the body of the request or of the response may be large.
         ///
         /// Then the request's time limit is one for silence: between two arrivals of bytes, not for the whole attempt.
@@ -139,6 +141,7 @@ extension Transport {
             taskDelegate = config.taskDelegate
             logger = config.logger
             progress = config.progress.map(ProgressMeter.init)
+            hasCache = config.cache != nil
             self.isTransfer = isTransfer
         }
     }

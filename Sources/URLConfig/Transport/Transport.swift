@@ -26,6 +26,8 @@ public struct Transport: Sendable {
     /// Whether it is one of the library's: it never blocks, stops at once when the task is cancelled, and watches the
     /// time limits itself.
     private var isOwn = true
+    /// Two transports with the same one send a request in the same way; `nil` for ``urlSession``.
+    private var identity: (any AnyObject & Sendable)?
 
     /// Uses the session of the call, on Linux an internal session with the same configuration.
     public static let urlSession = Self()
@@ -37,15 +39,31 @@ public struct Transport: Sendable {
     ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
     ///   the request's `timeout` and the call's `deadline`; the session's own limits are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
-        (custom, isOwn) = (send, false)
+        self.init(identity: Identity(), send)
+    }
+
+    private final class Identity: Sendable {}
+
+    /// A transport that sends as others with the same identity do.
+    package init(
+        identity: any AnyObject & Sendable, _ send: @escaping @Sendable (_ request: Request) async throws -> Response
+    ) {
+        (custom, isOwn, self.identity) = (send, false, identity)
     }
 
     /// A transport of the library.
-    static func own(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) -> Self {
-        Self(custom: send)
+    static func own(
+        _ identity: any AnyObject & Sendable, _ send: @escaping @Sendable (_ request: Request) async throws -> Response
+    ) -> Self {
+        var transport = Self(identity: identity, send)
+        transport.isOwn = true
+        return transport
     }
 
-    private init(custom: (@Sendable (_ request: Request) async throws -> Response)? = nil) { self.custom = custom }
+    private init() {}
+
+    /// What two transports that send in the same way have in common.
+    var key: ObjectIdentifier? { identity.map { ObjectIdentifier($0) } }
 
     /// Sends a request once, for another transport.
     ///
@@ -133,6 +151,8 @@ extension Transport {
         public var body: ResponseBody
         /// Whether it came from the session's cache; this is known when the body has ended.
         var isFromCache: @Sendable () -> Bool = { false }
+        /// What the cache of the call did; this is known when the body has ended.
+        var cacheStatus: (@Sendable () -> CacheStatus)?
         /// Hides the secrets of the call; by default, those that the defaults name.
         var redaction: Redaction?
 

@@ -32,7 +32,7 @@ extension Transport {
     ///   not have the debug initializers of `urlConfig`.
     public static func asyncHTTPClient(_ client: HTTPClient) -> Self {
         let client = SharedClient(client)
-        return .own { try await $0.response(by: client) }
+        return .own(client) { try await $0.response(by: client) }
     }
 }
 

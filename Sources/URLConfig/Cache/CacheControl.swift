@@ -1,0 +1,41 @@
+/// The directives of `Cache-Control` (RFC 9111 §5.2).
+///
+/// Where two directives contradict each other, or a number cannot be read, the one counts by which less is reused.
+struct CacheControl: Sendable {
+    /// The largest number of seconds (RFC 9111 §1.2.2).
+    static let longest = 1 << 31
+
+    /// The values of each directive; an empty one if it has none.
+    private var values: [String: [String]] = [:]
+
+    /// - Parameter text: The value of the field; several are joined with commas.
+    init(_ text: String?) {
+        guard let text else { return }
+        var scanner = FieldScanner(text)
+        while !scanner.isAtEnd {
+            scanner.skipSpace()
+            if let name = scanner.token()?.lowercased() {
+                let value = scanner.skip("=") ? scanner.quotedString() ?? scanner.token() : nil
+                scanner.skipSpace()
+                // What follows a value belongs to it, so it cannot be read.
+                values[name, default: []].append(scanner.isAtEnd || scanner.isAt(",") ? value ?? "" : "?")
+            }
+            scanner.skip(to: ",")
+            _ = scanner.skip(",")
+        }
+    }
+
+    func contains(_ name: String) -> Bool { values[name] != nil }
+
+    /// Whether a directive has no value, as `max-stale` for every age.
+    func isBare(_ name: String) -> Bool { values[name] == [""] }
+
+    /// The smallest number of seconds of a directive; 0 if one cannot be read, `nil` if there is none.
+    func seconds(_ name: String) -> Int? { values[name]?.map { Self.seconds($0) ?? 0 }.min() }
+
+    /// A number of seconds (RFC 9111 §1.2.2); `nil` if it is none.
+    static func seconds(_ text: some StringProtocol) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
+        return min(Int(text) ?? longest, longest)
+    }
+}

@@ -1,0 +1,299 @@
+/// What RFC 9111 says about a request and a response: whether it is stored, used, validated, changed or removed.
+///
+/// It is of a private cache, so `s-maxage` and `proxy-revalidate` do not matter. It has only values, and `now` is one of
+/// them.
+enum CachePolicy {
+    /// What is done with a stored response.
+    enum Use: Equatable {
+        case fresh
+        /// It is used now, and validated in the background (RFC 5861 §3).
+        case staleWhileRevalidate
+        /// It is used although it is stale, because the request allows it.
+        case stale
+        /// The server is asked whether it is still valid.
+        case validate
+        /// The request does not want it.
+        case ignore
+    }
+
+    /// The longest freshness that is guessed, in seconds: a day.
+    private static let longestGuess = 86_400.0
+    /// The most names in `Vary` of a response that is stored.
+    private static let mostSelecting = 64
+    /// Statuses whose responses may be fresh although they do not say it (RFC 9110 §15.1).
+    private static let guessed: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+    /// Statuses of RFC 9110 §15 and RFC 6585 that say nothing that a cache has to know.
+    private static let understood = guessed.union([201, 202, 302, 303, 307, 421, 422, 426, 428, 429, 431, 451])
+        .union(400...417).union(500...505)
+    /// Fields that are for one connection or one hop (RFC 9111 §3.1, RFC 9110 §7.6.1).
+    private static let hopFields: Set = [
+        "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "trailer",
+        "proxy-authenticate", "proxy-authorization", "proxy-authentication-info",
+    ]
+    /// Fields that describe the stored bytes, which a 304 does not bring again (RFC 9111 §3.2).
+    private static let bodyFields: Set = ["content-encoding", "content-length", "content-range"]
+
+    // MARK: Requests
+
+    /// Why a request is sent without a look into the cache; `nil` if the cache may be used.
+    static func bypass(_ request: URLRequest) -> String? {
+        guard ["GET", "HEAD"].contains(request.httpMethod ?? "GET") else { return request.httpMethod }
+        guard request.bodyLength == nil else { return "the request has a body" }
+        for name in [
+            "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+        ] where request.value(forHTTPHeaderField: name) != nil { return name }
+        return request.cacheControl.contains("no-store") ? "no-store" : nil
+    }
+
+    /// Whether a method changes nothing on the server; an unknown one may (RFC 9111 §4.4).
+    static func isSafe(_ method: String?) -> Bool {
+        ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "REPORT", "SEARCH"].contains(method ?? "GET")
+    }
+
+    // MARK: Storing
+
+    /// Why a response to a GET is not stored (RFC 9111 §3); `nil` if it is.
+    ///
+    /// - Parameter keepsStale: Whether a stale response without a validator is of use.
+    static func refusal(_ head: StoredResponse.Head, to request: URLRequest, keepsStale: Bool) -> String? {
+        let control = head.control
+        guard head.status >= 200, ![206, 304].contains(head.status) else { return "status \(head.status)" }
+        if control.contains("must-understand") {
+            guard understood.contains(head.status) else { return "must-understand" }
+        } else if control.contains("no-store") {
+            return "no-store"
+        }
+        let names = head.varyNames
+        guard !names.contains("*"), names.count <= mostSelecting else { return "Vary" }
+        let isExplicit =
+            ["public", "private", "max-age"].contains { control.contains($0) }
+            || head.fields[.expires] != nil
+        guard isExplicit || guessed.contains(head.status) else { return "no freshness" }
+        guard keepsStale || head.hasValidator || lifetime(of: head) > age(of: head, at: head.received)
+        else { return "already stale, and without a validator" }
+        return nil
+    }
+
+    /// The head that is stored.
+    ///
+    /// - Parameters:
+    ///   - request: The request as it was sent.
+    ///   - requested: When it was sent, in seconds since 1970.
+    ///   - received: When the response came.
+    static func head(
+        _ status: HTTPResponse.Status, _ fields: HTTPFields, to request: URLRequest, _ key: Digest.Key,
+        requested: Double, received: Double
+    ) -> StoredResponse.Head {
+        var head = StoredResponse.Head()
+        (head.status, head.requested, head.received) = (status.code, requested, received)
+        let hop = hopNames(of: fields)
+        head.fields = fields.without(hop)
+        // RFC 9110 §6.6.1.
+        if fields[.date] == nil { head.fields[.date] = Date(timeIntervalSince1970: received).httpDate }
+        head.select(request, key)
+        let selection = head.selecting.sortedByName().map { "\($0.key)=\($0.value.value)" }.joined(separator: "\n")
+        head.variant = Digest(selection, key: key).hex
+        return head
+    }
+
+    private static func hopNames(of fields: HTTPFields) -> Set<String> {
+        hopFields.union((fields[.connection] ?? "").lowercased().split(separator: ",").map { $0.trimmed })
+    }
+
+    // MARK: Using
+
+    /// Whether a stored response is a response to a request (RFC 9111 §4.1).
+    static func matches(_ head: StoredResponse.Head, _ request: URLRequest, _ key: Digest.Key) -> Bool {
+        head.selecting.allSatisfy { request.selectingDigest($0.key, key) == $0.value }
+    }
+
+    /// What is done with a stored response that matches a request (RFC 9111 §4).
+    static func use(_ head: StoredResponse.Head, for request: URLRequest, at now: Double) -> Use {
+        let (wanted, control) = (request.cacheControl, head.control)
+        if [.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData].contains(request.cachePolicy) {
+            return .ignore
+        }
+        let (age, lifetime) = (age(of: head, at: now), lifetime(of: head))
+        let isFresh = lifetime > age
+        let isFixed = isFresh && control.contains("immutable")
+        // RFC 9111 §5.4: without `Cache-Control`, `Pragma` counts.
+        let pragma =
+            request.value(forHTTPHeaderField: "Cache-Control") == nil
+            ? request.value(forHTTPHeaderField: "Pragma") : nil
+        if control.contains("no-cache") || wanted.contains("no-cache") || CacheControl(pragma).contains("no-cache") {
+            return .validate
+        }
+        if request.cachePolicy == .reloadRevalidatingCacheData, !isFixed { return .validate }
+        // RFC 8246 §2: a reload does not ask for an immutable response again.
+        if let longest = wanted.seconds("max-age"), age > Double(longest), !isFixed { return .validate }
+        let rest = lifetime - age
+        if let least = wanted.seconds("min-fresh"), rest < Double(least) { return .validate }
+        if isFresh { return .fresh }
+        guard !control.contains("must-revalidate") else { return .validate }
+        if [.returnCacheDataElseLoad, .returnCacheDataDontLoad].contains(request.cachePolicy) { return .stale }
+        if wanted.isBare("max-stale") || wanted.seconds("max-stale").map({ -rest <= Double($0) }) == true {
+            return .stale
+        }
+        if wanted.seconds("max-age") == nil, let window = control.seconds("stale-while-revalidate"),
+            -rest <= Double(window)
+        {
+            return .staleWhileRevalidate
+        }
+        return .validate
+    }
+
+    /// Whether only a stored response is wanted.
+    static func onlyStored(_ request: URLRequest) -> Bool {
+        request.cachePolicy == .returnCacheDataDontLoad || request.cacheControl.contains("only-if-cached")
+    }
+
+    /// Whether a status is a failure that a stale response may replace (RFC 5861 §4).
+    static func isFailure(_ status: HTTPResponse.Status) -> Bool { [500, 502, 503, 504].contains(status.code) }
+
+    /// Whether a stale response may be used instead of a failure (RFC 5861 §4).
+    ///
+    /// - Parameter limit: How long the caller accepts a stale response; `nil` if only the server decides.
+    static func mayReplaceFailure(
+        _ head: StoredResponse.Head, for request: URLRequest, within limit: Duration?, at now: Double
+    ) -> Bool {
+        let (wanted, control) = (request.cacheControl, head.control)
+        guard !["no-cache", "must-revalidate"].contains(where: control.contains), !wanted.contains("no-cache")
+        else { return false }
+        let limits = [control, wanted].compactMap { $0.seconds("stale-if-error").map(Double.init) }
+        let longest = (limits + [limit.map { $0 / .seconds(1) }].compactMap { $0 }).max()
+        return longest.map { age(of: head, at: now) - lifetime(of: head) <= $0 } ?? false
+    }
+
+    /// How long a response is fresh, in seconds (RFC 9111 §4.2.1, §4.2.2).
+    static func lifetime(of head: StoredResponse.Head) -> Double {
+        if let seconds = head.control.seconds("max-age") { return Double(seconds) }
+        let date = head.date
+        if let text = head.fields[.expires] {
+            return max(0, (Date(strictHTTPDate: text)?.timeIntervalSince1970 ?? 0) - date)
+        }
+        guard guessed.contains(head.status) || head.control.contains("public"),
+            let modified = head.fields[date: .lastModified]?.timeIntervalSince1970
+        else { return 0 }
+        return min(max(0, date - modified) / 10, longestGuess)
+    }
+
+    /// The age of a response, in seconds (RFC 9111 §4.2.3).
+    static func age(of head: StoredResponse.Head, at now: Double) -> Double {
+        // A clock that goes back says nothing of the age.
+        guard now >= head.received else { return .infinity }
+        // RFC 9111 §5.1: the first value counts, if it is one.
+        let first = (head.fields[.age] ?? "").split(separator: ",", omittingEmptySubsequences: false).first ?? ""
+        let told = Double(CacheControl.seconds(first.trimmed) ?? 0)
+        let delay = max(0, head.received - head.requested)
+        return max(head.received - head.date, told + delay, 0) + (now - head.received)
+    }
+
+    // MARK: Validating
+
+    /// Adds the conditions by which a server says that a stored response is still valid (RFC 9111 §4.3.1).
+    static func addConditions(_ head: StoredResponse.Head, to request: inout URLRequest) {
+        for (validator, condition) in [("ETag", "If-None-Match"), ("Last-Modified", "If-Modified-Since")] {
+            if let name = HTTPField.Name(validator), let value = head.fields[name] {
+                request.setValue(value, forHTTPHeaderField: condition)
+            }
+        }
+    }
+
+    /// A stored head after a 304 (RFC 9111 §3.2, §4.3.4), or after a response to HEAD (§4.3.5).
+    ///
+    /// - Returns: `nil` if the response is about other bytes.
+    static func updated(
+        _ head: StoredResponse.Head, by status: HTTPResponse.Status, _ fields: HTTPFields, to request: URLRequest,
+        _ key: Digest.Key, requested: Double, received: Double
+    ) -> StoredResponse.Head? {
+        for name in [HTTPField.Name.eTag, .lastModified] {
+            // A weak and a strong one of the same text are the same here (RFC 9110 §13.1.2).
+            if let new = fields[name], let old = head.fields[name], new.withoutWeakMark != old.withoutWeakMark {
+                return nil
+            }
+        }
+        if status != .notModified {
+            guard status.code == head.status,
+                fields[.contentLength] == nil || fields[.contentLength] == head.fields[.contentLength]
+            else { return nil }
+        }
+        var head = head
+        (head.requested, head.received) = (requested, received)
+        let kept = hopNames(of: fields).union(bodyFields)
+        // They are of the time when the response came.
+        head.fields[.age] = nil
+        head.fields[.date] = Date(timeIntervalSince1970: received).httpDate
+        let new = fields.without(kept)
+        for name in Set(new.map(\.name)) { head.fields[values: name] = new[values: name] }
+        head.select(request, key)
+        return head
+    }
+
+    // MARK: Removing
+
+    /// The URLs whose responses an unsafe request has made invalid (RFC 9111 §4.4).
+    static func invalidated(by request: URLRequest, _ status: HTTPResponse.Status, _ fields: HTTPFields) -> [URL] {
+        guard !isSafe(request.httpMethod), 200...399 ~= status.code, let url = request.url else { return [] }
+        let named = [HTTPField.Name.location, .contentLocation].compactMap { name in
+            fields[name].flatMap { URL(reference: $0, relativeTo: url) }
+        }
+        // Another origin has not said so.
+        return [url] + named.filter { Origin($0) == Origin(url) }
+    }
+}
+
+extension StoredResponse.Head {
+    var control: CacheControl { CacheControl(fields[.cacheControl]) }
+    var hasValidator: Bool { fields[.eTag] != nil || fields[.lastModified] != nil }
+    /// When the server made the response, in seconds since 1970.
+    var date: Double { fields[.date].flatMap { Date(httpDate: $0) }?.timeIntervalSince1970 ?? received }
+    /// The names in `Vary`, in lower case.
+    var varyNames: Set<String> {
+        Set((fields[.vary] ?? "").lowercased().split(separator: ",").map(\.trimmed).filter { !$0.isEmpty })
+    }
+
+    /// Notes the fields of the request that `Vary` names.
+    fileprivate mutating func select(_ request: URLRequest, _ key: Digest.Key) {
+        selecting = [:]
+        for name in varyNames { selecting[name] = request.selectingDigest(name, key) }
+    }
+}
+
+extension URLRequest {
+    var cacheControl: CacheControl { CacheControl(value(forHTTPHeaderField: "Cache-Control")) }
+
+    /// The digest of a field's value; white space around commas does not matter (RFC 9111 §4.1).
+    fileprivate func selectingDigest(_ name: String, _ key: Digest.Key) -> Digest {
+        guard let value = value(forHTTPHeaderField: name) else { return Digest("absent", key: key) }
+        let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+        return Digest("=" + parts.joined(separator: ","), key: key)
+    }
+}
+
+extension HTTPFields {
+    /// - Parameter names: In lower case.
+    fileprivate func without(_ names: Set<String>) -> HTTPFields {
+        HTTPFields(filter { !names.contains($0.name.canonicalName) })
+    }
+}
+
+extension StringProtocol {
+    /// Without the spaces and tabs around it.
+    fileprivate var trimmed: String {
+        var rest = Substring(self)
+        while let last = rest.utf8.last, " \t".utf8.contains(last) { rest.removeLast() }
+        return String(rest.drop { $0 == " " || $0 == "\t" })
+    }
+
+    fileprivate var withoutWeakMark: Substring {
+        Substring(hasPrefix("W/") ? Substring(dropFirst(2)) : Substring(self))
+    }
+}
+
+extension Date {
+    /// Parses a date as RFC 9110 §5.6.7 writes it: one space between two parts, or two in the format of asctime.
+    init?(strictHTTPDate text: String) {
+        guard !text.contains("  ") || !text.contains(",") else { return nil }
+        self.init(httpDate: text)
+    }
+}

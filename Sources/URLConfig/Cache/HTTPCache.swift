@@ -1,0 +1,137 @@
+/// A cache for the responses of calls (RFC 9111): private, and off by default.
+///
+/// ```swift
+/// URLSession.Config.default.cache = .disk(megabytes: 50)
+/// let news = try await URLSession.shared.response(for: request) { $0.cache?.staleIfError = .seconds(600) }
+/// print(news.cacheStatus)                                    // hit; age=12; ttl=48
+/// ```
+///
+/// Keep it in a preset or in the default: copies share one store, and each call of ``memory(megabytes:)`` makes a new
+/// one. A stored response is given only to who has asked for it: to the same credentials and cookies, or to the same
+/// user of a ``TokenAuthenticator``.
+public struct HTTPCache: Sendable {
+    /// How long a stale response may be used instead of a failure of the server or the network, after it became stale.
+    ///
+    /// `nil`, the default, lets only the server decide (`stale-if-error`, RFC 5861 §4). A response that must be
+    /// validated (`no-cache`, `must-revalidate`) is never used so.
+    public var staleIfError: Duration?
+    /// Names who asks, in place of the credentials and cookies of the requests; `nil`, the default, for these.
+    ///
+    /// Use it if one user's credentials change between two runs of the app, or if they are in a client certificate or
+    /// given by a delegate. It must be another one for each user.
+    public var requester: String?
+
+    private(set) var core: Core
+
+    /// A cache with a store of the app.
+    ///
+    /// - Parameter store: Keeps the responses.
+    public init(store: any CacheStore) { core = Core(store, isOwn: false) }
+
+    private init(own store: any CacheStore) { core = Core(store, isOwn: true) }
+
+    /// A cache in memory.
+    ///
+    /// - Parameter megabytes: The most megabytes (10^6 bytes) of all responses; with zero or less, nothing is stored.
+    public static func memory(megabytes: Int) -> Self { Self(own: MemoryStore(capacity: megabytes.megabytes)) }
+
+    /// A cache in files, which several processes may use at once.
+    ///
+    /// - Parameters:
+    ///   - megabytes: The most megabytes (10^6 bytes) of all responses; with zero or less, nothing is stored.
+    ///   - folder: The folder, which is created if it does not exist; by default `URLConfig` in the user's folder for
+    ///     caches. Only this user can read it. If it cannot be used, nothing is stored.
+    public static func disk(megabytes: Int, in folder: URL? = nil) -> Self {
+        let manager = FileManager.default
+        let caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first ?? manager.temporaryDirectory
+        let own = caches.appending(path: "URLConfig", directoryHint: .isDirectory)
+        return Self(own: DiskStore(capacity: megabytes.megabytes, folder: folder ?? own))
+    }
+
+    /// Removes all responses.
+    ///
+    /// - Throws: The errors of the store.
+    public func removeAll() async throws { try await core.store.remove(nil) }
+
+    /// Removes the responses that were stored for a ``requester``.
+    ///
+    /// - Parameter requester: The name of the requester.
+    /// - Throws: The errors of the store.
+    public func removeResponses(for requester: String) async throws {
+        let key = try await core.key()
+        try await core.store.remove(.requester(Requester(named: requester).digest(key).hex))
+    }
+
+    /// Waits until no response is being validated in the background; for tests, and before a process ends.
+    public func finishRevalidations() async { await core.finishRevalidations() }
+
+    /// Takes another place for the responses.
+    mutating func enter(_ place: (Core) -> Core) { core = place(core) }
+
+    /// What copies of a cache share.
+    final class Core: Sendable {
+        let store: any CacheStore
+        /// Whether it is one of the library's stores, which never block for long.
+        let isOwn: Bool
+        private let salt = Locked(Digest.Key?.none)
+        private let running = Locked<[CacheKey: Task<Void, Never>]>([:])
+
+        init(_ store: any CacheStore, isOwn: Bool) { (self.store, self.isOwn) = (store, isOwn) }
+
+        /// An empty one in memory, for a test.
+        static func empty() -> Core { Core(MemoryStore(capacity: 50_000_000), isOwn: true) }
+
+        /// The key of all digests.
+        func key() async throws -> Digest.Key {
+            if let key = salt.withLock({ $0 }) { return key }
+            let key = Digest.Key(try await store.salt())
+            salt.set(\.self, key)
+            return key
+        }
+
+        /// Validates a response in the background, unless this is being done.
+        func revalidate(_ key: CacheKey, _ work: @escaping @Sendable () async -> Void) {
+            running.withLock { running in
+                guard running[key] == nil else { return }
+                running[key] = Task { [weak self] in
+                    await work()
+                    self?.running.set(\.[key], nil)
+                }
+            }
+        }
+
+        func finishRevalidations() async {
+            while let task = running.withLock({ $0.values.first }) { await task.value }
+        }
+    }
+}
+
+extension Int {
+    /// This number of megabytes in bytes.
+    fileprivate var megabytes: Int { Swift.min(self, .max / 1_000_000) * 1_000_000 }
+}
+
+extension Digest.Key {
+    /// - Parameter salt: Random bytes; the first 16 count.
+    init(_ salt: Data) {
+        let words = [0, 8].map { start in
+            salt.dropFirst(start).prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        }
+        (first, second) = (words[0], words[1])
+    }
+
+    /// Another key for the same texts.
+    var other: Self {
+        var other = self
+        other.second = ~second
+        return other
+    }
+}
+
+extension Digest {
+    /// 16 hexadecimal digits.
+    var hex: String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

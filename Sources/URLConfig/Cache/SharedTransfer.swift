@@ -1,0 +1,138 @@
+/// One transfer for equal requests of several calls.
+struct SharedTransfer: Sendable {
+    /// What equal requests have in common. It contains secrets.
+    struct Key: Hashable, Sendable {
+        let session: ObjectIdentifier
+        let transport: ObjectIdentifier?
+        let cache: ObjectIdentifier?
+        let requester: String?
+        private let url: URL?
+        private let method: String?
+        private let fields: [String: String]
+        private let cachePolicy: UInt
+        private let timeout: TimeInterval
+        private let responseLimit: Int?
+
+        /// - Parameter request: The request with what the session adds to it.
+        init(
+            session: ObjectIdentifier, transport: ObjectIdentifier?, cache: ObjectIdentifier?, requester: String?,
+            request: URLRequest, responseLimit: Int?
+        ) {
+            (self.session, self.transport, self.cache) = (session, transport, cache)
+            (self.requester, self.responseLimit) = (requester, responseLimit)
+            (url, method) = (request.url, request.httpMethod)
+            (cachePolicy, timeout) = (request.cachePolicy.rawValue, request.timeoutInterval)
+            // The fields of a trace are new for each request.
+            fields = (request.allHTTPHeaderFields ?? [:]).filter { !Redaction.isOfTrace($0.key) }
+        }
+    }
+
+    /// A response that was received, as far as it came.
+    struct Outcome: Sendable {
+        let response: Transport.Response
+        let data: Data
+        /// What has ended the body.
+        let error: (any Error)?
+
+        /// Receives a whole response.
+        init(_ response: Transport.Response) async throws {
+            let reader = try response.body.read()
+            var (data, failure) = (Data(), (any Error)?.none)
+            do {
+                while let piece = try await reader.next() {
+                    if data.isEmpty { data = piece } else { data.append(piece) }
+                }
+            } catch {
+                failure = error
+            }
+            (self.response, self.data, error) = (response, data, failure)
+        }
+
+        /// - Throws: The error that has ended the body.
+        func checked() throws -> Self {
+            if let error { throw error }
+            return self
+        }
+
+        /// The response for one of the calls.
+        func response(isCollapsed: Bool) -> Transport.Response {
+            var response = response
+            let body = ReceivedBody()
+            body.receive(data)
+            body.finish(error.map { .failure($0) } ?? .success(()))
+            response.body = ResponseBody(body)
+            let status = response.cacheStatus
+            response.cacheStatus = {
+                var status = status?() ?? CacheStatus(forward: .miss)
+                status.isCollapsed = isCollapsed
+                return status
+            }
+            return response
+        }
+    }
+
+    private struct Running {
+        let number: Int
+        var waiters: [Int: OneShot<Outcome>] = [:]
+        var task: Task<Void, Never>?
+    }
+
+    private struct State {
+        var running: [Key: Running] = [:]
+        var last = 0
+    }
+
+    private static let state = Locked(State())
+
+    /// The response of the transfer that is running, or of a new one.
+    ///
+    /// - Parameters:
+    ///   - work: Receives the response, in a task of its own.
+    /// - Throws: The errors of `work`; `CancellationError` as soon as the task is cancelled.
+    static func response(
+        for key: Key, _ work: @escaping @Sendable () async throws -> Outcome
+    ) async throws -> Transport.Response {
+        let waiter = OneShot<Outcome>()
+        let (id, number, isFirst) = state.withLock { state in
+            state.last += 1
+            let isFirst = state.running[key] == nil
+            let number = state.running[key, default: Running(number: state.last)].number
+            state.running[key, default: Running(number: number)].waiters[state.last] = waiter
+            return (state.last, number, isFirst)
+        }
+        if isFirst { start(key, number, work) }
+        defer { leave(key, number, id) }
+        return try await waiter.value().response(isCollapsed: !isFirst)
+    }
+
+    private static func start(_ key: Key, _ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {
+        let task = Task {
+            let outcome = await Result(of: work)
+            for waiter in end(key, number) { waiter.resolve(outcome) }
+        }
+        let isWanted = state.withLock { state in
+            guard state.running[key]?.number == number else { return false }
+            state.running[key]?.task = task
+            return true
+        }
+        // It has ended already, or everybody has left.
+        if !isWanted { task.cancel() }
+    }
+
+    private static func end(_ key: Key, _ number: Int) -> [OneShot<Outcome>] {
+        state.withLock { state in
+            guard state.running[key]?.number == number else { return [] }
+            return (state.running.removeValue(forKey: key)?.waiters).map { Array($0.values) } ?? []
+        }
+    }
+
+    /// A call does not wait any more; the transfer ends with the last one.
+    private static func leave(_ key: Key, _ number: Int, _ id: Int) {
+        let unwanted = state.withLock { state -> Running? in
+            guard state.running[key]?.number == number else { return nil }
+            state.running[key]?.waiters[id] = nil
+            return state.running[key]?.waiters.isEmpty == true ? state.running.removeValue(forKey: key) : nil
+        }
+        unwanted?.task?.cancel()
+    }
+}
