@@ -292,9 +292,19 @@ extension StringProtocol {
 }
 
 extension Date {
-    /// Parses a date as RFC 9110 §5.6.7 writes it: one space between two parts, or two in the format of asctime.
+    /// Parses a date that is written exactly in one of the three formats of RFC 9110 §5.6.7, in upper or lower case.
     init?(strictHTTPDate text: String) {
-        guard !text.contains("  ") || !text.contains(",") else { return nil }
-        self.init(httpDate: text)
+        guard let date = Self(httpDate: text), let written = date.httpDate else { return nil }
+        let parts = written.dropLast(" GMT".count).split(separator: " ")
+        let (weekday, day, month, year, time) = (parts[0].dropLast(), parts[1], parts[2], parts[3], parts[4])
+        let asctime = "\(weekday) \(month) \(day.hasPrefix("0") ? " \(day.dropFirst())" : "\(day)") \(time) \(year)"
+        let rfc850 = "day, \(day)-\(month)-\(year.suffix(2)) \(time) GMT"
+        let (given, isRFC850) = (text.lowercased(), text.contains("-"))
+        guard
+            isRFC850
+                ? given.hasPrefix(weekday.lowercased()) && given.hasSuffix(rfc850.lowercased())
+                : [written, asctime].contains(where: { $0.lowercased() == given })
+        else { return nil }
+        self = date
     }
 }

@@ -66,7 +66,7 @@ public enum CacheSelection: Hashable, Sendable {
 
 /// A response in a store.
 public struct StoredResponse: Sendable {
-    /// The head. It was complete when the response was stored, or after it was validated.
+    /// The head, as it was when the response was stored, or as a validation has changed it.
     public let head: Head
     /// Identifies the stored bytes for the store itself.
     public let id: String

@@ -164,7 +164,7 @@ struct CacheVisit: Sendable {
 
     // MARK: The server
 
-    /// Sends a request to the server. The session's own cache is not used.
+    /// Sends a request to the server, without the session's own cache.
     private func sent(_ sending: Transport.Request) async throws -> Transport.Response {
         guard cache != nil else { return try await call.transport.attempt(sending) }
         var sending = sending
@@ -205,7 +205,7 @@ struct CacheVisit: Sendable {
 
     // MARK: The store
 
-    /// Asks the store. A store of the app may block, or never return.
+    /// Asks the store, which may block or never return if it is the app's.
     private func ask<Value: Sendable>(
         _ question: @escaping @Sendable (any CacheStore) async throws -> Value
     ) async throws -> Value {

@@ -1,6 +1,6 @@
 /// One transfer for equal requests of several calls.
 struct SharedTransfer: Sendable {
-    /// What equal requests have in common. It contains secrets.
+    /// What equal requests have in common, which contains secrets.
     struct Key: Hashable, Sendable {
         let session: ObjectIdentifier
         let transport: ObjectIdentifier?

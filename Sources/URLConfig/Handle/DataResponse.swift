@@ -58,8 +58,9 @@ public struct DataResponse: Sendable {
         get { values.attempts }
         _modify { yield &values.attempts }
     }
-    /// Whether the content comes from a cache: of the call (``Foundation/URLSession/Config/cache``) or, on Apple
-    /// platforms, of the session. A stored response that the server has validated counts.
+    /// Whether the content comes from a cache, even if the server has validated it.
+    ///
+    /// It is the cache of the call (``Foundation/URLSession/Config/cache``) or, on Apple platforms, of the session.
     public var fromCache: Bool {
         get { values.fromCache }
         _modify { yield &values.fromCache }

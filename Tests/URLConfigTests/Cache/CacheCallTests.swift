@@ -16,7 +16,8 @@ import URLConfigTesting
     /// The response of an origin to its n-th request.
     typealias Responses = @Sendable (Int) async throws -> Transport.Response
 
-    private func fresh(_ text: String = "a", _ fields: HTTPFields = [.cacheControl: "max-age=60"]) -> Transport.Response {
+    private func fresh(_ text: String = "a", _ fields: HTTPFields = [.cacheControl: "max-age=60"]) -> Transport.Response
+    {
         .init(headerFields: fields, body: .init(Data(text.utf8)))
     }
 
@@ -40,11 +41,19 @@ import URLConfigTesting
 
     @Test func `a response says where it comes from, in its attempts and in the log`() async throws {
         let (logger, log) = Logger.recording()
-        let first = try await get { _ in fresh() } _: { $0.logger = logger }
+        let first = try await get { _ in
+            fresh()
+        } _: {
+            $0.logger = logger
+        }
         #expect(first.cacheStatus?.description == "fwd=uri-miss; stored")
         #expect(!first.fromCache)
         await clock.advance(by: .seconds(12))
-        let second = try await get { _ in fresh("b") } _: { $0.logger = logger }
+        let second = try await get { _ in
+            fresh("b")
+        } _: {
+            $0.logger = logger
+        }
         #expect(second.cacheStatus?.description == "hit; age=12; ttl=48")
         #expect(second.fromCache)
         #expect(try second.text() == "a")
@@ -53,7 +62,12 @@ import URLConfigTesting
         #expect(second.attempts.map(\.cacheStatus) == [second.cacheStatus])
         #expect("\(second.attempts[0])".contains("hit"))
         #expect(seen.count == 1)
-        #expect(try await get { _ in fresh() } _: { $0.cache = nil }.cacheStatus == nil)
+        #expect(
+            try await get { _ in
+                fresh()
+            } _: {
+                $0.cache = nil
+            }.cacheStatus == nil)
     }
 
     @Test func `a stream is stored when it was read to its end, and read from the cache`() async throws {
@@ -95,13 +109,26 @@ import URLConfigTesting
     }
 
     @Test func `a call that is cancelled or reaches its limit stores nothing`() async throws {
-        await expectError(.responseTooLarge) { try await get { _ in fresh("abcdef") } _: { $0.responseLimit = 3 } }
+        await expectError(.responseTooLarge) {
+            try await get { _ in
+                fresh("abcdef")
+            } _: {
+                $0.responseLimit = 3
+            }
+        }
         try await get { _ in fresh("abcdef") }
-        await expectError(.responseTooLarge) { try await get { _ in fresh() } _: { $0.responseLimit = 3 } }
+        await expectError(.responseTooLarge) {
+            try await get { _ in
+                fresh()
+            } _: {
+                $0.responseLimit = 3
+            }
+        }
         #expect(seen.count == 2)
     }
 
-    @Test func `a stale response is validated in the background, once, and not cancelled with its caller`() async throws {
+    @Test func `a stale response is validated in the background, once, and not cancelled with its caller`() async throws
+    {
         let fields: HTTPFields = [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"1\""]
         let gate = Gate()
         let origin: Responses = { [self] count in

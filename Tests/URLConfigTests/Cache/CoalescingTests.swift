@@ -12,7 +12,11 @@ import URLConfigTesting
         let seen = Recorder<URLRequest>()
         let respond: @Sendable (Int) throws -> Transport.Response
 
-        init(_ respond: @escaping @Sendable (Int) throws -> Transport.Response = { .init(body: .init(Data("\($0)".utf8))) }) {
+        init(
+            _ respond: @escaping @Sendable (Int) throws -> Transport.Response = {
+                .init(body: .init(Data("\($0)".utf8)))
+            }
+        ) {
             self.respond = respond
         }
 
@@ -122,7 +126,9 @@ import URLConfigTesting
 
     @Test func `each call has its own deadline, validators and decoder`() async throws {
         let (origin, clock) = (Origin(), TestClock())
-        let calls = calls(3, origin.transport) { _ in request } _: { index, config in
+        let calls = calls(3, origin.transport) { _ in
+            request
+        } _: { index, config in
             config.clock = clock
             if index == 0 { config.deadline = .seconds(1) }
             if index == 1 { config.validators = [.init { _ in throw URLError(.userAuthenticationRequired) }] }
@@ -188,7 +194,11 @@ import URLConfigTesting
         }
         origin.gate.open()
         let cache = HTTPCache.memory(megabytes: 1)
-        _ = try await calls(1, origin.transport) { _ in request } _: { $1.cache = cache }[0].valueInTime
+        _ = try await calls(1, origin.transport) { _ in
+            request
+        } _: {
+            $1.cache = cache
+        }[0].valueInTime
         let held = Origin(origin.respond)
         // The same identity, so that both are one server.
         let transport = Transport { request in
@@ -196,7 +206,11 @@ import URLConfigTesting
             await held.gate.pass()
             return try origin.respond(count)
         }
-        let calls = calls(20, transport) { _ in request } _: { $1.cache = cache }
+        let calls = calls(20, transport) { _ in
+            request
+        } _: {
+            $1.cache = cache
+        }
         try await waitForWaiters(20)
         held.gate.open()
         for call in calls {
