@@ -18,14 +18,29 @@ final class File: Sendable {
         var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
         var isDirectory: Bool { status.st_mode & S_IFMT == S_IFDIR }
         var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
+        /// Whether this user is its owner.
+        var isOwn: Bool { status.st_uid == geteuid() }
         /// In bytes.
         var size: Int64 { Int64(status.st_size) }
+        /// When the content was changed, in nanoseconds since 1970.
+        var modified: Int64 {
+            #if canImport(Darwin)
+            let time = status.st_mtimespec
+            #else
+            let time = status.st_mtim
+            #endif
+            // Seconds and nanoseconds: the members of `timespec` cannot be imported in a release build on Linux.
+            return withUnsafeBytes(of: time) {
+                Int64($0.load(as: Int.self)) &* 1_000_000_000
+                    &+ Int64($0.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self))
+            }
+        }
 
         /// Whether it is a file of this user with one name.
         ///
         /// In a folder that all users may write to, somebody else may have put it there, even as a second name of
         /// another file, which would be changed.
-        var isOwnFile: Bool { isRegular && status.st_nlink == 1 && status.st_uid == geteuid() }
+        var isOwnFile: Bool { isRegular && status.st_nlink == 1 && isOwn }
 
         func isSameFile(as other: Self) -> Bool {
             (status.st_dev, status.st_ino) == (other.status.st_dev, other.status.st_ino)
@@ -187,6 +202,25 @@ extension File {
             _ = try call { unlink(path) }
         } catch  where error.code == ENOENT {
             // There is nothing to remove.
+        }
+    }
+
+    /// Calls a function with each name in a folder, also `.` and `..`; a symbolic link is refused.
+    static func forEachName(in folder: String, _ use: (String) -> Void) throws(SystemError) {
+        let descriptor = try call { open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+        guard let names = fdopendir(descriptor) else {
+            let code = errno
+            close(descriptor)
+            throw SystemError(code: code)
+        }
+        defer { closedir(names) }
+        while let entry = readdir(names) {
+            use(
+                withUnsafePointer(to: &entry.pointee.d_name) { name in
+                    name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
+                        String(cString: $0)
+                    }
+                })
         }
     }
 

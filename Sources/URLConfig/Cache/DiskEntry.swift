@@ -1,0 +1,186 @@
+/// A response in a file: its body, and behind it a head. When the response is validated, another head is added, and
+/// the last one counts.
+///
+/// A head is JSON, then its length, its digest and a mark, which have a fixed length together. No byte is ever changed,
+/// so that whoever reads the file meanwhile reads the response as it was. A file that was cut, or that another program
+/// has changed, is recognized, also by its body.
+struct DiskEntry: Sendable {
+    /// The length of all heads at which the file is not used any more.
+    static let longestHeads = 1 << 16
+    /// The bytes of a body that are read at once.
+    static let pieceSize = 1 << 20
+    /// The bytes at the end of a file that are read first, with a short body.
+    private static let tailSize = 1 << 14
+    private static let mark = "URLConfig cache 1\n"
+    private static let trailerSize = 32 + mark.utf8.count
+
+    /// The file is no entry, or not as it was written.
+    static let broken = SystemError(code: EBADMSG)
+
+    /// What is in a head.
+    struct Record: Codable, Sendable {
+        /// Identifies the response, also with another head.
+        var id = UInt64.random(in: .min ... .max)
+        /// The length of the body.
+        let length: Int64
+        let checksum: UInt64
+        var head: StoredResponse.Head
+
+        /// The bytes that follow the body; `nil` if they are too long.
+        func encoded() throws -> Data? {
+            let json = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+            let digest = Digest(json).value.hexDigits
+            let data = Data("\(json)\(UInt64(json.utf8.count).hexDigits)\(digest)\(DiskEntry.mark)".utf8)
+            return data.count <= DiskEntry.longestHeads ? data : nil
+        }
+    }
+
+    let record: Record
+    /// In bytes.
+    let size: Int64
+    /// When it was used last, in nanoseconds since 1970.
+    let lastUse: Int64
+    /// A long body is read from the open file, which may be removed meanwhile.
+    private let source: Source
+
+    private enum Source: Sendable {
+        case data(Data)
+        case file(File)
+    }
+
+    /// Reads the last head of a file.
+    ///
+    /// - Throws: ``broken``; what the system says.
+    init(_ file: File) throws {
+        let status = try file.status()
+        let start = max(0, status.size - Int64(Self.tailSize))
+        var tail = try file.bytes(at: start, count: Self.tailSize)
+        let trailer = tail.suffix(Self.trailerSize)
+        guard Int64(tail.count) == status.size - start, trailer.count == Self.trailerSize,
+            trailer.suffix(Self.mark.utf8.count).elementsEqual(Self.mark.utf8),
+            let length = UInt64(hexDigits: trailer.prefix(16)), length <= Self.longestHeads,
+            let digest = UInt64(hexDigits: trailer.dropFirst(16).prefix(16))
+        else { throw Self.broken }
+        let end = status.size - Int64(Self.trailerSize)
+        if tail.count < Int(length) + Self.trailerSize {
+            tail = try file.bytes(at: max(0, end - Int64(length)), count: Int(length) + Self.trailerSize)
+        }
+        let json = tail.dropLast(Self.trailerSize).suffix(Int(length))
+        guard json.count == Int(length), Digest(String(decoding: json, as: UTF8.self)).value == digest,
+            let record = try? JSONDecoder().decode(Record.self, from: json),
+            0...(end - Int64(length)) ~= record.length
+        else { throw Self.broken }
+        (self.record, size, lastUse) = (record, status.size, status.modified)
+        source = start == 0 && status.size == tail.count ? .data(Data(tail.prefix(Int(record.length)))) : .file(file)
+    }
+
+    /// The length of all heads.
+    var heads: Int { Int(size - record.length) }
+
+    /// Opens the body. One that fits into one piece is read now, a longer one while the caller reads.
+    ///
+    /// - Parameter onError: Called if the body cannot be read to its end.
+    /// - Throws: `URLError` with code `.cannotOpenFile`.
+    func body(onError: @escaping @Sendable () -> Void) throws -> ResponseBody {
+        let reader = Locked(Reader(entry: self))
+        let next: @Sendable () throws -> Data? = {
+            do {
+                return try File.attempt(.cannotOpenFile, "a stored response cannot be read") {
+                    try reader.withLock { try $0.next() }
+                }
+            } catch {
+                onError()
+                throw error
+            }
+        }
+        if record.length <= Self.pieceSize { return ResponseBody(try next() ?? Data()) }
+        return ResponseBody(ReceivedBody { try next() })
+    }
+
+    private struct Reader: Sendable {
+        let entry: DiskEntry
+        private var offset: Int64 = 0
+        private var checksum = Checksum()
+
+        init(entry: DiskEntry) { self.entry = entry }
+
+        /// The next piece; `nil` at the end.
+        mutating func next() throws -> Data? {
+            let length = entry.record.length
+            guard offset < length else { return nil }
+            let piece =
+                switch entry.source {
+                case .data(let body): body
+                case .file(let file):
+                    try file.bytes(at: offset, count: Int(min(Int64(DiskEntry.pieceSize), length - offset)))
+                }
+            checksum.add(piece)
+            offset += Int64(piece.count)
+            // A body of any length is checked before its last piece is passed on.
+            guard !piece.isEmpty, offset < length || checksum.value == entry.record.checksum else {
+                throw DiskEntry.broken
+            }
+            return piece
+        }
+    }
+}
+
+/// Recognizes that bytes are not those that were written.
+///
+/// The second sum depends on their order. It is much faster than a digest, which nobody but an attacker would need.
+struct Checksum: Sendable {
+    private var (first, second) = (0 as UInt64, 0 as UInt64)
+    /// The bytes of a word that is not complete, and their number.
+    private var (rest, filled) = (0 as UInt64, 0 as UInt64)
+
+    mutating func add(_ data: Data) {
+        data.withUnsafeBytes { bytes in
+            var place = 0
+            while place < bytes.count {
+                if filled == 0, bytes.count - place >= 8 {
+                    add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+                    place += 8
+                    continue
+                }
+                rest |= UInt64(bytes[place]) << (8 * filled)
+                (place, filled) = (place + 1, filled + 1)
+                guard filled == 8 else { continue }
+                add(rest)
+                (rest, filled) = (0, 0)
+            }
+        }
+    }
+
+    private mutating func add(_ word: UInt64) {
+        first &+= word
+        second &+= first
+    }
+
+    var value: UInt64 {
+        var sum = self
+        sum.add(rest)
+        return sum.first ^ (sum.second << 32 | sum.second >> 32)
+    }
+}
+
+extension UInt64 {
+    /// 16 lowercase digits.
+    var hexDigits: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
+    /// - Parameter digits: 16 lowercase digits; for anything else, it is `nil`.
+    init?(hexDigits digits: some Collection<UInt8>) {
+        guard digits.count == 16 else { return nil }
+        var value = 0 as UInt64
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        self = value
+    }
+}
