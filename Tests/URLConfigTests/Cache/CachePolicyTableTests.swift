@@ -75,6 +75,13 @@ private let storing: [CacheRow] = [
         .ask(.miss, fresh, with: "Authorization: Bearer a"), .ask(.hit, with: "Authorization: Bearer a"),
         .ask(.miss, fresh, with: "Authorization: Bearer b"), .ask(.miss, fresh),
         .ask(.stored(1), with: "Authorization: Bearer a")),
+    .init("another key", .ask(.miss, fresh, with: "X-API-Key: 1"), .ask(.miss, fresh, with: "X-API-Key: 2")),
+    .init(
+        "another user in the URL", .ask(.miss, fresh, url: "https://a:b@api.test/"),
+        .ask(.miss, fresh, url: "https://c:d@api.test/"), .ask(.miss)),
+    .init(
+        "the same URL in another form", .ask(.miss, fresh, url: "https://api.test/a?b"),
+        .ask(.stored(1), url: "HTTPS://API.test:443/a?b#c")),
     .init(
         "cookies: only for who has sent them", .ask(.miss, fresh, with: "Cookie: id=1"),
         .ask(.miss, fresh, with: "Cookie: id=2"), .ask(.stored(1), with: "Cookie: id=1")),
@@ -187,6 +194,7 @@ private let variants: [CacheRow] = [
         "two values are not the first", .ask(.miss, fresh, "Vary: A", with: "A: 1"), .ask(.miss, with: "A: 1", "A: 2")),
     .init("*", .ask(.miss, fresh, "Vary: *"), .ask(.miss)),
     .init("* among others", .ask(.miss, fresh, "Vary: A, *"), .ask(.miss)),
+    .init("* in a second field", .ask(.miss, fresh, "Vary: ", "Vary: *"), .ask(.miss)),
     .init(
         "the newest of two that fit", .ask(.miss, fresh, "Vary: A", with: "A: 1"),
         .ask(.miss, fresh, "Vary: B", after: 1, with: "A: 1", "Cache-Control: no-cache"),
@@ -227,6 +235,18 @@ private let validation: [CacheRow] = [
     .init(
         "HEAD refreshes what is stored (§4.3.5)", .ask(.miss, fresh, tag),
         .ask(.miss, "Cache-Control: max-age=99", tag, after: 11, method: "HEAD"), .ask(.hit, after: 50)),
+    .init(
+        "HEAD with a new entity tag", .ask(.miss, "Cache-Control: max-age=99"),
+        .ask(.miss, fresh, tag, method: "HEAD", with: "Cache-Control: no-cache"), .ask(.miss)),
+    .init(
+        "HEAD with another length", .ask(.miss, "Cache-Control: max-age=99", "Content-Length: 10"),
+        .ask(.miss, fresh, "Content-Length: 99", method: "HEAD", with: "Cache-Control: no-cache"), .ask(.miss)),
+    .init(
+        "a 304 with another entity tag is not about this response (§4.3.4)", .ask(.miss, fresh, tag),
+        .ask(.refetched, "ETag: \"b\"", fresh, after: 11), .ask(.stored(3))),
+    .init(
+        "a 304 with an entity tag that is new", .ask(.miss, fresh, seldomChanged),
+        .ask(.refetched, tag, fresh, after: 11), .ask(.stored(3))),
     .init(
         "HEAD with another entity tag", .ask(.miss, fresh, tag),
         .ask(.miss, fresh, "ETag: \"b\"", method: "HEAD", with: "Cache-Control: no-cache"), .ask(.miss)),
@@ -323,6 +343,12 @@ private let stale: [CacheRow] = [
     .init(
         "stale-while-revalidate", .ask(.miss, "\(fresh), stale-while-revalidate=10", tag),
         .ask(.stale, fresh, after: 15), .ask(.stored(2))),
+    .init(
+        "stale-while-revalidate and a problem of the server", .ask(.miss, "\(fresh), stale-while-revalidate=10"),
+        .ask(.stale, status: 503, after: 15), .ask(.stale, fresh), .ask(.stored(3))),
+    .init(
+        "stale-while-revalidate and only-if-cached", .ask(.miss, "\(fresh), stale-while-revalidate=10"),
+        .ask(.generated504, after: 15, with: "Cache-Control: only-if-cached")),
     .init(
         "stale-while-revalidate has an end", .ask(.miss, "\(fresh), stale-while-revalidate=10"),
         .ask(.miss, after: 21)),
