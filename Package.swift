@@ -5,7 +5,7 @@ import PackageDescription
 /// The condition of everything that the server transport needs.
 let onServers = TargetDependencyCondition.when(traits: ["AsyncHTTPClient"])
 
-/// What the server transport and its tests need.
+/// The dependencies of the server transport and its tests.
 let serverTransport: [Target.Dependency] = [
     .product(name: "AsyncHTTPClient", package: "async-http-client", condition: onServers),
     .product(name: "NIOCore", package: "swift-nio", condition: onServers),

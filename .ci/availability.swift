@@ -1,5 +1,5 @@
-// Prints where this package uses names that are newer than its platforms, and fails if it does.
-// Arguments: the index of a debug build, the output of `swift package dump-package`, and symbol graphs of the toolchain.
+// Prints where this package uses names that are newer than its platforms, and fails if it does. Arguments: the index of
+// a debug build, the output of `swift package dump-package`, and symbol graphs of the toolchain.
 
 import Foundation
 import IndexStore
@@ -98,8 +98,8 @@ func records(of store: indexstore_t, in root: String) -> [String: String] {
         }
     }
     let own = files.filter { path, _ in
-        // The index keeps files that were removed. Dependencies are in a folder with a dot. The benchmarks are a package
-        // with newer platforms.
+        // The index keeps files that were removed. Dependencies are in a folder with a dot. The benchmarks are a
+        // package with newer platforms.
         path.hasPrefix(root + "/") && !path.hasPrefix(root + "/.") && !path.hasPrefix(root + "/Tests/Benchmarks/")
             && FileManager.default.fileExists(atPath: path)
     }
@@ -111,7 +111,7 @@ func uses(in record: String, of store: indexstore_t) -> Set<Use> {
     defer { indexstore_record_reader_dispose(reader) }
     let all: [Use] = collected {
         indexstore_record_reader_occurrences_apply_f(reader, $0) { context, occurrence in
-            // What the compiler adds by itself, such as `next(isolation:)` for a loop, depends on the platform.
+            // Names that the compiler adds, such as `next(isolation:)` for a loop, depend on the platform.
             let roles = UInt64(indexstore_occurrence_get_roles(occurrence))
             guard roles & UInt64(INDEXSTORE_SYMBOL_ROLE_IMPLICIT) == 0 else { return true }
             var (line, column) = (UInt32(0), UInt32(0))

@@ -64,7 +64,7 @@ struct Module {
         "#sourceLocation(file: \"\(document)\", line: \(chunk.line))\n\(chunk.text)\n#sourceLocation()\n"
     }
 
-    /// The statements of a block in a function, which has that of the next block inside.
+    /// The statements of a block in a function, which contains the function of the next block.
     private func function(_ blocks: ArraySlice<[Chunk]>) -> String {
         guard let block = blocks.first else { return "" }
         let returns = block.contains { $0.isControlFlow && $0.text.contains(/\breturn +[^}\s]/) }

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The arguments of the command line.
 enum Arguments: Equatable {
     case chat(host: String?, model: String?, prompt: String?)
     case help

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The arguments of the command line.
 enum Arguments: Equatable {
     case localCopy
     case host(String)

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The arguments of the command line.
 enum Arguments: Equatable {
     case serve(port: Int)
     case demo

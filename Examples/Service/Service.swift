@@ -42,9 +42,10 @@ struct Service {
         }
     }
 
-    /// What a service sets before it sends its first request; nothing of this needs a shutdown.
+    /// The settings of the process, made before its first request; they need no shutdown.
     static func prepare(_ logger: Logger) {
-        // All requests of the process are sent with AsyncHTTPClient, also those of libraries that use this package.
+        // All requests of the process are sent with AsyncHTTPClient, including requests of libraries that use this
+        // package.
         URLSession.Config.default.transport = .asyncHTTPClient
         URLSession.Config.default.logger = logger
         URLSession.Config.default.logBody = false

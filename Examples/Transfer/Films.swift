@@ -11,7 +11,7 @@ extension URLRequest {
     }
 }
 
-/// What the app does with large files.
+/// Downloads and uploads large files.
 struct Films {
     let api: URLRequest.Config
 

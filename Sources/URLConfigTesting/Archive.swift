@@ -115,7 +115,7 @@ struct Archive: Sendable {
 }
 
 extension Archive {
-    /// Writes exchanges after those of a file.
+    /// Adds exchanges to the end of a file.
     ///
     /// - Throws: ``StubMistake`` if the file would contain a secret; errors of the disk. The old file is kept then.
     static func write(_ exchanges: [Exchange], after old: Archive?, to file: URL) throws {

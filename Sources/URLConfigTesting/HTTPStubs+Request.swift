@@ -3,7 +3,7 @@ import URLConfig
 extension HTTPStubs {
     /// A request as it was sent, with its whole body, whether that was data, a file or a stream.
     public struct Request: Sendable, CustomStringConvertible, CustomReflectable {
-        /// The URL, the method and the header fields, with those of the session's configuration.
+        /// The URL, the method and the header fields, including the session's.
         public let urlRequest: URLRequest
         /// The body; empty for none.
         public let body: Data
@@ -13,7 +13,7 @@ extension HTTPStubs {
         public internal(set) var values: [String: String] = [:]
         /// Hides the secrets of the call.
         let redaction: Redaction
-        /// What the subscripts could not return.
+        /// The values that the subscripts could not return.
         let mistakes = Locked<[String]>([])
 
         /// The method.
@@ -48,7 +48,7 @@ extension HTTPStubs {
         /// The method and the URL; secrets are hidden.
         public var description: String { "\(method.rawValue) \(redaction.hiding(url: url.absoluteString))" }
 
-        /// What `dump` shows: the ``description``.
+        /// Shows only the ``description`` in a `dump`.
         public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 
         /// The value of a name in the route's template.
@@ -119,9 +119,7 @@ extension HTTPStubs.Request {
         guard let value else { return "without \(name)" }
         return redaction.isHidden(name) ? "\(name)=***" : "\(name)=\(hiding(value))"
     }
-}
 
-extension HTTPStubs.Request {
     /// A part of a multipart form (RFC 7578).
     public struct Part: Sendable, Hashable {
         /// The name of the form's field.

@@ -1,7 +1,7 @@
 import URLConfig
 
 extension HTTPStubs {
-    /// What a stub sends.
+    /// The response of a stub, or its failure.
     ///
     /// ```swift
     /// .json(user)                                                  // 200 application/json
@@ -126,9 +126,7 @@ extension HTTPStubs.Response {
 
     /// The response of the real server.
     public static var network: Self { Self(.network) }
-}
 
-extension HTTPStubs.Response {
     private func with(_ change: (inout Self) -> Void) -> Self {
         var response = self
         change(&response)
@@ -160,9 +158,7 @@ extension HTTPStubs.Response {
 
     /// Nothing more arrives after a number of bytes of the body: a time limit ends the attempt.
     public func stalled(after length: Int) -> Self { with { ($0.length, $0.end) = (max(0, length), .stalls) } }
-}
 
-extension HTTPStubs.Response {
     /// A response with the pieces of a recording.
     init(recorded pieces: [Data], status: HTTPResponse.Status, headerFields: HTTPFields) {
         self.init(.pieces(pieces), status)
@@ -223,7 +219,7 @@ extension HTTPStubs.Response {
     }
 }
 
-/// Responds to a request that a route has claimed; it receives the transport of the call, too.
+/// Responds to a request that a route has claimed; it also receives the transport of the call.
 ///
 /// It throws ``StubMistake`` if the test has made one, and the errors of the response.
-typealias StubAnswer = @Sendable (Transport.Request, Transport, JSONEncoder) async throws -> Transport.Response
+typealias StubResponder = @Sendable (Transport.Request, Transport, JSONEncoder) async throws -> Transport.Response

@@ -145,7 +145,7 @@ extension HTTPStubs {
 }
 
 extension HTTPStubs.Route {
-    /// What is wrong with the route; `nil` if nothing is.
+    /// The mistake in the route; `nil` if there is none.
     var mistake: String? {
         guard case .failure(let mistake) = template else { return nil }
         return "\(place.description): \(name): \(mistake.text)"
@@ -168,15 +168,15 @@ extension HTTPStubs.Route {
         }
     }
 
-    /// What an issue says if the route was not used as often as it must be; `nil` if it was.
+    /// The text of an issue if the route was used too rarely; otherwise `nil`.
     var unused: String? {
         let (used, least) = (state.withLock { $0.used }, allowed.lowerBound)
         guard used < least else { return nil }
         return "\(name) " + (used == 0 ? "was never used" : "was used \(used) of \(least) times")
     }
 
-    /// The answer of the route, if it matches and is not used up.
-    func claim(_ request: HTTPStubs.Request) -> Result<StubAnswer, Difference> {
+    /// The responder of the route, if it matches and is not used up.
+    func claim(_ request: HTTPStubs.Request) -> Result<StubResponder, Difference> {
         var (differences, distance, request) = ([String](), 0, request)
         if let method, method != request.method {
             differences.append("method \(request.method.rawValue), expected \(method.rawValue)")
@@ -188,7 +188,7 @@ extension HTTPStubs.Route {
             (request.values, distance) = (match.values, match.distance)
             differences += match.differences
         }
-        // What a closure of the caller says about another URL would only confuse.
+        // The message of a caller's closure about another URL would only confuse.
         if differences.isEmpty { differences = state.withLock { $0.conditions }.compactMap { $0(request) } }
         guard differences.isEmpty else {
             let text = differences.joined(separator: "; ")

@@ -1,10 +1,10 @@
 import URLConfig
 
 extension HTTPStubs {
-    /// The routes of a test, and what is common to them.
+    /// The routes of a test, and their common settings.
     ///
-    /// The first route that matches sends the response. Routes of an inner scope come before those of an outer one, and
-    /// a test's routes before those of its suite. A route is a template of a URL:
+    /// The first route that matches sends the response. Routes of an inner scope come before the routes of an outer
+    /// one, and a test's routes before its suite's. A route is a template of a URL:
     ///
     /// ```swift
     /// $0.get("https://api.example.com/v2/users/{id}")     // scheme, host, port and path; a segment of any value

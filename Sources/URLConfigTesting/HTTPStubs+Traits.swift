@@ -22,7 +22,7 @@ extension HTTPStubs {
 extension Trait where Self == HTTPStubs.ScopeTrait {
     /// The calls of the test go to stubs (``HTTPStubs``).
     ///
-    /// On a suite, each test has its own stubs, and the routes of a test come before those of its suite.
+    /// On a suite, each test has its own stubs, and the routes of a test come before its suite's.
     ///
     /// - Parameter routes: Sets the routes. It is called for each test.
     public static func stubs(
@@ -51,7 +51,7 @@ extension Trait where Self == HTTPStubs.ScopeTrait {
 
     /// Calls of the test that no stub is for throw (``HTTPStubs/refuseNetwork()``).
     ///
-    /// So do calls that belong to no test, such as those of detached tasks, in the whole process.
+    /// So do calls that belong to no test, such as calls in detached tasks, in the whole process.
     public static var offline: Self {
         // The traits of all tests are made before the first test runs.
         Refusal.refuse(detachedOnly: true)
@@ -60,7 +60,7 @@ extension Trait where Self == HTTPStubs.ScopeTrait {
         }
     }
 
-    /// The calls of the test go to real servers, also in a suite that is `.offline` or has stubs.
+    /// The calls of the test go to real servers, even in a suite that is `.offline` or has stubs.
     public static var network: Self {
         Self { test in try await HTTPStubs.network(test) }
     }

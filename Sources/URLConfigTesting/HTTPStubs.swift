@@ -12,13 +12,13 @@ import URLConfig
 /// ```
 ///
 /// The calls of the test go to the stubs, whatever their `config:` says, and never to the network. Everything else is
-/// as the app has set it: retries, redirects, authenticators, validators, time limits and decoders are tested, too.
+/// as the app has set it: retries, redirects, authenticators, validators, time limits and decoders are also tested.
 /// Tests that run at the same time do not see each other's stubs.
 ///
 /// A call that matches no route throws `RequestError` with code `notStubbed`, and the test fails at the line of the
-/// call. A route that is never used fails the test, too.
+/// call. A route that is never used also fails the test.
 public enum HTTPStubs {
-    /// The requests that calls of this test have sent until now, in order; with `with`, those of the innermost scope.
+    /// The requests that calls of this test have sent until now, in order; with `with`, in the innermost scope.
     public static var requests: [Request] { StubScope.current?.requests ?? [] }
 
     /// The clock that the routes of the innermost scope have set (``Routes/clock``).
@@ -37,7 +37,7 @@ public enum HTTPStubs {
     /// }
     /// ```
     ///
-    /// Its routes come before those of a scope that it is in. Detached tasks and queues of Dispatch that the operation
+    /// Its routes come before the routes of a scope around it. Detached tasks and queues of Dispatch that the operation
     /// starts are not in the scope (see ``refuseNetwork()``).
     ///
     /// - Parameters:
@@ -60,10 +60,10 @@ public enum HTTPStubs {
     /// calls of tests without stubs.
     ///
     /// A test that wants a real server has the trait `.network`, or calls in ``network(_:)``. Requests that Foundation
-    /// itself sends, such as those of `data(for:)`, are not seen.
+    /// itself sends, as in `data(for:)`, are not seen.
     public static func refuseNetwork() { Refusal.refuse(detachedOnly: false) }
 
-    /// Runs an operation whose calls go to real servers, also within stubs and after ``refuseNetwork()``.
+    /// Runs an operation whose calls go to real servers, even within stubs and after ``refuseNetwork()``.
     ///
     /// - Parameter operation: The operation. Its errors are rethrown.
     nonisolated(nonsending) public static func network<Result>(

@@ -2,9 +2,9 @@
 import URLConfig
 
 extension HTTPStubs {
-    /// What a test does with a recording.
+    /// How a test uses a recording.
     ///
-    /// The environment variable `URLCONFIG_REPLAY` names it for a whole run. If `CI` is set, too, recording is an
+    /// The environment variable `URLCONFIG_REPLAY` names it for a whole run. If `CI` is also set, recording is an
     /// error.
     public enum ReplayMode: String, Sendable {
         /// Plays the file; a request that it does not have fails the test. The default.
@@ -68,13 +68,13 @@ final class Recording: Sendable {
     }
 
     /// The next response to a request: from the file, or from the server if that is to be recorded.
-    func claim(_ request: HTTPStubs.Request) -> Result<StubAnswer, StubMistake> {
+    func claim(_ request: HTTPStubs.Request) -> Result<StubResponder, StubMistake> {
         let names = request.redaction.knowing(secretsOf: [])
         let exchanges = archive?.exchanges ?? []
         let index =
             state.withLock { $0.indices[names] }
             ?? Dictionary(grouping: exchanges.indices) { exchanges[$0].key(names) }
-        // The second is that of a file that a browser has written, with secrets that are hidden here by their value.
+        // The second fits a file that a browser has written: its secrets are hidden here by their value.
         let keys = [ExchangeKey(request, request.redaction), ExchangeKey(request, names)]
         let key = keys.first { index[$0] != nil } ?? keys[0]
         let number = state.withLock { state in

@@ -22,7 +22,7 @@ final class StubScope: Sendable {
     private struct State {
         var routes: HTTPStubs.Routes
         var requests: [HTTPStubs.Request] = []
-        /// What could not be reported otherwise.
+        /// The failures that could not be reported otherwise.
         var failures: [String] = []
     }
 
@@ -78,7 +78,7 @@ final class StubScope: Sendable {
             config.clock = clock?.used(by: call.description) ?? .immediate
         }
         let (original, count) = (config.transport, Locked(0))
-        config.transport = Transport { [self] sending in
+        config.transport = Transport(identity: self) { [self] sending in
             let attempt = count.withLock { count in
                 count += 1
                 return count
@@ -101,9 +101,9 @@ final class StubScope: Sendable {
                 case .failure(var difference):
                     difference.route = "route \(index + 1), \(route.name) (\(route.place.description))"
                     near.append(difference)
-                case .success(let answer):
+                case .success(let respond):
                     do {
-                        let response = try await answer(sending, original, routes.encoder)
+                        let response = try await respond(sending, original, routes.encoder)
                         sending.storeCookies(of: response)
                         return response
                     } catch let mistake as StubMistake {

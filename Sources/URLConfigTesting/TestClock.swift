@@ -45,7 +45,7 @@ public final class TestClock: Clock {
         var last = 0
         /// The durations of all sleeps and time limits, in order.
         var asked: [Duration] = []
-        /// What ``nextSleep()`` waits for.
+        /// Resolved when somebody sleeps, for ``nextSleep()``.
         var waiting: [OneShot<Void>] = []
 
         mutating func add(_ event: Event) -> Int {
@@ -152,7 +152,7 @@ public final class TestClock: Clock {
         return event != nil
     }
 
-    /// Moves the time, and wakes up who sleeps until then, in order; time limits pass, too.
+    /// Moves the time, and wakes up who sleeps until then, in order; time limits also pass.
     ///
     /// Before and after each of them, other tasks have time to go on, such as to the next sleep.
     public func advance(by duration: Duration) async {

@@ -31,7 +31,7 @@ struct DogsTests {
         #expect(error?.code == .notConnectedToInternet)
     }
 
-    @Test func `what a server has sent is recorded, and played without it`() async throws {
+    @Test func `responses of a server are recorded, and played without it`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "dogs-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let test = folder.appending(path: "DogsTests.swift").path

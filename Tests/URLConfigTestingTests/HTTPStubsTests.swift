@@ -94,7 +94,7 @@ struct HTTPStubsTests {
             $0.get("/v2/more", .json("[2]"))
             $0.get("/v2/film", .data(Data("film".utf8)))
         })
-    func `pages and downloads are stubbed, too`() async throws {
+    func `pages and downloads are also stubbed`() async throws {
         var numbers: [Int] = []
         let users = URLRequest.with(.api) { $0.path = "/users" }
         for try await number in URLSession.shared.pages(for: users).values(of: [Int].self) { numbers.append(number) }
@@ -117,7 +117,7 @@ struct HTTPStubsTests {
         #expect(count == 1)
     }
 
-    @Test func `what no scope reaches is refused, with its line`() async throws {
+    @Test func `a call that no scope reaches is refused, with its line`() async throws {
         let (text, line) = try await issue {
             _ = await #expect(throws: RequestError.self) {
                 try await CallScope.$current.withValue(Refusal.offline) { try await send(line: 12) }

@@ -33,7 +33,7 @@ struct RequestTests {
         #expect(parts.last?.contentType?.description.hasPrefix("text/plain") == true)
     }
 
-    @Test(.stubs { $0.get("/v2/*") }) func `what is printed has no secrets`() async throws {
+    @Test(.stubs { $0.get("/v2/*") }) func `printed requests have no secrets`() async throws {
         try await send("/a?token=s3cret", request: { $0.authorization = .bearer("b3arer") })
         let request = try #require(HTTPStubs.requests.first)
         #expect(request.description == "GET https://api.example.com/v2/a?token=***")

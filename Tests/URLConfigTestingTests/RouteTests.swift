@@ -161,7 +161,7 @@ struct RouteTests {
         Condition(nil, used: 0) { $0.times(0...1) },
         Condition(nil, used: 2) { $0.times(1...2) },
     ])
-    func `what is not used is an issue`(_ condition: Condition) async throws {
+    func `a route that is not used is an issue`(_ condition: Condition) async throws {
         let run = {
             try await HTTPStubs.with {
                 condition.set($0.get("/v2/users/1", .text("1"), .text("2"), line: 5))

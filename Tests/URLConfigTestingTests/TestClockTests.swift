@@ -81,7 +81,7 @@ struct TestClockTests {
         #expect(await waiting.value == .zero)
     }
 
-    /// Its alarms are those of calls.
+    /// Its alarms belong to calls.
     @Test func `on an immediate clock, a limit passes only before a longer sleep, and may be set again`() async throws {
         let (clock, fired) = (TestClock.immediate, Locked<[Int]>([]))
         let alarms = Locked<[@Sendable () -> Void]>([])

@@ -111,7 +111,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `the default encoder, of presets made before too`() async {
+    @Test func `the default encoder, even of earlier presets`() async {
         await #expect(processExitsWith: .success) {
             let preset = URLRequest.Config(host: "https://api.example.com")
             let encoder = JSONEncoder()

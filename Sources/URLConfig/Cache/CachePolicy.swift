@@ -185,7 +185,8 @@ enum CachePolicy {
         let first = (head.fields[.age] ?? "").split(separator: ",", omittingEmptySubsequences: false).first ?? ""
         let told = Double(CacheControl.seconds(first.trimmed) ?? 0)
         let delay = max(0, head.received - head.requested)
-        return max(head.received - head.date, told + delay, 0) + (now - head.received)
+        // Dates have whole seconds.
+        return max(head.received.rounded(.down) - head.date, told + delay, 0) + (now - head.received)
     }
 
     // MARK: Validating

@@ -145,7 +145,7 @@ struct CacheVisit: Sendable {
             let response = await found(at: place).response,
             CachePolicy.mayReplaceFailure(response.head, for: request, within: cache?.staleIfError, at: now)
         else { return nil }
-        return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"))
+        return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"), isLate: true)
     }
 
     /// Validates a response in the background, with a deadline of its own.
@@ -259,9 +259,11 @@ struct CacheVisit: Sendable {
 
     /// A stored response for the call; `nil` if its body cannot be opened.
     ///
-    /// - Parameter new: The head after a validation.
+    /// - Parameters:
+    ///   - new: The head after a validation.
+    ///   - isLate: Whether the deadline may have passed.
     private func served(
-        _ stored: StoredResponse, _ status: CacheStatus, with new: StoredResponse.Head? = nil
+        _ stored: StoredResponse, _ status: CacheStatus, with new: StoredResponse.Head? = nil, isLate: Bool = false
     ) async -> Transport.Response? {
         let head = new ?? stored.head
         var body = ResponseBody()
@@ -281,7 +283,7 @@ struct CacheVisit: Sendable {
         }
         response.add(status)
         body.received.limit(to: sending.conditions.responseLimit)
-        body.received.watch(TimeLimits(), of: sending)
+        if !isLate { body.received.watch(TimeLimits(), of: sending) }
         body.received.didPassHead()
         sending.conditions.progress?.endSending()
         return response

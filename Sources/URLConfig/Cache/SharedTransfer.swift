@@ -6,7 +6,7 @@ struct SharedTransfer: Sendable {
         let transport: ObjectIdentifier?
         let cache: ObjectIdentifier?
         let requester: String?
-        private let url: URL?
+        let url: URL?
         private let method: String?
         private let fields: [String: String]
         private let cachePolicy: UInt
@@ -103,6 +103,11 @@ struct SharedTransfer: Sendable {
         if isFirst { start(key, number, work) }
         defer { leave(key, number, id) }
         return try await waiter.value().response(isCollapsed: !isFirst)
+    }
+
+    /// The number of calls that wait for transfers of a URL; for tests.
+    static func waiters(for url: URL?) -> Int {
+        state.withLock { $0.running.filter { $0.key.url == url }.reduce(0) { $0 + $1.value.waiters.count } }
     }
 
     private static func start(_ key: Key, _ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {

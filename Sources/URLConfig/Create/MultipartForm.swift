@@ -29,7 +29,7 @@ public struct MultipartForm: Sendable {
 
     fileprivate struct Part {
         let name: String
-        /// What follows the name.
+        /// The text after the name.
         var fields = ""
         let content: Content
     }
@@ -78,7 +78,7 @@ public struct MultipartForm: Sendable {
     ///   - name: The name of the form field.
     ///   - file: The URL of the file.
     ///   - filename: The file name that the server receives; by default the last path component of the URL.
-    ///   - contentType: The media type; by default the one of the file's extension, or `application/octet-stream`.
+    ///   - contentType: The media type; by default the type of the file's extension, or `application/octet-stream`.
     public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: MediaType? = nil) {
         let type = contentType ?? MediaType(fileExtension: file.pathExtension) ?? .octetStream
         append(name, filename ?? file.lastPathComponent, type, .file(file))

@@ -9,8 +9,8 @@ extension URLRequest {
     /// cannot contain are percent-encoded (RFC 3986 §3.3). A value is one segment, or a part of one: all characters but
     /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
     ///
-    /// Refused (``RequestError/Code/invalidURL``) are the segments `.` and `..`, also percent-encoded, an empty value
-    /// that leaves its segment empty, and a value that is an array, a set or a dictionary.
+    /// These are refused (``RequestError/Code/invalidURL``): the segments `.` and `..`, even percent-encoded, an empty
+    /// value that leaves its segment empty, and a value that is an array, a set or a dictionary.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible,
         RedactedReflectable
     {
@@ -87,7 +87,7 @@ extension URLRequest.Path {
             }
         }
 
-        /// Appends a value's description as one segment, or a part of one; of a `Date`, its ISO 8601 text.
+        /// Appends a value's description, or a `Date` in ISO 8601, as one segment or a part of one.
         @inlinable
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             append(value: value.textInURL)

@@ -6,7 +6,7 @@ extension URLRequest {
     /// $0.query["page"] = 2
     /// $0.query["ids"] = [1, 2]
     /// $0.query["gone"] = nil
-    /// $0.query["since"] = date                          // ISO 8601 unless the encoder's strategy is another
+    /// $0.query["since"] = date                          // ISO 8601, unless the encoder has another strategy
     /// $0.query.append(contentsOf: filter)               // any Encodable model
     /// ```
     ///
@@ -35,7 +35,7 @@ extension URLRequest {
             var values: [String] { list ?? [text] }
         }
 
-        /// A class, so that an item that a closure has not changed is the same.
+        /// A class, so that an item that a closure has not changed stays equal.
         final class Encoded: Sendable, Hashable {
             let items: @Sendable (JSONEncoder) throws(InvalidInput) -> [Item]
 
@@ -72,7 +72,7 @@ extension URLRequest {
             set { set(name, newValue?.item(name)) }
         }
 
-        /// Adds a value after those that the name has.
+        /// Adds a value after the values that the name already has.
         public mutating func append(_ name: String, _ value: some QueryValue) { items.append(value.item(name)) }
 
         /// Adds the items of another query.
@@ -129,14 +129,12 @@ extension URLRequest.Query {
             }
         }
     }
-}
 
-extension URLRequest.Query {
     /// Adds the properties of a model, sorted by name.
     ///
-    /// They are encoded when the request is built, with ``Foundation/URLRequest/Config/encoder``. Dates are in ISO 8601
-    /// unless its strategy is another than `.deferredToDate`. A property that is `nil` is left out, an array becomes a
-    /// list. Anything else, such as a nested object, is refused (``RequestError/Code/invalidURL``).
+    /// They are encoded when the request is built, with ``Foundation/URLRequest/Config/encoder``. Dates are written in
+    /// ISO 8601, unless it has a strategy other than `.deferredToDate`. A property that is `nil` is left out, and an
+    /// array becomes a list. Anything else, such as a nested object, is refused (``RequestError/Code/invalidURL``).
     ///
     /// - Parameter model: A value that is encoded as an object of single values and arrays of them.
     @_disfavoredOverload
@@ -179,7 +177,7 @@ extension URLRequest.Query {
 
         init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
-            // Decimal keeps every digit, of which Double has 17 at most. Double has the larger range.
+            // Decimal keeps every digit, Double at most 17. Double has the larger range.
             let text =
                 (try? value.decode(String.self)) ?? (try? value.decode(Bool.self))?.description
                 ?? (try? value.decode(Decimal.self))?.description ?? (try? value.decode(Double.self))?.description

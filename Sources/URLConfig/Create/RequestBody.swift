@@ -71,9 +71,7 @@ extension RequestBody {
         get { self[any: member].map { ($0.value as? Model)?.value ?? $0 } }
         set { self[any: member] = newValue.map { Member(Model(value: $0)) } }
     }
-}
 
-extension RequestBody {
     /// A literal as JSON, encoded when the request is built; `nil` gives no body.
     public static func json(_ literal: (any JSON & Sendable)?) -> Self {
         var body = Self()

@@ -13,9 +13,9 @@ extension URLRequest {
         private var fields = HTTPFields()
         var base: BaseURL
         var customEncoder: JSONEncoder?
-        /// What the last closure has set, in contrast to its preset; `nil` if no rule depends on it.
+        /// The settings of the last closure, without its preset's; `nil` if no rule depends on them.
         private(set) var own: Own?
-        /// What the closure has set that is called now; `nil` if none is called.
+        /// The settings so far of the closure that is running; `nil` if none is running.
         private var changes: Changes?
 
         fileprivate struct Changes {
@@ -24,12 +24,12 @@ extension URLRequest {
             var headers = false
         }
 
-        /// What a closure has set, which goes with its ``url`` to any origin; what a preset has does not.
+        /// The settings of a closure, which go with its ``url`` to any origin; a preset's settings do not.
         final class Own: Sendable {
             let authorization: Bool
             let modify: Bool
             let headers: Set<HTTPField.Name>
-            /// The fields of the preset, whose values stay behind also under a name of ``headers``.
+            /// The fields of the preset, whose values stay behind even under a name of ``headers``.
             let presetHeaders: HTTPFields
             let query: [Query.Item]
 
@@ -146,7 +146,7 @@ extension URLRequest {
             var config = self
             config.changes = Changes()
             try configure(&config)
-            // A closure that has replaced the whole configuration does not tell what it has set itself.
+            // If a closure has replaced the whole configuration, its own settings are not known.
             guard let changes = config.changes else {
                 config.own = nil
                 return config
@@ -197,9 +197,7 @@ extension URLRequest.Config {
         get { body.model }
         set { body = newValue.map { .json($0) } ?? RequestBody() }
     }
-}
 
-extension URLRequest.Config {
     private static let defaults = Locked(Self(host: ""))
 
     /// The initial values of `Config()` and of `URLRequest.with { … }` without a preset.
@@ -246,7 +244,7 @@ extension HTTPFields {
     /// $0.headers[.acceptLanguage] = ["en-US", "zh-Hans-CN"]
     /// ```
     ///
-    /// Where the type does not say which, `headers[.acceptLanguage]` is the combined text.
+    /// If the context accepts both types, `headers[.acceptLanguage]` is the combined text.
     @_disfavoredOverload
     public subscript(name: HTTPField.Name) -> [String]? {
         get { contains(name) ? self[values: name] : nil }

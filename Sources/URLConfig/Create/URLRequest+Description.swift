@@ -24,9 +24,7 @@ extension URLRequest {
     }
 
     var contentType: MediaType? { value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) } }
-}
 
-extension URLRequest {
     /// The request as a curl command for a POSIX shell; secrets are hidden.
     ///
     /// ```swift
@@ -34,7 +32,7 @@ extension URLRequest {
     /// // curl -X POST -H 'Content-Type: application/json' --data-raw '{"title":"it'\''s"}' 'https://api.example.com/a'
     /// ```
     ///
-    /// A body stream is left out. Of a body that is not JSON, a form or plain text, the size and the type are shown.
+    /// A body stream is left out. For a body that is not JSON, a form or plain text, the size and the type are shown.
     ///
     /// - Parameter redaction: What is hidden. With ``Redaction/none``, the command sends the same as the request; a
     ///   binary body is piped from `printf`.

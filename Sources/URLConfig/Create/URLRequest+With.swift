@@ -139,7 +139,7 @@ extension URLRequest.Config {
 
     private var hostURL: URL? { try? base.parts.get().url }
 
-    /// - Parameter leaving: Tells what is a credential, which must not leave the preset's origin, if ``url`` does.
+    /// - Parameter leaving: If ``url`` leaves the preset's origin, it names the credentials, which must stay.
     private func fieldsAndBody(_ leaving: Redaction?) throws(RequestError) -> ([String: String], Data?) {
         if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty, leaving == nil {
             return (cachedHeaders, nil)
@@ -171,7 +171,7 @@ extension URLRequest.Config {
 }
 
 extension URLRequest {
-    /// Takes back what the `modify` of a preset must not send to another origin: its URL, its body and credentials.
+    /// Undoes changes by the `modify` of a preset that must not reach another origin: URL, body and credentials.
     ///
     /// The method and the fields about the content belong to the body.
     fileprivate mutating func takeBack(to unmodified: URLRequest, _ leaving: Redaction) {

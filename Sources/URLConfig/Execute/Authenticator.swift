@@ -34,9 +34,7 @@ public protocol Authenticator: Sendable {
 extension Authenticator {
     /// Returns `false`: there are no new credentials.
     public func reauthorize(after response: DataResponse) async throws -> Bool { false }
-}
 
-extension Authenticator {
     /// The authenticator itself; `nil` for value types.
     var object: AnyObject? { type(of: self) is AnyClass ? self as AnyObject : nil }
 }

@@ -7,7 +7,7 @@ final class Call: Sendable {
 
     let config: URLSession.Config
     let session: URLSession
-    /// What transports need to know.
+    /// The settings that transports need.
     let conditions: Transport.Conditions
     /// Whether the caller connects again after a transient failure.
     ///

@@ -1,4 +1,4 @@
-/// What takes the place of servers and of time for the calls of a task.
+/// Replaces servers and time for the calls of a task.
 ///
 /// The product `URLConfigTesting` is made of it.
 package struct CallScope: Sendable {
@@ -53,7 +53,7 @@ package struct CallScope: Sendable {
     }
 }
 
-/// A clock that decides itself what a time limit is: it is no reason for the time to pass.
+/// A clock with its own rule for time limits: they alone do not make the time pass.
 package protocol AlarmClock: Clock where Duration == Swift.Duration {
     /// The date on the clock.
     var date: Date { get }
@@ -102,7 +102,7 @@ extension Transport.Body {
     }
 }
 
-/// What recordings need: they are written for people, and compared with requests that have other secrets.
+/// For recordings, which are written for people, and compared with requests that have other secrets.
 extension Redaction {
     /// A copy that hides the secrets of several requests.
     package func knowing(secretsOf requests: [URLRequest]) -> Self {
@@ -122,7 +122,7 @@ extension Redaction {
 
     /// A body, whose format is not changed.
     ///
-    /// In a format that is not read, only the secrets that are known are hidden.
+    /// In a format that is not parsed, only known secrets are hidden.
     package func hiding(body: Data, _ type: MediaType?) -> Data {
         guard isActive else { return body }
         func masked(_ bytes: [UInt8]) -> [UInt8] {

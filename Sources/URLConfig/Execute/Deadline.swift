@@ -7,7 +7,7 @@ final class Deadline: Sendable {
     }
 
     private struct State {
-        /// What the call waits for: few at a time.
+        /// The waits of the call: few at a time.
         var waits: [Wait] = []
         var last = 0
         var alarm: Alarm?
@@ -26,8 +26,8 @@ final class Deadline: Sendable {
     /// - Parameters:
     ///   - limit: The time for the call; `nil` for no limit.
     ///   - elapsed: The time since the call began; by default it begins now.
-    ///   - makeError: Makes the error of a limit, if the call waits for a response that has begun, with the number of
-    ///     its bytes.
+    ///   - makeError: Makes the error of a limit; `arrived` is the number of bytes, if the call waits for a response
+    ///     that has begun.
     init(
         _ limit: Duration?, _ clock: any Clock<Duration>, _ elapsed: (@Sendable () -> Duration)? = nil,
         _ makeError: @escaping @Sendable (_ limit: Duration, _ arrived: Int?) -> any Error
@@ -58,11 +58,11 @@ final class Deadline: Sendable {
         return state?.withLock { $0.error }
     }
 
-    /// The deadline does not count any more.
+    /// Turns the deadline off.
     func end() {
         // They are released after the lock.
         _ = state?.withLock { state in
-            defer { (state.waits, state.alarm, state.isEnded) = ([], nil, true) }
+            defer { (state.waits, state.alarm, state.isEnded, state.error) = ([], nil, true, nil) }
             return (state.waits, state.alarm)
         }
     }
@@ -72,7 +72,7 @@ final class Deadline: Sendable {
     /// - Parameters:
     ///   - arrived: The number of bytes that have arrived of a response; `nil` before its head.
     ///   - expire: Called once when the deadline passes, with its error.
-    /// - Returns: What ``end(_:)`` receives when the wait is over; `nil` without a deadline.
+    /// - Returns: The wait, for ``end(_:)`` when it is over; `nil` without a deadline.
     func wait(
         arrived: @escaping @Sendable () -> Int? = { nil }, expire: @escaping @Sendable (any Error) -> Void
     ) -> Int? {
@@ -96,9 +96,9 @@ final class Deadline: Sendable {
         }
     }
 
-    /// Runs a function of the caller, which may block or never return, but does not wait after the deadline.
+    /// Runs a function of the caller, which may block or never return; stops waiting for it at the deadline.
     ///
-    /// - Parameter leavesAlone: Whether it does not wait after a cancellation either, with or without a deadline.
+    /// - Parameter leavesAlone: Whether it also stops waiting at a cancellation, with or without a deadline.
     func run<Value: Sendable>(
         leavesAlone: Bool = false, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -119,7 +119,7 @@ final class Deadline: Sendable {
         try await result.value(of: operation) { self.error }
     }
 
-    /// The deadline passes, unless it does not count any more.
+    /// The deadline passes, unless it was turned off.
     private func pass() {
         guard let limit, let state else { return }
         let isCounted = { (state: State) in !state.isEnded && state.error == nil }

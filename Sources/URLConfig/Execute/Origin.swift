@@ -1,6 +1,6 @@
 import Logging
 
-/// Scheme, host and port (RFC 6454 §4); as a pattern, no scheme or no port stands for every one.
+/// Scheme, host and port (RFC 6454 §4); in a pattern, a missing scheme or port matches every one.
 struct Origin: Hashable, Sendable {
     let scheme: String?
     let host: String?
@@ -43,12 +43,12 @@ struct Origin: Hashable, Sendable {
             .map { Self(scheme: $0, host: host, port: $1) }
     }
 
-    /// Whether this pattern is used, where both match, and not the other one.
+    /// Whether this pattern, and not the other one, is used where both match.
     func isMoreSpecific(than other: Self) -> Bool {
         self != other && host == other.host && [nil, scheme].contains(other.scheme) && [nil, port].contains(other.port)
     }
 
-    /// Whether what is sent there can be read on the way: not over TLS, and not within this computer.
+    /// Whether others can read requests to it: not over TLS, and not within this computer.
     ///
     /// Not every resolver keeps names such as `api.localhost` within this computer.
     var isReadable: Bool {

@@ -48,9 +48,7 @@ extension RedirectPolicy {
         guard let decide, let next = try request.redirected(by: response, redaction) else { return nil }
         return try decide(response, next)?.keepingCredentials(for: next, redaction)
     }
-}
 
-extension RedirectPolicy {
     /// This policy, which sends a field to one origin, even if a redirect leads there from another.
     func adding(_ value: String?, for name: String, at origin: Origin) -> Self {
         guard let value, let decide else { return self }

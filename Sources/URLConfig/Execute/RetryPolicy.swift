@@ -46,7 +46,7 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     /// No retries: `$0.retry = nil` is ``none``.
     public init(nilLiteral: ()) { self = .none }
 
-    /// Whether there is no other attempt after this outcome.
+    /// Whether this outcome is final, because it is not a transient failure.
     func accepts(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool {
         switch outcome {
         case .failure(let error as URLError): !errors.contains(error.code)
@@ -61,7 +61,7 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     ///   - attempt: The number of the attempt that failed.
     ///   - response: Its response, if there was one.
     ///   - remaining: The rest of the deadline; `nil` without one.
-    ///   - jitter: A random number from zero to one, which is a call of the system: only if it is needed.
+    ///   - jitter: A random number from zero to one, made only if needed, because that calls the system.
     func delay(
         after attempt: Int, _ response: DataResponse?, now: Date, remaining: Duration?,
         jitter: @autoclosure () -> Double
@@ -130,7 +130,7 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
 }
 
 extension URLRequest {
-    /// Whether sending the request twice is the same as sending it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     var isRepeatable: Bool {
         hasIdempotentMethod || value(forHTTPHeaderField: IdempotencyKey.field)?.isEmpty == false
     }

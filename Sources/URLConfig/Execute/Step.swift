@@ -1,6 +1,6 @@
 /// A step of a call: the request that it sends next, and what it has done so far.
 struct Step: Sendable {
-    /// What comes before the request is sent.
+    /// The work before the request is sent.
     enum Kind: Sendable {
         case send
         /// The request is checked, because a response redirects to it.

@@ -355,7 +355,7 @@ extension TokenAuthenticator {
             guard token == nil else { return "there was no token when the request was sent" }
             return refused.isEmpty
                 ? "the authenticator's 'load' returned no token"
-                : "the authenticator's 'refresh' returned no new token, nor did 'load'"
+                : "the authenticator's 'refresh' and 'load' returned no new token"
         }
     }
 }

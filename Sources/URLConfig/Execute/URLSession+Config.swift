@@ -92,7 +92,7 @@ extension URLSession {
             set { customLogBody = newValue }
         }
         private var customLogBody: LogBody?
-        /// The secrets that are hidden in logs and errors, by default those that ``default`` hides.
+        /// The secrets that are hidden in logs and errors, by default as ``default`` says.
         public var redaction: Redaction {
             get { customRedaction ?? Self.own(\.customRedaction) ?? .standard }
             set { customRedaction = newValue }
@@ -128,7 +128,7 @@ extension URLSession {
 
         private init(standard: Void) {}
 
-        /// What the default has set itself; `nil` for nothing.
+        /// A setting of the default itself; `nil` if it has none.
         private static func own<Value: Sendable>(_ value: KeyPath<Self, Value?>) -> Value? {
             defaults.withLock { $0.config[keyPath: value] }
         }

@@ -16,15 +16,15 @@ extension URLSession.Config {
     /// URLSession.Config[host: "api.example.com"] = .api
     /// ```
     ///
-    /// It may be set at any time from any thread. Running calls keep their settings, also after a redirect to another
+    /// It may be set at any time from any thread. Running calls keep their settings, even after a redirect to another
     /// host.
     ///
     /// A validator, `onUnauthorized` or a fallback that calls the same host needs `config:`, so that its call does not
     /// come back to it.
     ///
     /// - Parameter host: A host such as `api.example.com`, `localhost:8080` for one port only, or
-    ///   `https://api.example.com` for one scheme. The most specific match is used: if a preset is set after one that
-    ///   is more specific, this is logged as a notice. An invalid host is logged as an error and ignored.
+    ///   `https://api.example.com` for one scheme. The most specific match is used. If a more specific preset exists,
+    ///   setting one logs a notice. An invalid host is logged as an error and ignored.
     public static subscript(host host: String) -> Self? {
         get {
             guard let pattern = pattern(host) else { return nil }
@@ -46,7 +46,8 @@ extension URLSession.Config {
 
     /// Runs an operation, such as a test, with presets that only its calls use.
     ///
-    /// They have priority over the presets of ``subscript(host:)``, which is set only for the operation inside of it.
+    /// They have priority over the presets of ``subscript(host:)``. Inside the operation, that subscript sets presets
+    /// for the operation only.
     ///
     /// - Parameters:
     ///   - presets: The presets by host, written as for ``subscript(host:)``.

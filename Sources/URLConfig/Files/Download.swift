@@ -4,7 +4,7 @@
 /// because its functions block until the disk has done its work. Meanwhile more bytes arrive, and are written together.
 /// So a fast download does not change threads often.
 final class Download {
-    /// The bytes that attempts must add to the file before they no longer count for the ``RetryPolicy``.
+    /// After attempts have added this many bytes to the file, the ``RetryPolicy`` counts from the start again.
     private static let progress: Int64 = 1 << 16
 
     private let call: Call
@@ -36,7 +36,7 @@ final class Download {
             first = call.firstStep(for: request)
             let part = Part(try await opened(), on: queue)
             let result = await Result { try await receive(in: part) }
-            // Afterwards, another download may have it.
+            // Afterwards, another download may use it.
             try await part.run { $0.close() }
             return try result.get()
         } catch {
@@ -117,7 +117,7 @@ final class Download {
     private func decision(_ resumption: Resumption, _ head: DataResponse, isOwn: Bool) -> Resumption.Decision {
         let decision = resumption.decision(head.status, head.headerFields, of: head.url)
         switch decision {
-        // What is known about the part, such as its length, is not known about the file of another user.
+        // The length of the part, for example, says nothing about another user's file.
         case .use(from: 1..., _, _) where !isOwn: return .again("the part was requested with other credentials")
         case .use where !isOwn: return Resumption().decision(head.status, head.headerFields, of: head.url)
         default: return decision
@@ -191,8 +191,8 @@ final class Download {
             mark = nil
             return startOver(first.request, "another program has changed the part")
         }
-        // A line that breaks off again and again must not end a long download, but a server that sends a few bytes at a
-        // time must not be asked forever. Bytes that arrive once more are no progress.
+        // Progress resets the count of attempts, so an unreliable connection cannot end a long download. A few bytes
+        // are no progress, because a server could send them forever; neither are bytes that arrive again.
         let count = try await part.run { $0.count }
         if count >= (mark ?? 0) + Self.progress { (mark, first.attempts) = (count, 1) }
         let next = first.retry(

@@ -10,10 +10,10 @@ struct DownloadTarget: Sendable {
     /// The beginning of the paths of the files beside the target.
     private let hidden: String
 
-    /// What a later run has to know about the part.
+    /// The path of the record about the part, for a later run.
     var state: String { hidden + "state" }
 
-    /// The bytes that have arrived.
+    /// The path of the bytes that have arrived.
     func part(_ name: String) -> String { "\(hidden)part-\(name)" }
 
     /// Checks that a file can be created here.
@@ -31,7 +31,7 @@ struct DownloadTarget: Sendable {
         let stem = file.utf8.count <= 200 ? file : String(Digest(file).value, radix: 36)
         hidden = "\(folder)/.\(stem).urlconfig-"
         guard url.isFileURL, ["", "localhost"].contains(url.host() ?? ""), !path.utf8.contains(0) else {
-            throw RequestError.refused(.invalidRequest, "the target is not the URL of a local file")
+            throw RequestError.refused(.invalidRequest, "the target is not a local file URL")
         }
         let isDirectory = (try? File.Status(path, followsLinks: true).isDirectory) ?? false
         guard !path.hasSuffix("/"), ![".", ".."].contains(name), !isDirectory else {

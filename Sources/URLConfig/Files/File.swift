@@ -1,8 +1,8 @@
 /// An open file, which is closed and unlocked when this is released.
 ///
-/// Its functions throw what the system says. ``attempt(_:_:_:)`` makes the errors of callers of it.
+/// Its functions throw a ``SystemError``, which ``attempt(_:_:_:)`` turns into the error for a caller.
 final class File: Sendable {
-    /// What a file is.
+    /// The kind, the size and the identity of a file.
     struct Status: Sendable {
         private let status: stat
 
@@ -23,8 +23,8 @@ final class File: Sendable {
 
         /// Whether it is a file of this user with one name.
         ///
-        /// In a folder that all users may write to, somebody else may have put it there. What is written to a file with
-        /// another name would be in that file, too.
+        /// In a folder that all users may write to, somebody else may have put it there, even as a second name of
+        /// another file, which would be changed.
         var isOwnFile: Bool { isRegular && status.st_nlink == 1 && status.st_uid == geteuid() }
 
         func isSameFile(as other: Self) -> Bool {
@@ -52,7 +52,7 @@ final class File: Sendable {
 
     deinit {
         if let ownName { unlink(ownName) }
-        // A process that another thread is just starting has the descriptor, too, so closing it may not unlock the
+        // A process that another thread is just starting also has the descriptor, so closing it may not unlock the
         // file.
         flock(descriptor, LOCK_UN)
         close(descriptor)
@@ -110,6 +110,13 @@ final class File: Sendable {
             count += Int64(written)
             rest = rest.dropFirst(written)
         }
+    }
+
+    /// Appends bytes to a temporary file.
+    ///
+    /// - Throws: `URLError` with code `.cannotWriteToFile`, for example if the disk is full.
+    func appendTemporarily(_ data: Data, count: inout Int64) throws {
+        try Self.attempt(.cannotWriteToFile, "a temporary file cannot be written") { try append(data, count: &count) }
     }
 
     /// Writes bytes at the beginning of the file in one step, and waits until they are on the disk.

@@ -1,14 +1,14 @@
 /// The bytes of an unfinished download, in a file beside its target, which a later run can continue.
 ///
-/// A record in another file remembers which version of which file the bytes belong to, and whose. The bytes of one
-/// version are gone before the record names another one, and the record names it before its first byte. So there is
-/// never a file made of two versions, even if the process ends between two steps. Only one download at a time can have
-/// the part of a target.
+/// A record in another file says to which version of which file the bytes belong, and to whom. The bytes of one version
+/// are removed before the record names another version, and the record names a version before its first byte is
+/// written. So there is never a file made of two versions, even if the process ends between two steps. Only one
+/// download at a time can have the part of a target.
 ///
-/// The functions block until the disk has done its work, and throw what the system says. When this is released, part
-/// and record are kept.
+/// The functions block until the disk has done its work, and throw a ``SystemError``. When this is released, part and
+/// record are kept.
 struct PartialFile: Sendable {
-    /// What has just been done; tests stop after each step.
+    /// A completed step; tests stop after each one.
     enum Step: CaseIterable, Sendable {
         case created
         case truncated
@@ -17,7 +17,7 @@ struct PartialFile: Sendable {
         case moved
     }
 
-    /// The server's bytes are not those that an earlier run has written: another program has changed the part.
+    /// The server's bytes differ from the bytes of an earlier run: another program has changed the part.
     struct Changed: Error {}
 
     /// The most bytes of an earlier run that are compared with the server's.
@@ -31,7 +31,7 @@ struct PartialFile: Sendable {
     private var record: ResumeRecord
     /// The number of bytes that have arrived; 0 if they cannot be used.
     private(set) var count: Int64 = 0
-    /// What an earlier run has written after ``count``: the server's bytes must be the same.
+    /// The bytes of an earlier run after ``count``; the server's bytes must be the same.
     private var unverified = Data()
     /// Whether the bytes were requested in this run, which may renew its credentials.
     private var isOwn = false
@@ -62,7 +62,7 @@ struct PartialFile: Sendable {
             record.forget()
             return
         }
-        // A complete part needs a request, too, and there is no range after its end.
+        // Even a complete part needs a request, and there is no range after its end.
         let overlap = min(Self.overlap, max(0, size - 1))
         count = size - overlap
         unverified = try part.bytes(at: count, count: Int(overlap))
@@ -134,7 +134,7 @@ struct PartialFile: Sendable {
         try files.part.synchronize()
         try didStep(.synchronized)
         guard files.part.hasName(path) else {
-            throw URLError(.cannotMoveFile, "the part of '\(target.name)' was removed or replaced meanwhile")
+            throw URLError(.cannotMoveFile, "the part of '\(target.name)' was removed or replaced")
         }
         try target.move(part: path)
         try didStep(.moved)

@@ -1,4 +1,4 @@
-/// What a later run has to know about the part of a download.
+/// Describes the part of a download for a later run.
 ///
 /// It contains no secrets, and shows that the library has made the part, whose name nobody else can know.
 struct ResumeRecord: Codable, Hashable, Sendable {
@@ -10,7 +10,7 @@ struct ResumeRecord: Codable, Hashable, Sendable {
     private let key: Digest.Key
     /// The random end of the part's name.
     let part: String
-    /// What was requested; `nil` if a later run cannot continue it.
+    /// The digest of the request; `nil` if a later run cannot continue it.
     private(set) var request: Digest?
     /// Who has requested it.
     private(set) var requester: Digest?
@@ -70,7 +70,7 @@ struct ResumeRecord: Codable, Hashable, Sendable {
 }
 
 extension URLRequest {
-    /// What a request asks for: its URL, and the fields that choose one of several representations (RFC 9110 §12.5).
+    /// The digest of its URL and of the fields that choose one of several representations (RFC 9110 §12.5).
     ///
     /// `nil` if ranges are not defined for its method (RFC 9110 §14.2).
     fileprivate func digest(_ key: Digest.Key) -> Digest? {

@@ -2,13 +2,13 @@
 ///
 /// The file is never made of two versions: everything that is not certain leads to a download from the start.
 struct Resumption: Sendable {
-    /// What is done with a response.
+    /// A decision about a response.
     enum Decision: Hashable, Sendable {
         /// The body is the file from this offset, with its validator and whole length if they are known.
         case use(from: Int64, StrongValidator?, total: Int64?)
         /// Nothing can be used, for this reason: request the whole file, which replaces the part when it arrives.
         ///
-        /// This is not the decision about a response to a request for the whole file, so it happens once.
+        /// It is never the decision after a request for the whole file, so it happens once.
         case again(String)
         /// The response contains no file, for this reason.
         case refuse(String)
@@ -33,7 +33,7 @@ struct Resumption: Sendable {
         start = isUsable ? (count == total ? count - 1 : count) : 0
     }
 
-    /// Refuses requests that have ranges of their own, and those whose responses have no body.
+    /// Refuses requests with ranges of their own, and requests whose responses have no body.
     static func check(_ request: URLRequest) throws(RequestError) {
         for name in ["Range", "If-Range"] where request.value(forHTTPHeaderField: name) != nil {
             throw .refused(.invalidRequest, "header field \(name) is set by the download; remove it")
@@ -68,7 +68,7 @@ struct Resumption: Sendable {
         }
     }
 
-    /// What is done with the body of a 200.
+    /// The decision about the body of a 200.
     private func whole(_ fields: HTTPFields, of url: URL?) -> Decision {
         let found = StrongValidator(fields, of: url)
         // If the body ends with its connection, only the length of the same version shows what is missing.
@@ -76,10 +76,10 @@ struct Resumption: Sendable {
         return .use(from: 0, found, total: fields.bodyLength ?? (isKnown ? total : nil))
     }
 
-    /// What is done with the body of a 206, which has to be the whole rest of the file (RFC 9110 §14.4).
+    /// The decision about the body of a 206, which has to be the whole rest of the file (RFC 9110 §14.4).
     private func rest(_ fields: HTTPFields, of url: URL?) -> Decision {
         let isMultipart = fields[.contentType].flatMap { MediaType($0) }?.essence == "multipart/byteranges"
-        // A longer value is none, and comparing it may take quadratic time.
+        // A longer value is invalid, and comparing it may take quadratic time.
         let ranges = fields[values: .contentRange].map { $0.utf8.count < 80 ? $0.lowercased() : "" }
         let given = ranges.first?.split(separator: "/").last.flatMap { Int64(digits: $0) }
         guard !isMultipart, let total = total ?? given, total > start,
@@ -112,7 +112,7 @@ extension HTTPFields {
     }
 }
 
-/// What a server calls a version of a file, byte for byte: a strong `ETag`, or a strong `Last-Modified`.
+/// A server's name for a version of a file, byte for byte: a strong `ETag`, or a strong `Last-Modified`.
 struct StrongValidator: Codable, Hashable, Sendable {
     /// The value of the field; an entity tag begins with a quote.
     let text: String

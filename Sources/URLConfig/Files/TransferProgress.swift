@@ -21,8 +21,8 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// How much is done, from 0 to 1; `nil` if the length is unknown.
     ///
-    /// For an upload, this is the part of the request's body that was sent. For other calls, it is the part of the
-    /// response's body that was received; until the response arrives, that of the request's body.
+    /// For an upload, and until a response arrives, this is the sent part of the request's body. Otherwise, it is the
+    /// received part of the response's body.
     public var fractionCompleted: Double? {
         let (completed, total) = units
         return total.map { $0 > 0 ? Double(completed) / Double($0) : 1 }
@@ -36,7 +36,7 @@ public struct TransferProgress: Sendable, Hashable {
     /// - Parameter progress: The `Progress` that the user interface shows. It may be used from any thread.
     public func update(_ progress: Progress) {
         let (completed, total) = units
-        // Observers see each change, and what is completed must not exceed the total in between.
+        // Observers see each change, and the completed count must never exceed the total.
         if completed < progress.completedUnitCount { progress.completedUnitCount = completed }
         progress.totalUnitCount = total ?? -1
         progress.completedUnitCount = completed
@@ -50,9 +50,9 @@ public struct TransferProgress: Sendable, Hashable {
 
 /// Reports the progress of a call to the caller's closure, one report after the other.
 ///
-/// A report never shows less than the one before it: a repeated attempt is not seen until it is further, unless its
-/// body is shorter than what was transferred before. While the closure runs, reports are merged, so a slow one does not
-/// delay the transfer.
+/// A report never shows less than the one before it. A repeated attempt is shown when it is further, unless its body is
+/// shorter than what was transferred before. While the closure runs, reports are merged, so a slow one does not delay
+/// the transfer.
 final class ProgressMeter: Sendable {
     private struct State {
         var progress = TransferProgress()

@@ -1,5 +1,5 @@
 extension URLSession {
-    /// Downloads a file, and continues an earlier download of it that was interrupted.
+    /// Downloads a file, or continues a download of it that was interrupted.
     ///
     /// ```swift
     /// let response = try await URLSession.shared.download(for: request, to: target) { $0.retry = .standard }
@@ -7,14 +7,14 @@ extension URLSession {
     /// ```
     ///
     /// The bytes are written to a hidden file beside the target. When the file is whole, it is moved into place in one
-    /// step. The steps of each request are those of `response(for:)`, with these differences:
+    /// step. Each request takes the steps of `response(for:)`, with these differences:
     /// - If the transfer fails and ``Config/retry`` allows another attempt, only the rest is requested (RFC 9110 §14).
     ///   The count of attempts starts again when 64 kB more have arrived.
     /// - If the call fails or its task is cancelled, the part is kept, and the next call with the same request,
     ///   credentials and target continues it. For this, the server has to name the version of the file: with a strong
     ///   `ETag`, or a `Last-Modified` that is older than a minute. If the version has changed, the file is downloaded
     ///   from the start. A file is never made of two versions.
-    /// - The status must be 200 or 203, or 206 for the rest of a file. The validators check the head, also of a 206.
+    /// - The status must be 200 or 203, or 206 for the rest of a file. The validators check the head, even of a 206.
     /// - ``Config/deadline`` limits the whole download, but the disk may need a moment longer. The request's `timeout`
     ///   is the longest time without a byte.
     /// - ``Config/responseLimit`` limits the length of the whole file, and ``Config/progress`` counts the whole file.
@@ -50,8 +50,7 @@ extension URLSession {
 
 /// A file that was downloaded; `print` shows `200 GET https://example.com/film.mp4, 1.2 GB in film.mp4`.
 public struct FileResponse: Sendable {
-    /// The last response without its content; after a 206, which completed a part, `Content-Length` is not that of the
-    /// file.
+    /// The last response without its content; after a 206, `Content-Length` is the length of the rest only.
     ///
     /// Its ``DataResponse/duration`` is the time from the call until the file was in place. Its
     /// ``DataResponse/attempts`` are all requests of the download, redirects and retries included.

@@ -1,4 +1,4 @@
-/// What an upload sends.
+/// The body of an upload.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -23,8 +23,8 @@ public struct UploadSource: Sendable {
 
     /// The content of a file, read while it is sent.
     ///
-    /// Only a regular file can be sent, and its size must not change meanwhile. If the request has no `Content-Type`,
-    /// it is that of the file's extension, or `application/octet-stream`.
+    /// Only a regular file can be sent, and its size must not change. If the request has no `Content-Type`, the file's
+    /// extension decides, or else `application/octet-stream` is sent.
     public static func file(_ file: URL) -> Self { Self(content: .file(file)) }
 
     /// A form as `multipart/form-data` (RFC 7578).
@@ -95,7 +95,7 @@ extension UploadSource {
         let result = OneShot<PreparedUpload>()
         do {
             let request = try typed(request)
-            // Its owner may change it meanwhile.
+            // Its owner may change it at any time.
             let encoder = encoder.copy()
             DispatchQueue(label: "URLConfig.upload", qos: .userInitiated).async {
                 result.resolve(
@@ -116,9 +116,8 @@ extension UploadSource {
 
     /// The request with the `Content-Type` of this source.
     ///
-    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the request has a body, if its
-    ///   method has no place for one, or if its `Content-Type` cannot be that of a form; and for a request that
-    ///   cannot be sent.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the request has a body, a method
+    ///   without one, or, for a form, a `Content-Type`; and if it cannot be sent.
     private func typed(_ request: URLRequest) throws(RequestError) -> URLRequest {
         try request.checkSendable()
         try URLRequest.checkHasPlaceForBody(request.httpMethod ?? "GET")
@@ -159,9 +158,7 @@ extension UploadSource {
             var length: Int64 = 0
             try form.forEachPiece(encoder) { piece in
                 try checkCancellation()
-                try File.attempt(.cannotWriteToFile, "a temporary file cannot be written") {
-                    try file.append(piece, count: &length)
-                }
+                try file.appendTemporarily(piece, count: &length)
             }
             let kept = Locked<File?>(file)
             let body = Transport.Body.stream(length: length) {
@@ -188,7 +185,7 @@ extension URLSession {
     /// }
     /// ```
     ///
-    /// Files are read while they are sent and need no memory. The steps are those of `response(for:)`; retries and
+    /// Files are read while they are sent and need no memory. The call takes the steps of `response(for:)`; retries and
     /// redirects send the same body again. The request's `timeout` is the longest time without a byte, not the time of
     /// the whole attempt.
     ///
@@ -200,8 +197,8 @@ extension URLSession {
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if a file is missing, is not a regular
-    ///   file, or changes its size meanwhile; `URLError` with code `.cannotWriteToFile` or `.cannotCreateFile` if the
-    ///   form cannot be assembled; and the errors of `response(for:)`.
+    ///   file, or changes its size; `URLError` with code `.cannotWriteToFile` or `.cannotCreateFile` if the form cannot
+    ///   be assembled; and the errors of `response(for:)`.
     @discardableResult
     public nonisolated(nonsending) func upload(
         _ source: UploadSource, for request: URLRequest, config: Config? = nil, fileID: String = #fileID,

@@ -93,7 +93,7 @@ extension String {
         return cookies + [String(self[start...])]
     }
 
-    /// The end of the value in quotes of a cookie; `start` if its value has none.
+    /// The end of a cookie's value in quotes; `start` if the value has no quotes.
     private func endOfQuotes(from start: Index) -> Index {
         guard let equals = utf8[start...].firstIndex(where: "=;,".utf8.contains),
             utf8[equals...].starts(with: "=\"".utf8)

@@ -35,7 +35,7 @@ extension DataResponse {
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
-    ///   - configure: Changes the decoder; by default it is that of the call, or else ``Config/defaultDecoder``.
+    ///   - configure: Changes the decoder, by default the call's or else ``Config/defaultDecoder``.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the whole response. It describes the
     ///   place in the content; the error of the decoder is its ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(

@@ -1,8 +1,7 @@
 extension DataResponse {
     /// This response, if its status is accepted.
     ///
-    /// - Parameter accepted: The accepted statuses, such as `[.ok, .notFound]` or `[200, 404]`; by default those that
-    ///   are 2xx.
+    /// - Parameter accepted: The accepted statuses, such as `[.ok, .notFound]` or `[200, 404]`; by default all 2xx.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus`` and the whole response.
     @discardableResult
     public func validated(status accepted: Set<HTTPResponse.Status>? = nil) throws -> Self {

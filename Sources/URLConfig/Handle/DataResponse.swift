@@ -74,7 +74,7 @@ public struct DataResponse: Sendable {
         get { values.decoder }
         _modify { yield &values.decoder }
     }
-    /// What is hidden where the response is shown; `nil` if no call received it.
+    /// Hides secrets where the response is shown; `nil` if no call received it.
     var redaction: Redaction? {
         get { values.redaction }
         _modify { yield &values.redaction }

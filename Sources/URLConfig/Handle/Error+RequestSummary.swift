@@ -15,8 +15,8 @@ extension Error {
     /// about it instead, without the method.
     ///
     /// - Parameter request: The request, for errors that do not know it, such as errors of validators and
-    ///   `CancellationError`; by default `nil`. Its secrets are hidden as the preset of its host says: what only the
-    ///   call has set is not known here.
+    ///   `CancellationError`; by default `nil`. Its secrets are hidden as the preset of its host says: the call's own
+    ///   settings are not known here.
     public func requestSummary(for request: URLRequest? = nil) -> String {
         let own = self as? RequestError
         let preset = request.map { URLSession.Config.preset(for: $0) } ?? .default
@@ -27,7 +27,7 @@ extension Error {
         return ((target.map { $0 + status + ": " } ?? "") + outcome(redaction)).onOneLine
     }
 
-    /// What has happened, without the request: the masked summary, and the attempts if there were several.
+    /// The outcome without the request: the masked summary, and the attempts if there were several.
     func outcome(_ redaction: Redaction) -> String {
         let attempts = (self as? RequestError)?.attempts ?? (self as? URLError)?.attempts ?? []
         let count = attempts.count > 1 ? "\(attempts.count) attempts" : nil

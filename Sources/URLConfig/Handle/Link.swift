@@ -11,7 +11,7 @@ extension DataResponse {
         public let anchor: URL?
         /// All parameters: names in lower case, values without quotes; the first of several with one name wins.
         public let parameters: [String: String]
-        /// What the description hides.
+        /// Hides secrets in the description.
         fileprivate let redaction: Redaction
 
         fileprivate init?(

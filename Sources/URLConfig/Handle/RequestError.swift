@@ -99,7 +99,7 @@ public struct RequestError: Error, Sendable {
         get { values.underlyingError }
         _modify { yield &values.underlyingError }
     }
-    /// What is hidden where the error is shown.
+    /// Hides secrets where the error is shown.
     var redaction: Redaction? {
         get { values.redaction }
         _modify { yield &values.redaction }
@@ -112,7 +112,7 @@ public struct RequestError: Error, Sendable {
     // Inlined, it would be most of the machine code of each `throw`.
     /// Creates an error, such as in a custom validator; the parameters are the properties of the same names.
     ///
-    /// The reason is shown and logged: it must not contain a secret. By default, the request is that of the response.
+    /// The reason is shown and logged: it must not contain a secret. By default, the request is the response's.
     @inline(never)
     public init(
         _ code: Code, reason: String, request: URLRequest? = nil, response: DataResponse? = nil,
@@ -182,7 +182,7 @@ public struct Attempt: Sendable, RedactedDescribable {
     /// Why another attempt followed or not, such as `waiting 3.0 s: Retry-After`; secrets are hidden.
     public var reason: String? { note.map { $0.shown(redaction ?? URLSession.Config.default.redaction) } }
     var note: Note?
-    /// What the reason and the description hide.
+    /// Hides secrets in the reason and the description.
     var redaction: Redaction?
 
     /// A reason, whose secrets are hidden only when it is shown: most reasons are never read.

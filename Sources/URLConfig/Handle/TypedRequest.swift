@@ -69,7 +69,7 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: The request with its reader.
-    ///   - config: The preset; by default that of the request's host (``Config/subscript(host:)``), or else
+    ///   - config: The preset, by default the one of the request's host (``Config/subscript(host:)``) or else
     ///     ``Config/default``.
     ///   - fileID: The source file in the log.
     ///   - line: The line in the log.

@@ -26,7 +26,7 @@ extension RequestError {
 }
 
 extension DataResponse {
-    /// What the content, `Retry-After` and the missing credentials explain about a status.
+    /// Explains a status by the content, `Retry-After` and missing credentials.
     fileprivate func words(_ redaction: Redaction) -> [String] {
         var words: [String] = []
         switch ContentKind(data) {

@@ -7,7 +7,7 @@ struct JSONExcerpt {
 
     func lines(around error: DecodingError, of count: Int) -> [String] {
         let path = error.path
-        let tooFar = "(the place is not among the first \(json.end.shownAsBytes), which is all that was searched)"
+        let tooFar = "(the place was not found in the first \(json.end.shownAsBytes))"
         guard var frames = json.frames(along: path).map(visible) else { return [tooFar] }
         let value = frames.isEmpty ? json.root : frames.last?.value
         let isFound = frames.count == path.count

@@ -83,7 +83,7 @@ struct JSONTokenizer {
         return tokens
     }
 
-    /// Reads up to the first fault; strings, numbers and words are checked, too.
+    /// Reads up to the first fault, and checks strings, numbers and words.
     mutating func check() {
         (position, isStrict) = (root, true)
         while fault == nil, next() != nil {}
@@ -174,7 +174,7 @@ struct JSONTokenizer {
         case (.value, .open), (.value, .string), (.value, .word), (.name, .string), (.colon, .colon): return true
         case (.separator, .comma) where depth > 0, (.separator, .close) where depth > 0: return true
         case (.separator, nil) where depth == 0: return true
-        case (.separator, _) where depth == 0: report("there is more after the end of the document")
+        case (.separator, _) where depth == 0: report("unexpected data after the JSON value")
         case (.separator, _): reportExpected(isInObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
         default: reportExpected(expectation.rawValue)
         }

@@ -1,13 +1,13 @@
 /// The secrets of a call: the values under hidden names in the requests that it has sent.
 ///
 /// They are collected when something is shown: at most 128 values from URLs and bodies, at most 256 in all, and none
-/// from a body of more than 1 MiB. Short words are not collected: they would be hidden everywhere. What a server chose
-/// is collected only if it looks like a credential: cookies, and URLs other than the first.
+/// from a body of more than 1 MiB. Short words are not collected: they would be hidden everywhere. A server's choice is
+/// collected only if it looks like a credential: a cookie, or a URL other than the first.
 final class KnownSecrets: Sendable, RedactedReflectable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - session: Its additional header fields and its cookies are collected, too.
+    ///   - session: Its additional header fields and its cookies are also collected.
     ///   - first: Secrets that are known already; the URL of their first request was not chosen by a server.
     init(_ request: URLRequest? = nil, session: URLSession? = nil, after first: KnownSecrets? = nil) {
         let earlier = first?.state.withLock(\.requests) ?? []

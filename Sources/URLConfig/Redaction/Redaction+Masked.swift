@@ -1,9 +1,7 @@
 /// Texts, header fields and URLs with their secrets hidden.
 extension Redaction {
     /// Text of any format.
-    func masked(_ text: String) -> String {
-        isActive ? String(decoding: SecretFinder(Array(text.utf8), .text, self).masked(), as: UTF8.self) : text
-    }
+    func masked(_ text: String) -> String { masked(text, as: .text) }
 
     /// The beginning of a server's text, at most 1,000 scalars: one character may be as long as the whole text.
     func quote(_ text: String) -> String { beginning(text) { masked($0) } }
@@ -17,14 +15,13 @@ extension Redaction {
     }
 
     /// Text of this library; only the secrets that the call knows are masked.
-    func maskedByValue(_ text: String) -> String {
-        guard isActive else { return text }
-        return String(decoding: SecretFinder(Array(text.utf8), .known, self).masked(), as: UTF8.self)
-    }
+    func maskedByValue(_ text: String) -> String { masked(text, as: .known) }
 
     /// A string of JSON, with its quotes and escapes.
-    func masked(json text: String) -> String {
-        isActive ? String(decoding: SecretFinder(Array(text.utf8), .json, self).masked(), as: UTF8.self) : text
+    func masked(json text: String) -> String { masked(text, as: .json) }
+
+    private func masked(_ text: String, as format: SecretFinder.Format) -> String {
+        isActive ? String(decoding: SecretFinder(Array(text.utf8), format, self).masked(), as: UTF8.self) : text
     }
 
     /// The value of a header field.

@@ -1,8 +1,8 @@
 /// Which values are hidden wherever a request or a response is shown, such as in logs, errors and curl commands.
 ///
 /// A redaction is a set of names. They hide the values of header fields, query and form items, JSON members, parts of
-/// multipart forms and `name=value` in text. Case and punctuation are ignored. Names that end in one of the names are
-/// hidden, too: `token` hides `access_token`, `tokens` and `user[token]`. A name of fewer than five letters must be a
+/// multipart forms and `name=value` in text. Case and punctuation are ignored. They also hide longer names that end in
+/// one of them: `token` hides `access_token`, `tokens` and `user[token]`. A name of fewer than five letters must be a
 /// word: `pin` hides `user_pin`, not `spin`.
 ///
 /// Counts and settings stay visible: `null`, `true` and `false`, numbers under a plural or a compound name, and
@@ -15,7 +15,7 @@
 /// URLSession.Config.default.redaction = .standard.adding("birthday", "X-Tenant-Key")
 /// ```
 public struct Redaction: Sendable, Hashable {
-    /// What is secret under a name; each case hides more than the one before it.
+    /// How much is secret under a name; each case hides more than the one before it.
     enum Secrecy: Comparable {
         case nothing
         /// Text with letters and digits in one word, in an object under a hidden name.
@@ -88,7 +88,7 @@ public struct Redaction: Sendable, Hashable {
     /// Whether text under a name is hidden.
     func hides(_ name: String) -> Bool { secrecy(of: name) > .nothing }
 
-    /// What is secret under a name.
+    /// How much is secret under a name.
     func secrecy(of name: String) -> Secrecy {
         guard isActive else { return .nothing }
         var words = Self.words(of: name)

@@ -47,7 +47,7 @@ extension SecretFinder {
         findInGap(&gap, bytes.count, bytes.count)
     }
 
-    /// Searches what is between two strings.
+    /// Searches the bytes between two strings.
     private mutating func findInGap(_ gap: inout Int, _ end: Int, _ next: Int) {
         // Nothing that is hidden is shorter.
         if end - gap > 5 { findInText(gap..<end) }
@@ -69,7 +69,7 @@ extension SecretFinder {
         return max(secrecy, redaction.secrecy(of: String(decoding: name, as: UTF8.self), in: parent))
     }
 
-    /// Hides a value, or what is secret in it.
+    /// Hides a value, or the secrets in it.
     private mutating func find(_ token: JSONTokenizer.Token, _ content: Range<Int>, _ secrecy: Redaction.Secrecy) {
         guard token.kind == .string else {
             if secrecy > .nothing, isSecret(word: bytes[content], secrecy) {
@@ -184,7 +184,7 @@ extension [UInt8] {
 }
 
 extension Data {
-    /// What is shown in place of a body that is not.
+    /// A text in place of a body that is not shown.
     func summary(_ type: MediaType?) -> String { "<\(count) bytes\(type.map { " " + $0.essence } ?? "")>" }
 }
 

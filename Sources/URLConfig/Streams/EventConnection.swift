@@ -1,6 +1,6 @@
 /// One connection of ``ServerSentEvents``: a request, and the events of its response.
 struct EventConnection: Sendable {
-    /// What is known for the next connection.
+    /// How a connection has ended, for the next one.
     struct Loss: Sendable {
         var status: HTTPResponse.Status?
         var error: (any Error)?
@@ -60,7 +60,7 @@ struct EventConnection: Sendable {
     /// Sends the request; without events, there is no reader.
     private mutating func connect() async throws {
         if request.refusal == nil, !request.isRepeatable || request.httpBodyStream != nil {
-            let reason = "the request is sent again for each connection, which its method or body does not allow"
+            let reason = "events(for:) sends the request for each connection, which its method or body does not allow"
             throw RequestError(
                 .invalidRequest, reason: reason + "; set idempotencyKey, or use stream(for:)", request: request)
         }
@@ -87,13 +87,7 @@ struct EventConnection: Sendable {
     }
 
     /// The parser does not know the response.
-    private func explained(_ error: any Error) -> any Error {
-        guard var error = error as? RequestError, error.response == nil, let head = parser.head else {
-            return call.final(error)
-        }
-        (error.response, error.request) = (head, head.request)
-        return call.final(error)
-    }
+    private func explained(_ error: any Error) -> any Error { call.final(parser.head.map { error.with($0) } ?? error) }
 
     private func isTransient(_ error: any Error) -> Bool {
         if (error as? RequestError)?.code == .deadlineExceeded {

@@ -55,9 +55,9 @@ struct EventParser: BodyParser {
     private(set) var lastEventID: String
     /// The time to wait before the next request, if the stream has a valid `retry` field.
     var retry: Duration? { fields.retry }
-    /// What the last event has got.
+    /// The source of the last event.
     private var source: ServerSentEvent.Source?
-    /// The response that the events get.
+    /// The response of the events.
     var head: DataResponse? {
         get { source?.head }
         set { source = newValue.map { ServerSentEvent.Source(head: $0, number: 0) } }
@@ -66,7 +66,7 @@ struct EventParser: BodyParser {
     /// - Parameters:
     ///   - lastEventID: The ID that was sent in the request, which events have until the stream has another one.
     ///   - limit: The most bytes of one line, or of the data, type and ID of one event together with its next line.
-    ///   - head: The response that the events get.
+    ///   - head: The response of the events.
     init(lastEventID: String = "", limit: Int = LineSplitter.standardLimit, of head: DataResponse? = nil) {
         self.lastEventID = lastEventID
         lines = LineSplitter(limit: limit, unit: "an event")
@@ -129,7 +129,7 @@ private struct Fields: Sendable {
         } else if name.equals("id") {
             if value.place(of: 0) == value.count { id = String(decoding: value, as: UTF8.self) }
         } else if name.equals("retry"), !value.isEmpty, value.allSatisfy(\.isDigit) {
-            // A larger number would be clamped, too.
+            // Larger numbers are clamped anyway.
             let milliseconds = value.reduce(Int64(0)) { min(10 * $0 + Int64($1 & 0xF), 1_000_000_000_000) }
             retry = .milliseconds(milliseconds).clamped
         }

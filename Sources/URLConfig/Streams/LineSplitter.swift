@@ -7,8 +7,8 @@
 /// ```
 ///
 /// Blank lines are kept, and a byte order mark at the start is removed. Each byte is searched once for either
-/// terminator, so the time is linear for chunks and lines of any size. In memory are the chunks that were not read, and
-/// the start of an unfinished line.
+/// terminator, so the time is linear for chunks and lines of any size. The chunks that were not read, and the start of
+/// an unfinished line, are kept in memory.
 struct LineSplitter: BodyParser {
     /// The most bytes of a line by default.
     static let standardLimit = 16_000_000
@@ -92,7 +92,7 @@ struct LineSplitter: BodyParser {
         return line
     }
 
-    /// - Parameter reader: What reads the line; a closure that captured it would cost a copy of this splitter.
+    /// - Parameter reader: Reads the line. A closure that captured it would cost a copy of this splitter.
     @inline(__always)
     func read<Reader>(
         _ line: Range<Int>, with reader: inout Reader, _ read: (inout Reader, UnsafeRawBufferPointer) -> Void

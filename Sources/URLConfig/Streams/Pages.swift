@@ -30,7 +30,7 @@ public struct Pages: AsyncSequence, Sendable {
         /// The page before; `nil` at the beginning.
         private var last: DataResponse?
         private var isOver = false
-        /// What tells the requests apart; the key is random, so that a server cannot provoke the same one.
+        /// The digests of the requests; their key is random, so that a server cannot provoke equal ones.
         private var requested: Set<Digest> = []
         private let key = Digest.Key()
         /// Whether a page came from another origin than the first request's: then its links are not trusted.
@@ -42,7 +42,7 @@ public struct Pages: AsyncSequence, Sendable {
         mutating func next() async throws -> DataResponse? {
             // This runs on no actor, and so does the function of the caller.
             if isOver { return nil }
-            // Errors leave it at the end.
+            // It stays so after an error.
             isOver = true
             guard let request = try request() else { return nil }
             notes(Origin(request.url))
@@ -194,7 +194,7 @@ extension Pages: RedactedReflectable {
 }
 
 extension URLRequest {
-    /// What tells it from another request; `nil` if its body is not known before it is sent.
+    /// Distinguishes it from other requests; `nil` if its body is not known before it is sent.
     ///
     /// Some APIs take the cursor in a field, others in the body.
     fileprivate var identity: String? {

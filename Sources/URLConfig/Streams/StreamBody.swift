@@ -16,7 +16,7 @@ struct StreamBody: Sendable {
 
     /// Begins to read.
     ///
-    /// - Parameter type: What `Content-Type` must name, if there is one.
+    /// - Parameter type: The media type that `Content-Type` must name, if there is one.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the body has been read, and with
     ///   code ``RequestError/Code/unacceptableContentType``.
     func read(as type: MediaType? = nil) throws -> Reader {
@@ -61,7 +61,7 @@ struct StreamBody: Sendable {
 
 extension Error {
     /// An error about a body, with its response.
-    fileprivate func with(_ head: DataResponse) -> any Error {
+    func with(_ head: DataResponse) -> any Error {
         guard var error = self as? RequestError, error.response == nil, error.code != .deadlineExceeded else {
             return self
         }
@@ -77,11 +77,6 @@ extension DataResponse {
     func decoded<Model: Decodable>(_ type: Model.Type, from part: String, at place: String) throws -> Model {
         var response = self
         response.data = Data(part.utf8)
-        do {
-            return try response.decode(type)
-        } catch var error as RequestError {
-            error.locate(place)
-            throw error
-        }
+        return try RequestError.within(place) { try response.decode(type) }
     }
 }

@@ -5,7 +5,7 @@
 /// for try await line in response.lines { … }
 /// ```
 ///
-/// The body can be read once, in one of the ways below. The transfer ends when the loop ends, also by `break` or an
+/// The body can be read once, in one of the ways below. The transfer ends when the loop ends, even by `break` or an
 /// error, when the task is cancelled, or when the response is released.
 ///
 /// `print` shows the status and the request, such as `200 GET https://api.example.com/events`.
@@ -16,12 +16,12 @@ public struct StreamResponse: Sendable {
 
     /// The response without its body: its status, its header fields, and how it was received.
     ///
-    /// If the status is not 2xx, the beginning of the body is in its ``DataResponse/data``, too.
+    /// If the status is not 2xx, the beginning of the body is in its ``DataResponse/data``.
     public var head: DataResponse { body.head }
 
     /// This response, if its status is accepted.
     ///
-    /// - Parameter accepted: The accepted statuses, such as `[200, 206]`; by default those that are 2xx.
+    /// - Parameter accepted: The accepted statuses, such as `[200, 206]`; by default all 2xx.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unacceptableStatus``. Its response contains the first
     ///   megabyte of the content.
     @discardableResult
@@ -77,8 +77,8 @@ public struct StreamResponse: Sendable {
 
     /// The lines of the body as they arrive; blank lines are kept.
     ///
-    /// Lines end with LF, CR or CRLF. The text is UTF-8; U+FFFD replaces invalid bytes. Errors are those of ``chunks``,
-    /// and ``RequestError/Code/responseTooLarge`` for a line longer than 16 MB.
+    /// Lines end with LF, CR or CRLF. The text is UTF-8; U+FFFD replaces invalid bytes. Reading throws the errors of
+    /// ``chunks``, and ``RequestError/Code/responseTooLarge`` for a line longer than 16 MB.
     public var lines: Elements<String> { Elements(body: body, parser: LineSplitter()) }
 
     /// The events of a stream of server-sent events (`text/event-stream`, WHATWG HTML §9.2) as they arrive.
@@ -90,8 +90,8 @@ public struct StreamResponse: Sendable {
     /// ```
     ///
     /// It ends with the body; ``Foundation/URLSession/events(for:config:lastEventID:fileID:line:_:)`` connects again.
-    /// Errors are those of ``chunks``, ``RequestError/Code/unacceptableContentType`` if `Content-Type` names another
-    /// type, and ``RequestError/Code/responseTooLarge`` for an event longer than 16 MB.
+    /// Reading throws the errors of ``chunks``, ``RequestError/Code/unacceptableContentType`` if `Content-Type` names
+    /// another type, and ``RequestError/Code/responseTooLarge`` for an event longer than 16 MB.
     public var events: Elements<ServerSentEvent> {
         Elements(body: body, parser: EventParser(of: head), contentType: .eventStream)
     }
@@ -121,7 +121,7 @@ extension StreamResponse {
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate let body: StreamBody
         fileprivate let parser: any BodyParser<Element>
-        /// What `Content-Type` must name, if there is one.
+        /// The media type that `Content-Type` must name, if there is one.
         fileprivate var contentType: MediaType?
 
         /// Begins to read, for one loop only.

@@ -13,7 +13,7 @@ extension URLSession {
     /// Each connection is a call like `stream(for:)`, which is authorized again. It sends `Accept: text/event-stream`
     /// and `Cache-Control: no-store`, unless the request has its own, and the last ID as `Last-Event-ID`. An ID that
     /// cannot be the value of a field, or is longer than 4 kB, is not sent; the events still have it. Only the origin
-    /// that sent the ID receives it, also after redirects; for `lastEventID`, this is the one of the request.
+    /// that sent the ID receives it, even after redirects; for `lastEventID`, this is the request's origin.
     ///
     /// It connects again, even if the first connection fails, after:
     /// - the end of the body; the beginning of an event is discarded,

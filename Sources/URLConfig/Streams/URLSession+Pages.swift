@@ -9,9 +9,9 @@ extension URLSession {
     /// authorized, retried, validated and logged, and has the whole ``Config/deadline``. Its status must be 2xx.
     ///
     /// By default, the next page is the target of the link with the relation `next` in the `Link` fields (RFC 8288).
-    /// Its request is the first one with another URL. Credentials are not sent to another origin (scheme, host and
-    /// port) than that of the first request: neither credentials in the fields of the request, nor those of the session
-    /// or of an authenticator. The pages after such a link receive none either, also on the first origin.
+    /// Its request is the first one with another URL. No credentials of the request, the session or an authenticator
+    /// are sent to another origin (scheme, host and port) than the first request's. After a link to another origin, no
+    /// page receives any, even on the first origin.
     ///
     /// `next` is for other APIs, such as those with a cursor in the content:
     ///

@@ -6,9 +6,9 @@ extension URLSession {
     /// for try await line in response.lines { … }
     /// ```
     ///
-    /// The steps are those of `response(for:)`. Redirects, refused credentials and retries are decided before the body
-    /// is read, and nothing is sent again after that. Then:
-    /// - The validators check the head. Only of a response that is not 2xx, they see the content, up to one megabyte.
+    /// The call takes the steps of `response(for:)`. Redirects, refused credentials and retries are decided before the
+    /// body is read, and nothing is sent again after that. Then:
+    /// - The validators check the head. They see content only if the response is not 2xx: at most the first megabyte.
     /// - ``Config/deadline`` and ``Config/responseLimit`` also limit the body. Set the deadline to `nil` for a stream
     ///   without end.
     /// - The request's `timeout` is the longest time without a byte, not the time of the whole attempt.

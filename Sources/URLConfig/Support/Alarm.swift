@@ -83,7 +83,7 @@ private final class Alarms: Sendable {
             return last
         }
 
-        /// Removes entries without a function when they are the most, so that each costs little.
+        /// Removes entries without a function when they outnumber the others, so that each costs little.
         mutating func sweep() {
             if entries.count > 2 * functions.count + 64 { entries.removeAll { functions[$0.number] == nil } }
         }

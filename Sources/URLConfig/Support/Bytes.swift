@@ -37,7 +37,7 @@ extension Dictionary where Key == String {
 }
 
 extension [UInt8] {
-    /// The first place of a text that is short: for each place of its first byte, it may be read as a whole.
+    /// The first place of a short text: at each place of its first byte, all of it may be compared.
     func firstRange(of text: some Collection<UInt8>, in range: Range<Int>) -> Range<Int>? {
         let text = Array(text)
         guard let first = text.first else { return nil }

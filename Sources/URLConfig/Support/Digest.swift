@@ -1,8 +1,8 @@
-/// What recognizes a text without containing it: SipHash-2-4, which depends on a key.
+/// Identifies a text without containing it: SipHash-2-4, which depends on a key.
 ///
-/// It has 64 bits. So two texts that occur have different digests, unless somebody who knows the key wants the same
-/// one. A secret that is longer cannot be found out, because many texts have its digest. A short one could be guessed,
-/// as with any digest.
+/// It has 64 bits. So in practice two texts have different digests, unless somebody who knows the key makes them equal.
+/// A longer secret cannot be found out, because many texts have its digest. A short one could be guessed, as with any
+/// digest.
 struct Digest: Codable, Hashable, Sendable {
     struct Key: Codable, Hashable, Sendable {
         var first = UInt64.random(in: .min ... .max)

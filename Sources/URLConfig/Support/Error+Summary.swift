@@ -13,7 +13,7 @@ extension RequestError {
         do {
             return try work()
         } catch var error as Self {
-            error.reason = "\(place): \(error.reason)"
+            error.locate(place)
             throw error
         }
     }

@@ -31,7 +31,7 @@ private func copied<Coder: AnyObject, each Value>(
 }
 
 extension JSONEncoder {
-    /// A copy that writes dates in ISO 8601, unless the strategy is another than `.deferredToDate`.
+    /// A copy that writes dates in ISO 8601, unless it has a strategy other than `.deferredToDate`.
     var forText: JSONEncoder {
         let encoder = copy()
         // A subclass is not copied, and the caller's own object must not change.

@@ -4,7 +4,7 @@ extension String {
     /// These characters can change the output of a terminal.
     var escapingControls: String { escaping(\.isHarmful) }
 
-    /// The same text on one line: line feeds and tabs are escaped, too.
+    /// The same text on one line: line feeds and tabs are also escaped.
     var onOneLine: String { escaping { $0.isHarmful || $0 == "\n" || $0 == "\t" } }
 
     private func escaping(_ isHarmful: (Unicode.Scalar) -> Bool) -> String {

@@ -8,7 +8,7 @@ struct WorkScope: Sendable {
     private let workers: [ObjectIdentifier]
     private let isOver = Locked(false)
 
-    /// Runs an operation of objects; without any, for no scope.
+    /// Runs an operation in a scope of objects; without objects, in no scope.
     @inline(never)
     static func of<Result: Sendable>(
         _ workers: AnyObject?..., operation: () async throws -> Result

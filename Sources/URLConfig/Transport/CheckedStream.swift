@@ -1,8 +1,8 @@
 /// Reads a stream, and checks that it is as long as its `Content-Length`.
 ///
-/// The server would read what is longer than the `Content-Length` as the next request. So the last bytes are returned
-/// only after the end of the stream was found. It is no `InputStream`, because Apple's documentation asks subclasses
-/// for more than a stream needs here.
+/// The server would read bytes after the `Content-Length` as the next request. So the last bytes are returned only
+/// after the end of the stream was found. It is no `InputStream`, because Apple's documentation asks subclasses for
+/// more than a stream needs here.
 final class CheckedStream {
     private let source: InputStream
     private let length: Int64?

@@ -15,7 +15,7 @@ struct CookieStore: Sendable {
         let source: (url: URL, mainDocumentURL: URL?)?
     }
 
-    /// The limits of RFC 6265 §6.1; of one response, no more cookies than of one domain are stored.
+    /// The limits of RFC 6265 §6.1; one response stores no more cookies than one domain may have.
     private static let (mostInDomain, mostInAll) = (50, 3000)
     /// The changes that are not yet made.
     ///
@@ -112,7 +112,7 @@ struct CookieStore: Sendable {
                 storage.deleteCookie(change.cookie)
             }
             Self.pending.withLock { pending in
-                // It may have been replaced meanwhile.
+                // Another change may have replaced it.
                 guard let now = pending[id]?[key], now.cookie === change.cookie else { return }
                 if (now.source == nil) == (change.source == nil) { pending[id]?[key] = nil }
             }

@@ -91,9 +91,7 @@ extension Exchange {
         // The session lives until its task has ended, and keeps its delegate as long.
         once.finishTasksAndInvalidate()
     }
-}
 
-extension Exchange {
     /// The caller's delegates, the one for the task first.
     var callerDelegates: [any URLSessionDelegate] {
         let delegates: [(any URLSessionDelegate)?] = [request.conditions.taskDelegate, request.session.delegate]

@@ -126,7 +126,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        // On Linux, the heads of interim responses arrive, too (RFC 9110 §15.2).
+        // On Linux, the heads of interim responses also arrive (RFC 9110 §15.2).
         if let status = (response as? HTTPURLResponse)?.statusCode, 100...199 ~= status, status != 101 {
             body.touch()
             return completionHandler(.allow)

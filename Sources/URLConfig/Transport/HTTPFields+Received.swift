@@ -13,9 +13,7 @@ extension HTTPFields {
         // Faster than appending one after the other.
         replaceSubrange(0..<0, with: valid)
     }
-}
 
-extension HTTPFields {
     init(_ response: HTTPURLResponse) {
         self.init(
             received: response.allHeaderFields.lazy.compactMap { name, value in

@@ -89,9 +89,7 @@ final class SpillFile: Sendable {
     func append(_ bytes: Data) throws {
         var count: Int64 = 0
         defer { state.withLock { $0.written += count } }
-        try File.attempt(.cannotWriteToFile, "a temporary file cannot be written") {
-            try file.append(bytes, count: &count)
-        }
+        try file.appendTemporarily(bytes, count: &count)
     }
 
     /// The next bytes; `nil` if there are none.

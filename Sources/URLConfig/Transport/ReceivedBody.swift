@@ -1,12 +1,12 @@
 /// The body of a response: a transport writes it as it arrives, and one reader reads it.
 ///
-/// What may happen to a body is decided here and only here: its limit, a reader that is slower than the wire, time
+/// Everything about a body is decided here and only here: its limit, a reader that is slower than the wire, time
 /// limits, cancellation, errors and the end.
 final class ReceivedBody: Sendable {
-    /// What the transport has to do: nothing more must arrive until it is resumed, or nobody wants the rest.
+    /// An order to the transport: nothing more must arrive until it is resumed, or nobody wants the rest.
     enum Signal: Sendable { case pause, resume, cancel }
 
-    /// What happens when more bytes arrive than may be in memory: the transport is paused, or files are written.
+    /// If more bytes arrive than may be in memory, the transport is paused, or files are written.
     enum Excess: Sendable { case pauses, spills }
 
     /// Returns the next piece of a body that is asked for piece by piece; `nil` at its end.
@@ -109,9 +109,8 @@ final class ReceivedBody: Sendable {
     /// The head is passed on: nobody waits for bytes until the body is read.
     func didPassHead() { state.withLock { ($0.hasHead, $0.isHeadPassed) = (true, true) } }
 
-    /// Ends the body, and returns `false` if it had ended; what has arrived can still be read.
-    @discardableResult
-    func finish(_ result: Result<Void, any Error> = .success(())) -> Bool { end(result) }
+    /// Ends the body, unless it has ended; what has arrived can still be read.
+    func finish(_ result: Result<Void, any Error> = .success(())) { end(result) }
 
     /// Ends the body and the transfer with an error; what has arrived can still be read.
     func fail(_ error: any Error) { end(.failure(error), cancels: true) }
@@ -131,9 +130,8 @@ final class ReceivedBody: Sendable {
     /// - Throws: The error that has ended the body.
     func checkResult() throws { try state.withLock { $0.result }?.get() }
 
-    @discardableResult
-    private func end(_ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false) -> Bool {
-        // What is released here may be a caller's, so it is not released while the lock is held.
+    private func end(_ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false) {
+        // An object of the caller may be released here, so the lock is not held.
         let (isFirst, signal, ended) = state.withLock { state in
             (state.result == nil, state.signal, state.end(result, dropsBytes: dropsBytes))
         }
@@ -141,7 +139,7 @@ final class ReceivedBody: Sendable {
         for endWait in ended.endWaits { endWait() }
         ended.reader?.resolve(.success(()))
         ended.demand?.resolve(.success(()))
-        // What a source does when it is cancelled or released may block, and this may be an alarm.
+        // Cancelling or releasing a source may block, and an alarm may call this.
         if let source = ended.source {
             DispatchQueue.global().async {
                 ended.asking?.cancel()
@@ -149,7 +147,6 @@ final class ReceivedBody: Sendable {
             }
         }
         if isFirst, cancels { signal?(.cancel) }
-        return isFirst
     }
 
     /// Pauses or resumes the transport, as the bytes in memory demand.
@@ -226,7 +223,7 @@ final class ReceivedBody: Sendable {
         reader?.resolve(.success(()))
     }
 
-    /// The only one that reads the body; the transfer ends when it is released.
+    /// The only reader of the body; the transfer ends when it is released.
     final class Reader: Sendable {
         private let body: ReceivedBody
 
@@ -251,7 +248,7 @@ final class ReceivedBody: Sendable {
         /// Puts bytes back that were read, so that they are read again.
         func putBack(_ bytes: Data) { body.state.withLock { $0.bytes = bytes + $0.bytes } }
 
-        /// Reads as much of the beginning, and ends the body with an error if it does not arrive in time.
+        /// Reads the beginning, and ends the body with an error if it does not arrive in time.
         func read(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
             -> Data
         {
@@ -268,14 +265,14 @@ final class ReceivedBody: Sendable {
 }
 
 extension ReceivedBody {
-    /// What gives bytes to a reader that waits.
+    /// The sources of bytes for a reader that waits.
     private struct Work {
         var overflow: Overflow?
         var demand: OneShot<Void>?
         var source: Source?
     }
 
-    /// What a reader does next.
+    /// The next action of a reader.
     private enum Next {
         case use(Data)
         case ask(Source)
@@ -304,7 +301,7 @@ extension ReceivedBody {
         /// Whether the reader itself asks the source.
         var isAsking = false
         var asking: Task<Void, Never>?
-        /// What the task waits for before it asks again.
+        /// Resolved when that task may ask again.
         var demand: OneShot<Void>?
         /// The reader, while it waits.
         var reader: OneShot<Void>?

@@ -58,7 +58,7 @@ extension ResponseBody {
     }
 
     /// A temporary file with all pieces, because `URLSession` cannot wait for them: on Linux, all sessions of the
-    /// process would wait, too.
+    /// process would wait.
     func written(length: Int64?) async throws -> File {
         let pieces = try SentPieces(self, length: length)
         let queue = DispatchQueue(label: "URLConfig.sequence", qos: .userInitiated)
@@ -66,9 +66,7 @@ extension ResponseBody {
         while let piece = try await pieces.next() {
             try await queue.run {
                 var count: Int64 = 0
-                try File.attempt(.cannotWriteToFile, "a temporary file cannot be written") {
-                    try file.append(piece, count: &count)
-                }
+                try file.appendTemporarily(piece, count: &count)
             }
         }
         return file

@@ -11,7 +11,7 @@ extension Transport {
         public let session: URLSession
         /// Whether the credentials of the session's configuration may be sent: not after a redirect to another origin.
         let allowsSessionCredentials: Bool
-        /// What the call wants of transports.
+        /// The settings of the call for transports.
         let conditions: Conditions
         /// Whether the call waits for the whole body.
         var buffersBody: Bool
@@ -111,7 +111,7 @@ extension Transport {
         }
     }
 
-    /// What a call wants of the transports that send its requests.
+    /// The settings of a call for the transports that send its requests.
     final class Conditions: Sendable {
         /// Measures the time limits.
         let clock: any Clock<Duration>

@@ -25,7 +25,7 @@ public struct Transport: Sendable {
     private var custom: (@Sendable (_ request: Request) async throws -> Response)?
     /// Whether it is one of the library's: it never blocks, stops at once when the task is cancelled, and watches the
     /// time limits itself.
-    private var isOwn = true
+    package private(set) var isBuiltIn = true
     /// Two transports with the same one send a request in the same way; `nil` for ``urlSession``.
     private var identity: (any AnyObject & Sendable)?
 
@@ -35,7 +35,7 @@ public struct Transport: Sendable {
     /// A custom transport.
     ///
     /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects or
-    ///   change the method, by which retries are decided. It should stop when the task is cancelled. The call rethrows
+    ///   change the method, which decides about retries. It should stop when the task is cancelled. The call rethrows
     ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
     ///   the request's `timeout` and the call's `deadline`; the session's own limits are ignored.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
@@ -48,7 +48,7 @@ public struct Transport: Sendable {
     package init(
         identity: any AnyObject & Sendable, _ send: @escaping @Sendable (_ request: Request) async throws -> Response
     ) {
-        (custom, isOwn, self.identity) = (send, false, identity)
+        (custom, isBuiltIn, self.identity) = (send, false, identity)
     }
 
     /// A transport of the library.
@@ -56,7 +56,7 @@ public struct Transport: Sendable {
         _ identity: any AnyObject & Sendable, _ send: @escaping @Sendable (_ request: Request) async throws -> Response
     ) -> Self {
         var transport = Self(identity: identity, send)
-        transport.isOwn = true
+        transport.isBuiltIn = true
         return transport
     }
 
@@ -84,9 +84,6 @@ public struct Transport: Sendable {
     /// Whether this is ``urlSession``.
     var isURLSession: Bool { custom == nil }
 
-    /// Whether this is a transport of the library.
-    package var isBuiltIn: Bool { isOwn }
-
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
     func check(_ request: URLRequest) throws(RequestError) {
         try request.checkSendable()
@@ -108,7 +105,7 @@ public struct Transport: Sendable {
     ///
     /// - Throws: The errors of ``send(_:)``. If a time limit passes later, reading the body throws.
     func attempt(_ request: Request) async throws -> Response {
-        if isOwn { return try await response(to: request) }
+        if isBuiltIn { return try await response(to: request) }
         let conditions = request.conditions
         let elapsed = conditions.clock.stopwatch()
         let limits = request.timeLimits

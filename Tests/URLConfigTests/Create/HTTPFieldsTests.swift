@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import URLConfig
 
-/// Header fields: lists, duplicates (RFC 9110 §5.3, §5.6.1), those of the session, credentials and idempotency keys.
+/// Header fields: lists, duplicates (RFC 9110 §5.3, §5.6.1), the session's fields, credentials and idempotency keys.
 @Suite struct HTTPFieldsTests {
     private func request(_ configure: (inout HTTPFields) -> Void) -> URLRequest {
         URLRequest.with(.init(host: "https://h.example")) { configure(&$0.headers) }

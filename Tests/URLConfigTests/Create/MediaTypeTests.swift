@@ -35,7 +35,7 @@ import Testing
 
     /// Swift reads `MediaType("…")` as `"…" as MediaType`
     /// (https://github.com/swiftlang/swift-evolution/blob/main/proposals/0213-literal-init-via-coercion.md).
-    @Test func `an invalid text gives no media type, but an invalid literal gives that of bytes`() {
+    @Test func `an invalid text gives no media type, but an invalid literal gives the type of bytes`() {
         let text = "bogus"
         #expect(MediaType(text) == nil)
         #expect(MediaType.init("bogus") == nil)

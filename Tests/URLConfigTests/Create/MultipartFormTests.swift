@@ -21,7 +21,7 @@ import Testing
             + "--\(boundary)--\r\n"
     }
 
-    @Test func `the bytes are those of RFC 7578`() {
+    @Test func `the bytes follow RFC 7578`() {
         var form = MultipartForm()
         form.append("title", "Holi\u{E9}\r\nday")
         form.append("photo", data: Data("\r\n--".utf8), filename: "beach.png", contentType: .png)
@@ -222,7 +222,7 @@ import Testing
         #expect(request.httpBody == Data(expected.utf8))
     }
 
-    /// The sizes around those of the pieces in which files and data are copied.
+    /// The sizes around the size of the pieces in which files and data are copied.
     @Test(arguments: [0, 1, 1 << 18, (1 << 18) + 1, 1 << 20, (1 << 20) + 1, 3_000_000])
     func `a file is sent as the same bytes from memory`(size: Int) throws {
         var generator = SeededGenerator(seed: UInt64(size))

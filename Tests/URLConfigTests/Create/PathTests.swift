@@ -19,7 +19,7 @@ import URLConfig
         ("/a\\b", "/a%5Cb"), ("/a#b", "/a%23b"), ("/[x]", "/%5Bx%5D"), ("/a\nb", "/a%0Ab"), ("/a\u{0}b", "/a%00b"),
         ("/a\r\nb", "/a%0D%0Ab"), ("/e\u{301}", "/e%CC%81"), ("/a/\u{301}", "/a/%CC%81"),
     ])
-    func `what a path must not contain is percent-encoded in literal text`(text: String, expected: String) {
+    func `characters that a path must not contain are percent-encoded in literal text`(text: String, expected: String) {
         #expect(url(.init(text)) == "https://h.example" + expected)
     }
 
@@ -185,7 +185,7 @@ import URLConfig
     ]
 
     @Test(arguments: hosts, hostile)
-    func `whatever a path contains, scheme, host and port are those of the host`(host: String, text: String) throws {
+    func `no path changes scheme, host or port`(host: String, text: String) throws {
         let plain = try #require(URL(string: host))
         for path in ["\(text)" as URLRequest.Path, "/\(text)", .init(text), "\(raw: text)", "/\(raw: text)"] {
             let request = URLRequest.with(.init(host: host)) { $0.path = path }
@@ -199,7 +199,7 @@ import URLConfig
     }
 
     @Test(arguments: hostile)
-    func `whatever a query contains, scheme, host and port are those of the host`(text: String) throws {
+    func `no query changes scheme, host or port`(text: String) throws {
         let request = URLRequest.with(.init(host: "https://good.com")) { $0.query[text] = text }
         let url = try #require(request.url)
         #expect(url.host(percentEncoded: true) == "good.com")

@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func `a form is encoded likewise`() {
+    @Test func `a form is encoded in the same way`() {
         let request = URLRequest.with(Self.host) {
             $0.method = .post
             $0.encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -288,7 +288,7 @@ import Testing
         #expect(text(["b": "2", "a": "1"]) == "a=1&b=2")
     }
 
-    @Test func `a nested object is refused by its name, and anything but an object of values is refused, too`() {
+    @Test func `a nested object is refused by its name, and so is anything but an object of values`() {
         let error = config(Box(v: Box(v: "s3cret"))).refusal
         #expect(error?.code == .invalidURL)
         #expect(error?.reason.hasPrefix("query cannot be filled from Box<Box<String>>: ") == true)

@@ -28,7 +28,7 @@ import Testing
         #expect(URLRequest.with(preset).allHTTPHeaderFields == all)
     }
 
-    @Test func `a preset is not changed by what is made of it`() {
+    @Test func `a request made of a preset does not change the preset`() {
         let admin = Self.api.with {
             $0.query["as"] = "admin"
             $0.headers[.accept] = "text/html"
@@ -46,7 +46,7 @@ import Testing
 
     private struct Failure: Error {}
 
-    @Test func `what a closure throws is rethrown`() {
+    @Test func `the error of a closure is rethrown`() {
         #expect(throws: Failure.self) { try URLRequest.with(Self.api) { _ in throw Failure() } }
         #expect(throws: Failure.self) { _ = try Self.api.with { _ in throw Failure() } }
         #expect(throws: Failure.self) { _ = try URLRequest.Config(host: "") { _ in throw Failure() } }
@@ -204,7 +204,7 @@ import Testing
             (.seconds(30), 30), (.milliseconds(250), 0.25), (nil, 60), (.nanoseconds(1), 1e-9),
             (Duration(secondsComponent: 0, attosecondsComponent: 1), 1e-18),
         ] as [(Duration?, TimeInterval)])
-    func `a time limit, also one in seconds, is that of the request; without one it is a minute`(
+    func `the request has the time limit, even one in seconds; without one it is a minute`(
         timeout: Duration?, expected: TimeInterval
     ) {
         #expect(seconds { $0.timeout = timeout } == expected)

@@ -181,7 +181,7 @@ import URLConfig
         #expect(try words(request, .standard).contains("user=u+v&password=***"))
     }
 
-    @Test func `a request that cannot be sent has a command too`() throws {
+    @Test func `a request that cannot be sent also has a command`() throws {
         let line = request { $0.host = "ftp://x\nexit 3" }.cURL()
         #expect(line.hasPrefix("# invalidURL: host"))
         #expect(!line.contains("\n"))

@@ -47,7 +47,7 @@ import URLConfigTesting
         ("https://a_b.example", "https://a_b.example/a"),
         ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example/a"),
     ])
-    func `scheme, host and port are those of the base`(host: String, expected: String) {
+    func `scheme, host and port come from the base`(host: String, expected: String) {
         #expect(URLRequest.with(.init(host: host)) { $0.path = "a" }.urlText == expected)
     }
 

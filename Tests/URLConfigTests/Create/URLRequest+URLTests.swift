@@ -105,7 +105,7 @@ import URLConfigTesting
         #expect(!error.description.contains("s3cret"))
     }
 
-    @Test func `path, query and host of the configuration are ignored, invalid ones too`() throws {
+    @Test func `path, query and host of the configuration are ignored, even invalid ones`() throws {
         let request = try request("https://h.example/a", .init(host: "") { $0.path = "/\("..")" })
         #expect(request.urlText == "https://h.example/a")
     }
@@ -168,7 +168,7 @@ import URLConfigTesting
         #expect(streamed.httpBodyStream == nil && streamed.httpBody == nil)
     }
 
-    @Test func `credentials that are set together with the URL go with it, those of the preset do not`() throws {
+    @Test func `credentials that are set together with the URL go with it, the preset's do not`() throws {
         let url = try #require(URL(string: "https://upload.example/a?x=1#f"))
         let request = URLRequest.with(Self.api) {
             $0.authorization = .basic(username: "u", password: "p")

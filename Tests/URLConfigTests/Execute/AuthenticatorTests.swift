@@ -77,7 +77,7 @@ import URLConfigTesting
         #expect(await authenticator.asked == 1)
     }
 
-    @Test func `what an authenticator throws is rethrown`() async throws {
+    @Test func `the errors of an authenticator are rethrown`() async throws {
         struct SignedOut: Error {}
         struct Unreachable: Error {}
         struct Failing: Authenticator {

@@ -67,7 +67,7 @@ import Testing
                     let yields = Int.random(in: 0...500, using: &generator)
                     if requests == 0 { atOnce += 1 }
                     if requests == .max { never += 1 }
-                    // The new token of a call may be replaced, too. Then the call ends as unauthorized.
+                    // The new token of a call may also be replaced. Then the call ends as unauthorized.
                     if index.isMultiple(of: calls / 4) { token.withLock { $0 += 1 } }
                     group.addTask {
                         let start = OneShot<Void>()
@@ -95,7 +95,7 @@ import Testing
             #expect(fates[.complete, default: 0] + fates[.refused, default: 0] >= never)
             // Only calls that run while the token changes, of which there are at most a hundred, three times.
             #expect(fates[.refused, default: 0] <= 300)
-            // The connections that stay open are those of one host, at both ends, not one for each call.
+            // As many connections stay open as one host has, at both ends, not one for each call.
             #expect(ChildProcess.descriptors < before + 64)
             let last = try await server.get("/data/last", config: config)
             #expect(last.data.count == 40_000)

@@ -153,7 +153,7 @@ import URLConfigTesting
                 }
             }
             await gate.waitForArrivals()
-            // The sleeper of the deadline has ended, and that of the fallback has begun.
+            // The sleeper of the deadline has ended, and the fallback's has begun.
             try await waitUntil { clock.asked.count == 2 && clock.sleepers == 1 }
             #expect(clock.asked == [.seconds(5), left])
             let error = await expectEnd(of: call, clock, after: left)

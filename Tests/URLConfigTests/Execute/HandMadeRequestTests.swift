@@ -52,7 +52,7 @@ import URLConfigTesting
         }
 
     @Test(arguments: refusals.indices)
-    func `what would change the framing or another field is refused, and not shown`(index: Int) async throws {
+    func `a value that would change the framing or another field is refused, and not shown`(index: Int) async throws {
         let (method, fields, body, reason) = Self.refusals[index]
         let error = try await expectRefusal {
             $0.httpMethod = method
@@ -105,7 +105,7 @@ import URLConfigTesting
     }
     #endif
 
-    @Test func `a request that an authenticator has changed is checked, too`() async throws {
+    @Test func `a request that an authenticator has changed is also checked`() async throws {
         struct Spoiling: Authenticator {
             func authorize(_ request: inout URLRequest) async throws { request.httpBody = Data("a".utf8) }
         }

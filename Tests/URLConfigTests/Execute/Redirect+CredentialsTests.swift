@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `those of an authenticator are added again for the same origin, and for no other`() async throws {
+    @Test func `an authenticator's credentials are added again for the same origin only`() async throws {
         let authenticator = CountingAuthenticator()
         let home = origins.a.hop(to: origins.a.host)
         let location = origins.a.hop(to: origins.b.hop(to: origins.b.hop(to: home)))

@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(arguments: statuses, [true, false])
-    func `credentials stay with their origin, and what describes a body stays with the body`(
+    func `credentials stay with their origin, and fields about a body stay with the body`(
         status: Int, isForeign: Bool
     ) throws {
         let credentials = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "X-Tenant", "Host"]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.inTime) struct ResponseLimitTests {
     @Test(arguments: [0, 1, 1000, 100_000])
-    func `a body that is longer ends at the limit, and the error has what arrived until then`(limit: Int) async throws {
+    func `a longer body ends at the limit, and the error has the bytes until then`(limit: Int) async throws {
         try await FaultServer.serving(.endless) { server in
             let error = await expectError(.responseTooLarge) { try await server.get { $0.responseLimit = limit } }
             #expect(error?.response?.status == .ok)
@@ -31,8 +31,8 @@ import Testing
     #endif
 
     #if os(Linux)
-    /// In a separate process, so that its peak memory is that of this call.
-    @Test func `the memory is limited, too`() async {
+    /// In a separate process, so that only this call counts for its peak memory.
+    @Test func `the memory is also limited`() async {
         await #expect(processExitsWith: .success) {
             for fault in [FaultServer.Fault.endless, .gzipBomb] {
                 try await FaultServer.serving(fault) { server in

@@ -20,7 +20,7 @@ import URLConfigTesting
         #expect(response.data == Data("replaced".utf8))
     }
 
-    @Test func `what a validator throws is rethrown, and the next one is not called`() async throws {
+    @Test func `the error of a validator is rethrown, and the next one is not called`() async throws {
         await #expect(throws: Blocked.self) {
             try await stubs.get {
                 $0.validators = [

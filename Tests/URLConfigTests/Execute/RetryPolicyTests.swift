@@ -60,7 +60,7 @@ import Testing
     ]
 
     @Test(arguments: extremes, extremes)
-    func `no length of time traps, nor is a delay ever negative`(first: Duration, longest: Duration) throws {
+    func `no length of time traps, and no delay is negative`(first: Duration, longest: Duration) throws {
         var policy = RetryPolicy(attempts: .max)
         (policy.firstDelay, policy.longestDelay) = (first, longest)
         for attempt in [1, 2, 64, 1100, .max - 1] {

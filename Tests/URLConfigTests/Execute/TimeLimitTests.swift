@@ -110,7 +110,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `a limit on silence is that of the system's clock, too`() async throws {
+    @Test func `the system's clock also measures a limit on silence`() async throws {
         try await FaultServer.serving(.hangBeforeHead) { server in
             await expectError(.timedOut) { try await call(server, silence: 0.05, ContinuousClock()) }
         }

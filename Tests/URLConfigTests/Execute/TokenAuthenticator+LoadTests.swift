@@ -7,8 +7,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct TokenAuthenticatorLoadTests {
     /// Fewer in a debug build on AsyncHTTPClient, where ten thousand take more than half a minute.
     ///
-    /// There the queue is copied for each call, and swift-nio looks slowly for its timer among those of all. An
-    /// optimized build needs less than a second.
+    /// There the queue is copied for each call, and swift-nio looks slowly for its timer among all timers. An optimized
+    /// build needs less than a second.
     private static let calls: Int = {
         #if DEBUG
         if TransportOfTests.isAsyncHTTPClient { return 2_000 }
@@ -17,7 +17,7 @@ import Testing
     }()
 
     #if os(Linux) || os(macOS)
-    // In a process of its own: each step of another test would wait behind those of all these calls.
+    // In a process of its own: each step of another test would wait behind the steps of all these calls.
     @Test func `thousands of concurrent refusals by a server cause one refresh`() async throws {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck(after: 600)

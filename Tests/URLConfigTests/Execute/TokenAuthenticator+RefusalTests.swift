@@ -95,7 +95,7 @@ struct TokenAuthenticatorRefusalTests {
         .stubs {
             $0.get("/*", .redirect(to: "/next"), .status(.serviceUnavailable), .status(.unauthorized), .status(.ok))
         })
-    func `what an authenticator has put on a request is not its own after a redirect or a retry`() async throws {
+    func `fields of an authenticator are not the request's own after a redirect or a retry`() async throws {
         let response = try await stubs.get {
             $0.authenticator = TokenAuthenticator("old") { _ in "new" }
             $0.retry = .standard
@@ -128,7 +128,7 @@ struct TokenAuthenticatorRefusalTests {
         for (authenticator, reason) in [
             (authenticator(nil), "the authenticator's 'load' returned no token"),
             (signedOut, "setToken(nil) has signed the user out"),
-            (stale, "the authenticator's 'refresh' returned no new token, nor did 'load'"),
+            (stale, "the authenticator's 'refresh' and 'load' returned no new token"),
         ] {
             let error = try #require(await stubs.refusal(authenticator))
             #expect(error.reason == "no credentials were sent: \(reason)")

@@ -299,7 +299,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `what a refresh sends past its limit does not wait for itself`() async throws {
+    @Test func `requests of a refresh past its limit do not wait for it`() async throws {
         let (box, sent) = (Locked<TokenAuthenticator?>(nil), OneShot<String?>())
         let authenticator = await authenticator { _ in
             let authenticator = box.withLock { $0 }

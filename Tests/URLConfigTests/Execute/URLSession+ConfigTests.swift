@@ -20,7 +20,7 @@ import URLConfigTesting
         try await stubs.get(.json("{}"), configure).decoder.map { ($0 as? Named)?.name ?? "other" }
     }
 
-    @Test func `a response has the decoder of its call, also one that a closure makes, but not another call`()
+    @Test func `a response has the decoder of its call, even if a closure makes it, but not if another call does`()
         async throws
     {
         #expect(try await decoder { _ in } == nil)
@@ -69,7 +69,7 @@ import URLConfigTesting
 
     #if os(Linux) || os(macOS)
     /// In a process of its own, because all tests share the defaults.
-    @Test func `what a preset does not set itself is that of the defaults when a call begins`() async {
+    @Test func `a setting that a preset lacks is taken from the defaults when a call begins`() async {
         await #expect(processExitsWith: .success) {
             let (preset, own) = (URLSession.Config(), URLSession.Config().with { $0.redaction = .none })
             let silent = URLSession.Config().with { $0.logger = nil }

@@ -134,7 +134,7 @@ struct URLSessionHostsTests {
         Config[host: "h7.register.example.com"] = nil
     }
 
-    @Test(.silentByDefault) func `what is not a host is ignored`() async {
+    @Test(.silentByDefault) func `a text that is not a host is ignored`() async {
         for host in ["*.example.com", "a.example.com/v2", "", "ada@a.example.com"] {
             Config[host: host] = Self.named("ignored")
             #expect(Config[host: host] == nil)

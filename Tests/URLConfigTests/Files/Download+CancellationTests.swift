@@ -106,7 +106,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// In a separate process, so that its peak memory is that of this download.
+    /// In a separate process, so that only this download counts for its peak memory.
     // The thread sanitizer needs several more bytes for each byte.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
     func `a long file needs little memory`() async {

@@ -82,7 +82,7 @@ import Testing
         HTTPCookie(properties: [.name: "s", .value: user, .domain: "127.0.0.1", .path: "/of-users/a.zip"])
     }
 
-    @Test func `the length of one user's file is not that of another's`() async throws {
+    @Test func `the length of one user's file says nothing about another's`() async throws {
         let fault = FaultServer.Fault { connection in
             while true {
                 let request = try connection.read()
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [200_000, 265_535])
-    func `what an earlier run has written last is compared with the server's bytes`(offset: Int) async throws {
+    func `the last bytes of an earlier run are compared with the server's bytes`(offset: Int) async throws {
         try await FileServer(Self.version).serving { server in
             try server.leavePart(of: Self.version, in: folder)
             let handle = try FileHandle(forUpdating: folder.part)

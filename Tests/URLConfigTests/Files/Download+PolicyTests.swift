@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a token that expires meanwhile is renewed`() async throws {
+    @Test func `a token that expires during the download is renewed`() async throws {
         let authenticator = CountingAuthenticator()
         let fault = FaultServer.Fault { connection in
             let request = try connection.read()

@@ -132,7 +132,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `the limit holds for the bytes of earlier runs, too`() async throws {
+    @Test func `the limit includes the bytes of earlier runs`() async throws {
         try await FileServer(Self.version, cuts: [.init(count: 700_000)]).serving { server in
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
             await expectError(.responseTooLarge) {

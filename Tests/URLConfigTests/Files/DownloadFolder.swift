@@ -63,7 +63,7 @@ final class DownloadFolder: Sendable {
     ///
     /// - Parameters:
     ///   - fields: What names the version.
-    ///   - url: The URL after redirects; by default that of the request.
+    ///   - url: The URL after redirects; by default the request's.
     func leavePart(
         _ content: Data = Data("01234".utf8), named fields: HTTPFields = [.eTag: "\"v1\""], of url: URL? = nil,
         total: Int64? = 10, for request: URLRequest = request()

@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: ["https://example.com/a", "file://server/a", "data:,a", "a"])
     func `it is a local file`(text: String) throws {
         let (remote, local) = (URL(string: text), URL(string: "file://localhost" + folder.file.path()))
-        #expect(reason(remote) == "the target is not the URL of a local file")
+        #expect(reason(remote) == "the target is not a local file URL")
         #expect(reason() == nil)
         #expect(reason(local) == nil)
     }

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a complete part is compared, too`() async throws {
+    @Test func `a complete part is also compared`() async throws {
         try await FileServer(Self.version).serving { server in
             try server.leavePart(300_000, of: Self.version, in: folder)
             try await server.download(to: folder)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `progress is that of the whole file`() async throws {
+    @Test func `progress counts the whole file`() async throws {
         try await FileServer(Self.version, cuts: [.init(count: 200_000)]).serving { server in
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
             let count = try folder.open(server.request("a.zip")).count
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a file that appears meanwhile is not overwritten`() async throws {
+    @Test func `a file that appears during the download is not overwritten`() async throws {
         let folder = folder
         let server = FileServer { _, _ in
             try? Data("new".utf8).write(to: folder.file)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be downloaded is not sent`() async throws {
+    @Test func `a request that cannot be downloaded is not sent`() async throws {
         try await FileServer(Self.version).serving { server in
             for change in [{ $0.httpMethod = "HEAD" }, { $0.setValue("bytes=1-2", forHTTPHeaderField: "Range") }]
                 as [(inout URLRequest) -> Void]

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 5, 10, 65_536, 65_537, 200_000])
-    func `what an earlier run has written last is compared with the server's bytes`(size: Int) throws {
+    func `the last bytes of an earlier run are compared with the server's bytes`(size: Int) throws {
         let content = FileServer.Version(1, size: 200_000).content
         for isChanged in [false, true] where !isChanged || size > 1 {
             try folder.leavePart(content.prefix(size), total: 200_000)
@@ -195,7 +195,8 @@ import Testing
         return part
     }
 
-    @Test(arguments: [false, true]) func `a file that appears meanwhile is overwritten only if that was allowed`(
+    @Test(arguments: [false, true])
+    func `a file that appears during the download is overwritten only if that was allowed`(
         overwrites: Bool
     ) throws {
         let part = try complete(overwrites: overwrites)
@@ -212,7 +213,8 @@ import Testing
         #expect(folder.text(folder.part) == "new")
     }
 
-    @Test(arguments: [false, true]) func `a directory that appears meanwhile remains`(overwrites: Bool) throws {
+    @Test(arguments: [false, true]) func `a directory that appears during the download remains`(overwrites: Bool) throws
+    {
         var part = try complete(overwrites: overwrites)
         try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
         #expect(throws: (any Error).self) { try part.finish() }
@@ -251,7 +253,7 @@ import Testing
         #expect(try folder.names == [])
     }
 
-    @Test func `files that were replaced meanwhile are neither moved nor removed`() throws {
+    @Test func `files that were replaced are neither moved nor removed`() throws {
         var part = try complete()
         let files = [folder.part, folder.record]
         for file in files {

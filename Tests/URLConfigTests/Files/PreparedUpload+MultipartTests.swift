@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// In a separate process, so that its peak memory is that of this upload.
+    /// In a separate process, so that only this upload counts for its peak memory.
     // The thread sanitizer needs several more bytes for each byte.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
     func `a large file needs no memory`() async {

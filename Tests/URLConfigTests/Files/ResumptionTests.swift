@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: [("gzip", nil), ("identity", 5)] as [(String, Int64?)])
-    func `the length of an encoded body is not that of its content`(coding: String, length: Int64?) {
+    func `an encoded body does not tell the length of its content`(coding: String, length: Int64?) {
         let fields: HTTPFields = [.contentLength: "5", .contentEncoding: coding]
         #expect(fields.decodedLength == length)
     }

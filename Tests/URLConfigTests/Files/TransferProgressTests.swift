@@ -49,7 +49,7 @@ import Testing
         #expect(all.last?.bytesSent == 5_000_000)
     }
 
-    @Test(arguments: [false, true]) func `a response reports what was received`(isStream: Bool) async throws {
+    @Test(arguments: [false, true]) func `a response reports the received bytes`(isStream: Bool) async throws {
         let reports = Reports()
         let text = String(repeating: "x", count: 2_000_000)
         try await FaultServer.serving(.ok(text)) { server in
@@ -204,7 +204,7 @@ import Testing
         #expect(progress.largest == 1)
     }
 
-    @Test func `it shows the direction that is under way, and for an upload only what is sent`() {
+    @Test func `it shows the direction that is under way, and for an upload only the sent bytes`() {
         let progress = Progress(totalUnitCount: -1)
         var transfer = TransferProgress()
         func check(_ fraction: Double?, _ change: (inout TransferProgress) -> Void) {

@@ -49,7 +49,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `what arrives from one server is passed on to another`() async throws {
+    @Test func `bytes that arrive from one server are passed on to another`() async throws {
         let content = Data.sample(3_000_000)
         let sending = FaultServer.Fault { connection in
             try connection.read()
@@ -199,7 +199,7 @@ import URLConfigTesting
     }
 
     #if os(Linux)
-    /// In a separate process, so that its peak memory is that of this upload.
+    /// In a separate process, so that only this upload counts for its peak memory.
     // The thread sanitizer needs several more bytes for each byte.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
     func `a long sequence needs little memory`() async {

@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    /// Waits until the temporary files are gone that exist now and did not before; other tests make some, too.
+    /// Waits until the temporary files are gone that exist now and did not before; other tests also make some.
     private static func waitForRemoval(besides before: Set<String>) async throws {
         let new = try temporaryFiles().subtracting(before)
         try await waitUntil { try temporaryFiles().isDisjoint(with: new) }

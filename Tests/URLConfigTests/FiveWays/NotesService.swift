@@ -1,7 +1,7 @@
 import URLConfig
 
 enum NotesService {
-    /// The base URL, which a test replaces by that of its own server.
+    /// The base URL; a test replaces it with its own server's.
     @TaskLocal static var host = "https://notes.example.com/v1"
 }
 

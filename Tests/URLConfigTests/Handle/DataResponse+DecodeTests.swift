@@ -119,7 +119,7 @@ import URLConfigTesting
         #expect(!"\(error as Any)".contains("S3cretS3"))
     }
 
-    @Test func `a failure does not quote what its call hides`() async throws {
+    @Test func `a failure does not quote the secrets of its call`() async throws {
         struct Person: Decodable {
             enum Number: String, Decodable { case none }
             var ssn: Number

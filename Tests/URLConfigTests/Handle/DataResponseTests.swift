@@ -149,7 +149,7 @@ import URLConfigTesting
     }
 
     @Test(.stubs { $0.get("/", .text("[]", status: .notFound)) })
-    func `the errors of a response hide what the call hides`() async throws {
+    func `the errors of a response hide the secrets of the call`() async throws {
         let request = stubs.request { $0.query["ssn"] = "t0psecret" }
         let response = try await stubs.response(for: request) { $0.redaction = .standard.adding("ssn") }
         #expect("\(response)" == "404 GET https://api.test?ssn=***, 2 B of text/plain")

@@ -3,7 +3,7 @@ import URLConfigTesting
 
 @testable import URLConfig
 
-/// Dates: RFC 9110 §5.6.7, and those of cookies: RFC 6265 §5.1.1.
+/// Dates (RFC 9110 §5.6.7), and dates of cookies (RFC 6265 §5.1.1).
 @Suite struct DateTests {
     @Test(
         arguments: [
@@ -103,7 +103,7 @@ import URLConfigTesting
         #expect(fields.isEmpty)
     }
 
-    @Test func `the date of a response is that of the next request`() async throws {
+    @Test func `the date of a response is sent in the next request`() async throws {
         let date = try await stubs.get(.text("a").field(.lastModified, Self.written)).headerFields[date: .lastModified]
         let request = stubs.request { $0.headers[date: .ifModifiedSince] = date }
         #expect(request.field("If-Modified-Since") == Self.written)

@@ -121,7 +121,7 @@ import URLConfig
         let target = isSendable ? "https://api.example.com/users?token=***" : "<cannot be sent>"
         #expect(line.hasPrefix("\(request.httpMethod ?? "") \(target)"), "\(line)")
         #expect(!line.contains("\n") && !line.contains(Self.secret), "\(line)")
-        // The library's own errors and those of the transport know their request.
+        // Errors of the library and of the transport know their request.
         if error is RequestError || error is URLError { #expect(error.requestSummary() == line) }
     }
 

@@ -122,7 +122,7 @@ import URLConfigTesting
         #expect(TypedRequest<User>.with { $0.host = "https://h.example" }.request.urlText == "https://h.example")
     }
 
-    @Test func `what the closures throw is rethrown`() throws {
+    @Test func `the errors of the closures are rethrown`() throws {
         func request() throws(Failure) -> TypedRequest<User> {
             try .with(.api) { (_: inout URLRequest.Config) throws(Failure) in throw Failure() }
         }

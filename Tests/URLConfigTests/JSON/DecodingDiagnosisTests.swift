@@ -174,7 +174,7 @@ import Testing
         ),
         (
             "{\"users\":[]}\n{\"users\":[]}",
-            "it is not valid JSON: there is more after the end of the document at line 2, column 1"
+            "it is not valid JSON: unexpected data after the JSON value at line 2, column 1"
         ),
         (
             #"{"users":[{"id":1,"email":"a"},{"id":2.5,"email":"b"}]}"#,
@@ -243,7 +243,7 @@ import Testing
         #expect(pair.contains(expected) || list.hasSuffix(expected), "\(pair)\n\(list)")
     }
 
-    @Test func `what a decoder quotes is cut`() {
+    @Test func `a quotation of a decoder is cut`() {
         let value = String(repeating: "x\n", count: 100_000)
         let context = DecodingError.Context(codingPath: [], debugDescription: value)
         #expect(DecodingError.dataCorrupted(context).summary(.standard).utf8.count < 350)
@@ -257,7 +257,7 @@ import Testing
         #expect(!Self.text([String].self, content).contains("says"))
     }
 
-    @Test func `it says what an error answer says`() {
+    @Test func `it shows the message of an error response`() {
         let json = #"{"error":{"code":7,"message":"The token has expired"}}"#
         let text = Self.text(Page.self, json.utf8, status: .unauthorized)
         #expect(text.contains("users is missing; the response looks like an error instead: “The token has expired”\n"))

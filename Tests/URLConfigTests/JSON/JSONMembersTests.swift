@@ -22,7 +22,7 @@ import Testing
         #expect((["password", "s3cret"] as [JSONKey] as [any CodingKey]).text(.none) == "password.s3cret")
     }
 
-    @Test func `a very long name is cut, and hides what is under it`() {
+    @Test func `a very long name is cut, and hides its value`() {
         let path: [JSONKey] = [JSONKey(stringValue: String(repeating: "x", count: 1_000_000)), "s3cret"]
         #expect((path as [any CodingKey]).text(.standard) == String(repeating: "x", count: 60) + "….***")
     }
@@ -62,7 +62,9 @@ import Testing
             ([], "\"", "\""), ([], "", ""), ([], "}", "}"), (["a"], "{,", nil), (["a"], #"{"a":,,"#, nil),
             (["b"], #"{"a":[1 2],"b":3}"#, "3"), (["b"], #"{"a":1 "b":3}"#, nil), ([1], "[.5,1]", "1"),
         ] as [([JSONKey], String, String?)])
-    func `what is not JSON leads somewhere inside it, or nowhere`(path: [JSONKey], json: String, expected: String?) {
+    func `a text that is not JSON leads somewhere inside it, or nowhere`(
+        path: [JSONKey], json: String, expected: String?
+    ) {
         #expect(value(path, json) == expected)
     }
 }

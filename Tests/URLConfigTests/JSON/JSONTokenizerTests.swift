@@ -16,7 +16,7 @@ import Testing
         ("[1 2]", 3, #"expected "," or "]", found a digit"#),
         ("{a:1}", 1, "expected a name in quotes, found a letter"), ("[1,x]", 3, "expected a value, found a letter"),
         (#"{"a" 1}"#, 5, #"expected ":", found a digit"#), ("[1}", 2, #"expected "]", found "}""#),
-        (#"{"a":1]"#, 6, #"expected "}", found "]""#), ("[1]]", 3, "there is more after the end of the document"),
+        (#"{"a":1]"#, 6, #"expected "}", found "]""#), ("[1]]", 3, "unexpected data after the JSON value"),
         ("[trux]", 4, "expected true, found a letter"), ("[nul", 4, "expected null, found the end"),
         ("[01]", 1, "a malformed number"), ("[1.]", 1, "a malformed number"), ("[-]", 1, "a malformed number"),
         ("[1e+]", 1, "a malformed number"), ("[+1]", 1, "expected a value, found something else"),

@@ -12,7 +12,7 @@ import Testing
     static let canary = "c4n&ry/<\"Zé+9%2f\\x~"
     static let encoded = canary.percentEncoded(.unreserved)
 
-    /// Names of services, beside those of the redaction itself.
+    /// Names of services, beside the redaction's own.
     static let names =
         Redaction.standard.names.subtracting(["appid"]).sorted().map(String.init) + [
             "access_token", "refreshToken", "id-token", "X-Auth-Token", "X-CSRF-Token", "X-Amz-Security-Token",
@@ -96,7 +96,7 @@ import Testing
         #expect(visible == [])
     }
 
-    @Test(arguments: carriers.indices) func `what a client has sent is hidden where a server repeats it`(index: Int) {
+    @Test(arguments: carriers.indices) func `a secret of the client is hidden where a server repeats it`(index: Int) {
         let (type, body) = Self.carriers[index].carry("password")
         guard type?.essence != "application/xml" else { return }
         var request = URLRequest(url: URL(string: "https://h.example/a")!)
@@ -243,7 +243,7 @@ import Testing
             attempt.note = .init(text: "to ", url: response.url?.absoluteString)
             log.again(request, attempt)
             show(attempt)
-            // What an app's own error says is hidden only where the library shows it.
+            // The text of an app's own error is hidden only where the library shows it.
             if !(error is Own) { show(hidden) }
             if !(error is Own) { shown.append(hidden.localizedDescription) }
         }

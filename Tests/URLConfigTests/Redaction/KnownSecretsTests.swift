@@ -6,7 +6,7 @@ import URLConfigTesting
 
 @testable import URLConfig
 
-/// The secrets that a real call knows, also those of its authenticator, session and cookies.
+/// The secrets that a real call knows, including its authenticator's, its session's and its cookies.
 @Suite struct KnownSecretsTests {
     @Test func `the secrets of a request do not keep its body stream`() {
         let known = KnownSecrets()
@@ -22,7 +22,7 @@ import URLConfigTesting
         withExtendedLifetime(known) {}
     }
 
-    @Test func `the credentials of an authenticator and of the session are hidden in what the server says`()
+    @Test func `the credentials of an authenticator and of the session are hidden in a server's text`()
         async throws
     {
         try await Loopback.serving { request in
@@ -106,7 +106,7 @@ import URLConfigTesting
         #expect(shown == ["in production", "in production"])
     }
 
-    @Test func `the secrets of a later request are hidden, too, after something has been shown`() {
+    @Test func `the secrets of a later request are hidden even after something has been shown`() {
         let known = KnownSecrets()
         let redaction = Redaction.standard.knowing(known)
         for secret in ["first-c4nary", "second-c4nary"] {
@@ -173,7 +173,7 @@ import URLConfigTesting
     }
 
     @Test(arguments: [true, false])
-    func `with a caller's transport, credentials and targets of redirects are hidden, too`(isAuthorized: Bool) async {
+    func `with a caller's transport, credentials and targets of redirects are also hidden`(isAuthorized: Bool) async {
         // It adds no secrets itself, as the library's transports do.
         let transport = Transport { request in
             let url = request.urlRequest.url

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-/// What developers need in the responses of ordinary services is shown: counts, settings, states, names and links.
+/// Ordinary services' values that developers need are shown: counts, settings, states, names and links.
 @Suite struct OrdinaryResponsesTests {
     private static let responses: [(service: String, bodies: String)] = [
         (

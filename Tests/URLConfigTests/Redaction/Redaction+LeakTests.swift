@@ -85,7 +85,7 @@ import URLConfigTesting
         #expect(response.bodyString == "you have sent ***, ")
     }
 
-    @Test func `a response that a validator makes hides what the call hides`() async throws {
+    @Test func `a response that a validator makes hides the secrets of the call`() async throws {
         let response = try await echoed {
             $0.query["birthday"] = "1815-12-10"
         } _: {
@@ -114,7 +114,7 @@ import URLConfigTesting
             } _: {
                 try await $0.response(for: server.request(), config: .silent)
             }
-            // The shadow of the session must be released, too.
+            // The shadow of the session must also be released.
             _ = ShadowSession.of(URLSession(configuration: .ephemeral))
             #expect(response.bodyString == "you have sent ***")
         }

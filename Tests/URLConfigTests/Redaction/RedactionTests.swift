@@ -19,7 +19,7 @@ import Testing
         "p.a.s.s.w.o.r.d", "appid", "ticket", "x-hmac", "psk", "passkey", "pan", "security_code", "card.number",
         "tls.key",
     ])
-    func `what is commonly secret is hidden`(name: String) {
+    func `common secrets are hidden`(name: String) {
         #expect(Redaction.standard.hides(name))
     }
 
@@ -29,7 +29,7 @@ import Testing
         "caribbean", "assn", "design", "author", "oauthor", "tokenizer", "secretary", "passage", "", "-", "\u{1F600}",
         "WWW-Authenticate",
     ])
-    func `what is not secret is shown`(name: String) {
+    func `values that are not secret are shown`(name: String) {
         #expect(!Redaction.standard.hides(name))
     }
 
@@ -178,7 +178,7 @@ import Testing
         ("pass+word=s3cret&a=b+c", "pass+word=***&a=b+c"),
         ("password=s3cret=\u{301}&b", "password=***&b"), ("&&=&a", "&&=&a"), ("", ""),
     ])
-    func `hidden items of a form are masked, also without a content type`(form: String, expected: String) {
+    func `hidden items of a form are masked, even without a content type`(form: String, expected: String) {
         // Foundation sends a body without a content type as a form.
         for type in [.form, nil] as [MediaType?] {
             #expect(Redaction.standard.body(Data(form.utf8), type) == expected)
@@ -225,7 +225,7 @@ import Testing
 
     private struct Model: Decodable { var id: Int }
 
-    @Test func `what a decoder quotes is masked`() {
+    @Test func `a quotation of a decoder is masked`() {
         enum Kind: String, Decodable { case a }
         for value in ["token=s3cret", "https://user:s3cret@host.example", "Bearer s3cret"] {
             let error = #expect(throws: RequestError.self) {

@@ -70,7 +70,7 @@ import URLConfigTesting
         #expect(await log { $0.logger = nil }.entries.isEmpty)
     }
 
-    @Test func `what a call hides is hidden in the error of an app's own decoder`() async {
+    @Test func `the error of an app's own decoder hides the secrets of the call`() async {
         enum Kind: String, Decodable { case a }
         let log = await log(.debug, .text(#"{"ssn":"078-05-1120"}"#)) {
             $0.redaction = .standard.adding("ssn")

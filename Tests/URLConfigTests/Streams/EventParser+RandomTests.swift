@@ -28,7 +28,7 @@ import Testing
         return stream
     }
 
-    /// Chunks of up to 9 bytes, also empty ones, some of which are slices of the stream.
+    /// Chunks of up to 9 bytes, even empty ones; some are slices of the stream.
     private static func chunks(of stream: Data, _ random: inout SeededGenerator) -> [Data] {
         var (chunks, rest): ([Data], Data) = ([], stream)
         while !rest.isEmpty {

@@ -68,7 +68,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `a server that cannot be reached is tried again, also at first`() async throws {
+    @Test func `a server that cannot be reached is tried again, even at first`() async throws {
         let clock = TestClock()
         let session = URLSession(configuration: .ofTests)
         defer { session.finishTasksAndInvalidate() }

@@ -48,7 +48,7 @@ import Testing
                 #expect(values.prefix(way.allowed).allSatisfy { $0 != nil }, "\(name)")
                 #expect(values.dropFirst(way.allowed).allSatisfy { $0 == nil }, "\(name)")
             }
-            // On Apple platforms the system adds those of the session. A blank field prevents that.
+            // On Apple platforms the system adds the session's. A blank field prevents that.
             let ofSession = origins.seen.map { $0.field("X-Session-Token") ?? "" }
             #expect(ofSession == way.origins.indices.map { $0 < way.allowed ? "secret" : "" })
             #expect(origins.seen.allSatisfy { $0.field("Accept") == "text/plain" && $0.field("X-Other") == "other" })

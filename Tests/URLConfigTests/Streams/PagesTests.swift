@@ -10,13 +10,13 @@ import URLConfigTesting
             $0.pages(5)
             $0.get("/other")
         })
-    func `nothing is sent before a page is wanted, nor after the loop`() async throws {
+    func `nothing is sent before a page is wanted or after the loop`() async throws {
         let pages = stubs.pages()
         try await stubs.get("/other")
         #expect(HTTPStubs.requests.count == 1)
         for try await page in pages {
             let count = HTTPStubs.requests.count
-            // A request that is sent too early would arrive meanwhile.
+            // A request that is sent too early would arrive in this time.
             for _ in 0..<5 { try await stubs.get("/other") }
             #expect(HTTPStubs.requests.count == count + 5)
             if page.url?.query() == "page=2" { break }
@@ -36,7 +36,7 @@ import URLConfigTesting
     }
 
     @Test(arguments: [("GET", ""), ("HEAD", ""), ("PUT", "words"), ("POST", "words")])
-    func `method, fields, body and time limit are those of the first request`(
+    func `each page has the method, fields, body and time limit of the first request`(
         method: String, body: String
     ) async throws {
         try await Origins.serving { origins in

@@ -39,7 +39,7 @@ extension ParsedStream<String> {
 }
 
 extension Data {
-    /// All ways to cut the bytes in two, and the single bytes, also with empty chunks before each.
+    /// All ways to cut the bytes in two, and the single bytes, each also after an empty chunk.
     var splits: [[Data]] {
         let bytes = map { Data([$0]) }
         return (0...count).map { [prefix($0), dropFirst($0)] } + [[self], bytes, bytes.flatMap { [Data(), $0] }]

@@ -79,7 +79,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `the deadline limits the body, too`() async throws {
+    @Test func `the deadline also limits the body`() async throws {
         try await FaultServer.serving(.hangInBody) { server in
             await expectError(.deadlineExceeded) {
                 let response = try await server.stream { $0.deadline = .seconds(3) }
@@ -101,7 +101,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `a fallback is a stream, too`() async throws {
+    @Test func `a fallback is also a stream`() async throws {
         try await FaultServer.serving(.reset) { server in
             let response = try await server.stream { config in
                 config.fallback = { DataResponse(request: $1, data: Data("stored".utf8)) }

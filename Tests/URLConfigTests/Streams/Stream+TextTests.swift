@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `what does not fit is an error that names the line or the event, and shows it`() async throws {
+    @Test func `a value that does not fit is an error that names the line or the event, and shows it`() async throws {
         let body = "{\"someNumber\": 1}\n\n{\"someNumber\": true}\n"
         try await FaultServer.serving(.ok(body)) { server in
             let (values, error) = try await server.stream().values(of: Item.self).outcome
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `an event that was made by hand is decoded, too`() throws {
+    @Test func `an event that was made by hand is also decoded`() throws {
         #expect(try ServerSentEvent(data: #"{"someNumber": 5}"#).decode(Item.self) == Item(someNumber: 5))
     }
 }

@@ -28,7 +28,7 @@ import Testing
         try await FaultServer.serving(body.fault) { server in
             var check = EndlessBody.Check()
             for try await piece in try await server.stream().chunks {
-                // The buffers of the system, and what the library keeps in memory, are full meanwhile.
+                // By then, the buffers of the system and the memory of the library are full.
                 if check.count < 100 { try await Task.sleep(for: .milliseconds(200)) }
                 guard check.accepts(piece) else {
                     Issue.record("wrong bytes after \(check.count)")

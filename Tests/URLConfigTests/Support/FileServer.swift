@@ -10,7 +10,7 @@ struct FileServer: Sendable {
         let content: Data
         /// The fields that name the version.
         var fields: String
-        /// The value of `If-Range` that names it, too; `nil` for no strong validator.
+        /// The value of `If-Range` that also names it; `nil` for no strong validator.
         var validator: String?
 
         /// A version whose bytes and strong entity tag depend on a seed.

@@ -4,7 +4,7 @@ import URLConfigTesting
 
 /// The stubs of a test, for what a call makes of responses, however they arrive.
 ///
-/// The routes are those of the trait `.stubs` or of `HTTPStubs.with`.
+/// The routes have the form of the trait `.stubs` and of `HTTPStubs.with`.
 let stubs = Stubs()
 
 struct Stubs: TestServer {

@@ -33,7 +33,7 @@ struct TestCertificate: Sendable {
             -----END PRIVATE KEY-----
             """)
 
-    /// For `localhost` and 127.0.0.1, too, but with another key.
+    /// Also for `localhost` and 127.0.0.1, but with another key.
     static let second = Self(
         certificate: """
             -----BEGIN CERTIFICATE-----

@@ -1,7 +1,7 @@
 import Foundation
 import URLConfig
 
-/// A status, also where FlyingFox's `HTTPResponse` is imported.
+/// A status, even where FlyingFox's `HTTPResponse` is imported.
 typealias Status = HTTPResponse.Status
 
 extension URLRequest {

@@ -14,7 +14,7 @@ import Testing
 
     private struct Failure: Error {}
 
-    @Test func `what the closure throws is rethrown, and the lock is free again`() {
+    @Test func `the error of the closure is rethrown, and the lock is free again`() {
         let box = Locked(1)
         #expect(throws: Failure.self) { try box.withLock { (_: inout Int) throws(Failure) in throw Failure() } }
         #expect(box.withLock { $0 } == 1)

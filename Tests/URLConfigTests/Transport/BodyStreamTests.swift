@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 100])
-    func `a longer one is no second request, nor a whole first one`(size: Int) async throws {
+    func `a longer one is neither a second request nor a whole first one`(size: Int) async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let bytes = Array("abcGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
             let request = request(Pieces(bytes, size: size), length: 3, to: server)

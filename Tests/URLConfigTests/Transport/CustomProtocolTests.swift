@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["/file", "/status"])
-    func `what is no HTTP response is refused, and traps nowhere`(path: String) async throws {
+    func `a response that is not HTTP is refused, and traps nowhere`(path: String) async throws {
         await expectError(.invalidResponse) { try await response(path) }
     }
 

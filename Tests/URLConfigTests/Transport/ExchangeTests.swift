@@ -60,7 +60,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    @Test func `a task is paused for a slow reader, and nothing is locked meanwhile`() async throws {
+    @Test func `a task is paused for a slow reader, and nothing is locked then`() async throws {
         let exchange = try exchange(.pauses)
         let reader = ReceivedBody.Reader(exchange.body)
         let task = HookedTask { [weak exchange] in _ = exchange?.head }

@@ -84,7 +84,7 @@ import URLConfig
         #expect(sent == "b=1")
     }
 
-    @Test func `older cookies come first, after those of longer paths`() async throws {
+    @Test func `cookies of longer paths come first, and then older ones`() async throws {
         #expect(try await after(["z=1", "a=1", "m=1"]).sent == "z=1; a=1; m=1")
         #expect(try await after(["z=1", "a=1", "z=2"]).sent == "z=2; a=1")
         #expect(try await after(["b=1", "z=1"], known: [[.name: "z"], [.name: "y"]]).sent == "z=1; y=old; b=1")

@@ -81,7 +81,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Cookie") == nil)
     }
 
-    @Test func `a cookie that has expired meanwhile is not sent, and protects its name no more`() throws {
+    @Test func `an expired cookie is not sent, and no longer protects its name`() throws {
         let configuration = URLSessionConfiguration.ofTests
         let storage = try #require(configuration.httpCookieStorage)
         let soon = Date(timeIntervalSinceNow: 0.001)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct TransportDecoratorTests {
     private static let identity = Transport { try await TransportOfTests.transport.send($0) }
 
-    @Test func `a limit bounds what is not read yet`() async throws {
+    @Test func `a limit bounds the bytes that are not read yet`() async throws {
         let held = Transport { request in
             let response = try await TransportOfTests.transport.send(request)
             try await Task.sleep(for: .milliseconds(100))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `what it makes of a request is checked`() async throws {
+    @Test func `the request that it makes is checked`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let injecting = Transport { request in
                 var request = request

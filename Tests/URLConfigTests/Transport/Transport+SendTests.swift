@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `what a transport makes a POST is not sent again on a lost connection`() async throws {
+    @Test func `a request that a transport makes a POST is not sent again on a lost connection`() async throws {
         let fault = FaultServer.Fault { connection in
             while try !connection.read().head.hasPrefix("POST ") { try connection.send(FaultServer.Fault.answer("{}")) }
         }

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `what is transient is retried`(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func `transient failures are retried`(kind: Kind) async throws {
         let requests = Recorder<String>()
         try await Self.serving(kind) { request in
             requests.note(request.httpMethod ?? "")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `what is not idempotent is not retried`(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func `a request that is not idempotent is not retried`(kind: Kind) async throws {
         try await Self.serving(kind) { _ in
             .init(status: .serviceUnavailable)
         } _: { client in

@@ -10,9 +10,9 @@ import NIOHTTP2
 ///
 /// - AsyncHTTPClient sees only the beginning and the end of a response. It would change the thread for each part, drop
 ///   bytes that were not read when the connection breaks, follow redirects, and decompress without a limit of memory.
-/// - It knows what nobody else tells: whether a request was sent, on which connection, and how much of its body.
+/// - Only it knows whether a request was sent, on which connection, and how much of its body.
 /// - It closes a connection on which bytes arrive after a response, because nobody asked for them (RFC 9112 §9.2);
-///   ``LastByteGuard`` sees those that the decoder would keep.
+///   ``LastByteGuard`` sees bytes that the decoder would keep.
 /// - It refuses a status for which AsyncHTTPClient or SwiftNIO crashes.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -26,7 +26,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var delivery: Delivery?
     /// Whether the head of the response has arrived.
     private var isReceiving = false
-    /// What was read of the body in this turn of the event loop.
+    /// The part of the body that was read in this turn of the event loop.
     ///
     /// The reader of a stream is another thread, and waking it costs more than a part of a body.
     private var parts = Data()
@@ -82,7 +82,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
             let (count, written) = (bytes.readableBytes, promise ?? context.eventLoop.makePromise())
-            // After a failure, too: the bytes are not in memory anymore, and the upload may wait for that.
+            // Even after a failure: the bytes are not in memory anymore, and the upload may wait for that.
             written.futureResult.whenComplete { [delivery] _ in delivery?.didWrite(count) }
             context.write(data, promise: written)
         case .end:
@@ -184,8 +184,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
 /// Closes a connection on which the beginning of another head was read together with a response (RFC 9112 §9.2).
 ///
-/// The decoder would keep it without a word, and complete it with the bytes of the next response. So the last byte of
-/// what was read is decoded alone: if the response was complete without it, it does not belong to it.
+/// The decoder would keep it silently, and complete it with the bytes of the next response. So the last byte of what
+/// was read is decoded alone: if the response was complete without it, it does not belong to it.
 private final class LastByteGuard: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -9,8 +9,8 @@ import NIOSSL
 
 /// One attempt to send a request, and its response, which the connection writes to the ``ReceivedBody``.
 ///
-/// Of a request, AsyncHTTPClient gives a connection only the head. So the number of the delivery is a field of it,
-/// which ``ConnectionGuard`` removes.
+/// AsyncHTTPClient gives a connection only the head of a request. So a field of the head contains the number of the
+/// delivery; ``ConnectionGuard`` removes it.
 final class Delivery: HTTPClientResponseDelegate {
     private struct State {
         /// Whether a connection has begun to write the request, and whether it has written others before.
@@ -76,7 +76,7 @@ final class Delivery: HTTPClientResponseDelegate {
 
     /// The head of the response.
     ///
-    /// If the whole response is wanted, the body has arrived, too, or as many bytes as may be in memory.
+    /// If the whole response is wanted, its body has also arrived, or as many bytes as may be in memory.
     ///
     /// - Parameter cancel: Ends the transfer.
     func head(cancel: @escaping @Sendable () -> Void) async throws -> HTTPResponseHead {
@@ -142,7 +142,7 @@ final class Delivery: HTTPClientResponseDelegate {
     func didFinishRequest(task: HTTPClient.Task<Void>) { end(.success(())) }
 }
 
-/// What a connection tells.
+/// The functions that a connection calls.
 extension Delivery {
     /// The delivery whose request a connection begins to write; `nil` if it was withdrawn.
     ///
@@ -218,7 +218,7 @@ final class Establishing {
     private static let mostFailures = 3
     /// The most failures at all: other calls may have success on connections that are kept.
     private static let mostOfAll = 20
-    /// The hosts of calls that wait again: how many calls, and how many requests were sent meanwhile.
+    /// The hosts of calls that wait again: how many calls, and how many requests were sent since.
     private static let hosts = Locked<[Origin: (calls: Int, sent: Int)]>([:])
 
     private let origin: Origin
@@ -285,7 +285,7 @@ extension Error {
         case let error as IOError: codes.contains(error.errnoCode)
         case let error as HTTPClientError: error == .remoteConnectionClosed
         case NIOSSLError.handshakeFailed(let failure): "\(failure)".contains("EOF during handshake")
-        // The connection of the pool was closed meanwhile, or while it was established.
+        // The connection was closed in the pool, or while it was established.
         case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel, ChannelError.eof: true
         #if canImport(Network)
         case let error as HTTPClient.NWPOSIXError: codes.contains(error.errorCode.rawValue)

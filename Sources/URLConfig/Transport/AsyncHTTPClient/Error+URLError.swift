@@ -26,7 +26,7 @@ extension Error {
         return URLError(code, userInfo: information)
     }
 
-    /// Why the host could not be looked up, if it was for want of file descriptors, which the error does not say.
+    /// Says that the host could not be looked up because no file descriptor was free: the error itself does not.
     private var missingDescriptors: String? {
         guard self is SocketAddressError || (self as? NIOConnectionError)?.connectionErrors.isEmpty == true else {
             return nil

@@ -10,7 +10,7 @@ import NIOHTTP1
 /// or hangs if the server responds before it reads. Its `async` functions cost about 20 % more for each call, because
 /// threads wake each other more often.
 final class SharedClient: Sendable {
-    /// What a client takes from a session's configuration.
+    /// The settings that a client takes from a session's configuration.
     ///
     /// Time limits are not part of it, because the library watches them. So all calls to a host share its connections.
     struct Settings: Hashable {
@@ -35,8 +35,7 @@ final class SharedClient: Sendable {
     private static let clients = Locked(Clients())
 
     let client: HTTPClient
-    /// Whether it is one of the library's, which is shut down when it is not among the last used ones any more, and its
-    /// last request has ended.
+    /// Whether it is the library's, and shut down after its last request when it is no longer among the last used ones.
     let isOwn: Bool
     /// The event loops of requests with a delegate; none if the owner of the client may shut them down, because then
     /// the delegate would never be told of the end.
@@ -97,8 +96,8 @@ final class SharedClient: Sendable {
 
     /// The event loop with the fewest requests, which has one more now; `nil` if the client chooses.
     ///
-    /// If it can, AsyncHTTPClient takes an idle connection of this event loop. If not, the thread of the connection
-    /// must wake that of the event loop. So calls one after the other stay on one event loop.
+    /// AsyncHTTPClient prefers an idle connection of this event loop. With another one, each part changes threads. So
+    /// calls one after the other stay on one event loop.
     func enter() -> Int? {
         loads.withLock { loads in
             let place = loads.indices.min { loads[$0] < loads[$1] }
@@ -163,8 +162,8 @@ extension HTTPClient.Configuration {
     /// Its debug initializers let the transport receive the responses, and tell whether a request was sent: keep them.
     /// It has no tracer, because the transport creates the spans itself, without secrets. It does not try to connect
     /// again, because the transport does. It waits for a connection for 60 seconds, and has no other time limits,
-    /// because those of the session and of the request apply. Redirects and decompression are the transport's, whatever
-    /// the configuration says about them.
+    /// because the limits of the session and of the request apply. Redirects and decompression are the transport's,
+    /// whatever the configuration says about them.
     public static var urlConfig: Self {
         var configuration = Self(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .disabled)

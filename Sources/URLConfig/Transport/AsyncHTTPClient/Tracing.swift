@@ -5,7 +5,7 @@ import Tracing
 extension Transport.Request {
     /// Sends a request in a span of the process's tracer, if there is one.
     ///
-    /// AsyncHTTPClient's own spans contain the whole URL, with its secrets. The names of the attributes are those of
+    /// AsyncHTTPClient's own spans contain the whole URL, with its secrets. The attributes have the names of
     /// [OpenTelemetry](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client).
     ///
     /// - Parameters:

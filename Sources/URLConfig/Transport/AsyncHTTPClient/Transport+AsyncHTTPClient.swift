@@ -23,8 +23,8 @@ extension Transport {
 
     /// Sends requests with this client of AsyncHTTPClient; needs the package trait `AsyncHTTPClient`.
     ///
-    /// The client decides about connections, proxy and certificates. All else is as with ``asyncHTTPClient``; a time
-    /// limit of the client applies, too.
+    /// The client decides about connections, proxy and certificates. Everything else is as with ``asyncHTTPClient``. A
+    /// time limit of the client also applies.
     ///
     /// - Parameter client: The client, which its owner shuts down. Make it with
     ///   `HTTPClient(configuration: .urlConfig)`. Calls throw ``RequestError`` with code
@@ -68,7 +68,7 @@ extension Transport.Request {
         return response
     }
 
-    /// Says what AsyncHTTPClient cannot take over from the session and the call.
+    /// Warns about settings of the session and the call that AsyncHTTPClient does not use.
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` for a session whose requests must not
     ///   go to the network; `URLError` for the name of a host that cannot exist.

@@ -7,7 +7,7 @@ import NIOFoundationCompat
 extension Transport.Body {
     /// This body for AsyncHTTPClient, and its stream if it is read while it is sent; no body if it is empty.
     ///
-    /// - Parameter progress: It is told what was sent. Then data are sent as a stream, too.
+    /// - Parameter progress: Receives the number of sent bytes. With it, even data are sent as a stream.
     func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body?, UploadBody?) {
         // A small piece is a sign of life when it was written, and large data are not copied.
         if progress == nil, case .data(let data) = self, data.count <= UploadBody.pieceSize {
@@ -86,7 +86,7 @@ final class UploadBody: AsyncSequence, Sendable {
         let (piece, isComplete) = state.withLock { state in
             let hadRoom = state.hasRoom
             state.isOver = state.count != length
-            // What was read is not counted any more when it is written.
+            // Bytes that were read no longer count when they are written.
             state.written = state.count
             return (state.isOver || !hadRoom ? state.piece : nil, !state.isOver)
         }

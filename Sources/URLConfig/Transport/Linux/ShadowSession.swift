@@ -50,7 +50,7 @@ final class ShadowSession: Sendable {
         let new = Entry(user: user, shadow: ShadowSession(user.configuration))
         let (entry, isSweepDue, _) = register.withLock { register in
             let (released, wasDue) = (register.sweep(), register.isSweepDue)
-            // Another thread may have added a shadow meanwhile.
+            // Another thread may have added a shadow.
             let entry = register.shadows[key] ?? new
             (register.shadows[key], register.isSweepDue) = (entry, true)
             return (entry, wasDue, released)
@@ -100,7 +100,7 @@ final class ShadowSession: Sendable {
             request.url = url.withLowercasedScheme
         }
         fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.conditions.redaction)
-        // libcurl would ask for `br` and `zstd`, too, and does not notice all bodies of these that are damaged.
+        // libcurl would also ask for `br` and `zstd`, and does not notice every damaged body of these.
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             request.setValue("gzip, deflate", forHTTPHeaderField: "Accept-Encoding")
         }

@@ -1,7 +1,7 @@
 import BenchmarkContent
 import Foundation
 
-/// Counts the bytes of a body as they arrive, and compares them with those of the server if that is wanted.
+/// Counts the bytes of a body as they arrive, and compares them with the server's if that is wanted.
 struct Arrival {
     private(set) var count = 0
     let isCompared: Bool

@@ -7,8 +7,8 @@ struct Cost {
 
     /// What a piece of work costs.
     ///
-    /// The processor time is that of all threads, in the system too. It is read a moment late, so that what threads of
-    /// a session still do after the last answer counts.
+    /// The processor time includes all threads, in the system as well. It is read a moment late, so that what threads
+    /// of a session still do after the last answer counts.
     static func of(_ work: () async throws -> Void) async throws -> Self {
         let processor = processorTime()
         let start = ContinuousClock.now

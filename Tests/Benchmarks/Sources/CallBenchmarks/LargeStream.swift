@@ -11,7 +11,7 @@ struct LargeStream {
     /// Prints the rows.
     ///
     /// Before anything counts, every way has received exactly the bytes of the server once. Each round goes through the
-    /// ways in the opposite order of the one before. A ratio is that of two times of one round; the median counts.
+    /// ways in the opposite order of the one before. A ratio compares two times of one round; the median counts.
     func run(on server: Server) async throws {
         let request = URLRequest(url: URL(string: server.url("/body/\(size)"))!)
         let ways: [any StreamWay] = [

@@ -34,7 +34,7 @@ struct SmallCall {
 
     /// Prints the rows.
     ///
-    /// Each round goes through the ways in the opposite order of the one before. A ratio is that of two batches of one
+    /// Each round goes through the ways in the opposite order of the one before. A ratio compares two batches of one
     /// round; the median of all rounds counts. On a busy machine there are fewer of them.
     func run(on server: Server) async throws {
         let request = URLRequest(url: URL(string: server.url("/small"))!)

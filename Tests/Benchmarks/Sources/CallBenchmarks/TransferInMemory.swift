@@ -56,10 +56,10 @@ struct TransferInMemory {
         try await PeakMemory.printGrowth { try await transfer.run(url, transfer.transport) }
     }
 
-    /// Reads a body, and compares it with that of the server.
+    /// Reads a body, and compares it with the server's.
     ///
     /// - Parameter slowly: Whether the first hundredth is read at 10 MB/s. The server sends everything at about 1 GB/s,
-    ///   if it need not wait, so meanwhile the whole body arrives.
+    ///   if it need not wait, so the whole body arrives at that time.
     private static func read(_ url: URL, _ transport: Transport, slowly: Bool) async throws {
         var arrival = Arrival(isCompared: true)
         for try await chunk in try await OurStream(transport: transport).response(for: URLRequest(url: url)).chunks {

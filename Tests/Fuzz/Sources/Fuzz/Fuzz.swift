@@ -57,7 +57,7 @@ private nonisolated(unsafe) var count = 0
 
 /// Called by libFuzzer with each input.
 ///
-/// The first input and each 4,096th are long, too; so an input that is too slow is found again when it is run alone.
+/// The first input and each 4,096th are also long; so an input that is too slow is found again when it is run alone.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: length))

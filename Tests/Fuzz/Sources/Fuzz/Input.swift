@@ -30,7 +30,7 @@ struct Input {
 }
 
 extension String {
-    /// Whether the bytes are the same; `==` is true for other characters that look the same, too.
+    /// Whether the bytes are the same; `==` is also true for other characters that look the same.
     func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
     /// Whether it could start another line, field or header.

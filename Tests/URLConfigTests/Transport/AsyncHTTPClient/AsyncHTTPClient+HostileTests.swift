@@ -16,7 +16,7 @@ import Testing
         return URLSession(configuration: configuration)
     }
 
-    /// Sends this body instead of that of the request.
+    /// Sends this body instead of the request's.
     private static func sending(_ body: Transport.Body, by transport: Transport = .asyncHTTPClient) -> URLSession.Config
     {
         .silent.with {

@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `a host that is longer than any name is an error, also for SOCKS, and after a redirect`() async {
+    @Test func `a host that is longer than any name is an error, even for SOCKS or after a redirect`() async {
         await #expect(processExitsWith: .success) {
             let long = "http://" + String(repeating: "long.", count: 60) + "invalid"
             for kind in ["HTTP", "SOCKS"] {

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `https goes through a tunnel, and the certificate is that of the server`() async throws {
+    @Test func `https goes through a tunnel, and the certificate is the server's`() async throws {
         try await TLSServer.serving { server in
             let port = try #require(URL(string: server.host)?.port)
             try await FaultServer.serving(.httpProxy(to: UInt16(port))) { proxy in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a SOCKS proxy resolves the name, too`() async throws {
+    @Test func `a SOCKS proxy also resolves the name`() async throws {
         try await Proxied.serving(kinds: ["SOCKS"]) { call in
             let response = try await call.get("http://api.invalid")
             #expect(try response.text() == "{}")

@@ -32,7 +32,7 @@ import Tracing
         }
     }
 
-    @Test func `the server receives the fields of the trace, and spans belong to those of the caller`() async throws {
+    @Test func `the server receives the fields of the trace, and spans belong to the caller's`() async throws {
         await #expect(processExitsWith: .success) {
             let tracer = InMemoryTracer()
             InstrumentationSystem.bootstrap(tracer)

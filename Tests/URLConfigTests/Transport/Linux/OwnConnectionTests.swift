@@ -93,7 +93,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// In a separate process, because the tests of this one have descriptors, too.
+    /// In a separate process, because the tests of this one also have descriptors.
     @Test(.urlSessionOnly) func `a thousand requests at once leave no descriptors behind`() async {
         await #expect(processExitsWith: .success) {
             func descriptors() throws -> Int {

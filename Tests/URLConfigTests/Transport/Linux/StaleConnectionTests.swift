@@ -50,7 +50,7 @@ import Testing
 
     #if canImport(FoundationNetworking)
     @Test(arguments: ["POST", "PATCH"], Body.allCases)
-    func `what is not idempotent reaches the server once`(method: String, body: Body) async throws {
+    func `a request that is not idempotent reaches the server once`(method: String, body: Body) async throws {
         for end in [FaultServer.Fault.End.close, .reset] {
             try await FaultServer.serving(.losingSecond(end)) { server in
                 var failures = 0
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [Body.data, .none])
-    func `what is idempotent is sent once more, and seen where that can be known`(body: Body) async throws {
+    func `an idempotent request is sent once more, and seen where that can be known`(body: Body) async throws {
         try await FaultServer.serving(.losingSecond()) { server in
             for _ in 0..<4 {
                 try await server.get()

@@ -48,7 +48,8 @@ import Testing
             ("huge field", .hugeField, .unknown), ("negative length", .length("-1"), .unknown),
             ("no length", .length("abc"), .unknown), ("no colon", .fieldLine("no colon"), .unknown),
         ] as [(String, FaultServer.Fault, URLError.Code)])
-    func `what is no HTTP cannot be parsed`(name: String, fault: FaultServer.Fault, onLinux: URLError.Code) async throws
+    func `a response that is not HTTP cannot be parsed`(name: String, fault: FaultServer.Fault, onLinux: URLError.Code)
+        async throws
     {
         let (ours, stock) = try await code(fault)
         #expect(ours == .cannotParseResponse)
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `what a custom protocol fails with stays as it is`() {
+    @Test func `the error of a custom protocol stays as it is`() {
         #expect((URLError(.unknown).transportFailure(hasHead: true) as? URLError)?.code == .unknown)
         #expect(CancellationError().transportFailure(hasHead: true) is CancellationError)
     }
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that was closed meanwhile is replaced`() async throws {
+    @Test func `a connection that was closed in between is replaced`() async throws {
         try await FaultServer.serving(.closingAfterAnswer("{}")) { server in
             for _ in 0..<20 {
                 let response = try await server.get()

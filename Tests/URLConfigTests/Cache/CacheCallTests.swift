@@ -1,0 +1,340 @@
+import Foundation
+import InMemoryLogging
+import Logging
+import Testing
+import URLConfigTesting
+
+@testable import URLConfig
+
+/// What a call does with a cache: streams, retries, validation in the background, stale responses, broken stores.
+@Suite(.inTime) struct CacheCallTests {
+    private let clock = TestClock()
+    private let cache = HTTPCache.memory(megabytes: 10)
+    private let seen = Recorder<URLRequest>()
+    private let request = URLRequest.with { $0.url = URL(string: "https://api.test/a") }
+
+    /// The response of an origin to its n-th request.
+    typealias Responses = @Sendable (Int) async throws -> Transport.Response
+
+    private func fresh(_ text: String = "a", _ fields: HTTPFields = [.cacheControl: "max-age=60"]) -> Transport.Response {
+        .init(headerFields: fields, body: .init(Data(text.utf8)))
+    }
+
+    private func configure(_ respond: @escaping Responses) -> @Sendable (inout URLSession.Config) -> Void {
+        { [cache, clock, seen] config in
+            (config.cache, config.clock) = (cache, clock)
+            config.transport = Transport { try await respond(seen.note($0.urlRequest)) }
+        }
+    }
+
+    @discardableResult
+    private func get(
+        _ respond: @escaping Responses, of request: URLRequest? = nil,
+        _ change: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        try await URLSession.shared.response(for: request ?? self.request, config: .silent) {
+            configure(respond)(&$0)
+            change(&$0)
+        }
+    }
+
+    @Test func `a response says where it comes from, in its attempts and in the log`() async throws {
+        let (logger, log) = Logger.recording()
+        let first = try await get { _ in fresh() } _: { $0.logger = logger }
+        #expect(first.cacheStatus?.description == "fwd=uri-miss; stored")
+        #expect(!first.fromCache)
+        await clock.advance(by: .seconds(12))
+        let second = try await get { _ in fresh("b") } _: { $0.logger = logger }
+        #expect(second.cacheStatus?.description == "hit; age=12; ttl=48")
+        #expect(second.fromCache)
+        #expect(try second.text() == "a")
+        #expect(log.text.contains("cache=hit; age=12; ttl=48"))
+        #expect(second.headerFields[.age] == "12")
+        #expect(second.attempts.map(\.cacheStatus) == [second.cacheStatus])
+        #expect("\(second.attempts[0])".contains("hit"))
+        #expect(seen.count == 1)
+        #expect(try await get { _ in fresh() } _: { $0.cache = nil }.cacheStatus == nil)
+    }
+
+    @Test func `a stream is stored when it was read to its end, and read from the cache`() async throws {
+        let pieces: Responses = { _ in
+            let (pieces, continuation) = AsyncStream<Data>.makeStream()
+            for text in ["one\n", "two\n"] { continuation.yield(Data(text.utf8)) }
+            continuation.finish()
+            return .init(headerFields: [.cacheControl: "max-age=60"], body: .init(pieces))
+        }
+        func stream() async throws -> StreamResponse {
+            try await URLSession.shared.stream(for: request, config: .silent, configure(pieces))
+        }
+        func lines(_ response: StreamResponse) async throws -> [String] {
+            var lines: [String] = []
+            for try await line in response.lines { lines.append(line) }
+            return lines
+        }
+        // A loop that ends early stores nothing.
+        for try await _ in try await stream().lines { break }
+        for _ in 0..<2 { #expect(try await lines(stream()) == ["one", "two"]) }
+        #expect(seen.count == 2)
+        #expect(try await stream().head.fromCache)
+        #expect(try await get { _ in fresh() }.text() == "one\ntwo\n")
+    }
+
+    @Test(arguments: [nil, 5 as Int64])
+    func `a body that breaks off or is too short is not stored`(length: Int64?) async throws {
+        let cut: Responses = { count in
+            let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+            continuation.yield(Data("abc".utf8))
+            continuation.finish(throwing: length == nil && count == 1 ? URLError(.networkConnectionLost) : nil)
+            var fields: HTTPFields = [.cacheControl: "max-age=60"]
+            fields[.contentLength] = length.map { "\($0)" }
+            return .init(headerFields: fields, body: .init(pieces))
+        }
+        _ = try? await get(cut)
+        _ = try? await get(cut)
+        #expect(seen.count == 2)
+    }
+
+    @Test func `a call that is cancelled or reaches its limit stores nothing`() async throws {
+        await expectError(.responseTooLarge) { try await get { _ in fresh("abcdef") } _: { $0.responseLimit = 3 } }
+        try await get { _ in fresh("abcdef") }
+        await expectError(.responseTooLarge) { try await get { _ in fresh() } _: { $0.responseLimit = 3 } }
+        #expect(seen.count == 2)
+    }
+
+    @Test func `a stale response is validated in the background, once, and not cancelled with its caller`() async throws {
+        let fields: HTTPFields = [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"1\""]
+        let gate = Gate()
+        let origin: Responses = { [self] count in
+            if count == 1 { return fresh("old", fields) }
+            await gate.pass()
+            return fresh("new", fields)
+        }
+        try await get(origin)
+        await clock.advance(by: .seconds(20))
+        let responses = (0..<10).map { _ in Task { try await get(origin) } }
+        for response in responses {
+            let response = try await response.valueInTime
+            #expect(try response.text() == "old")
+            #expect(response.cacheStatus?.timeToLive == .seconds(-10))
+        }
+        await gate.waitForArrivals()
+        for response in responses { response.cancel() }
+        gate.open()
+        await cache.finishRevalidations()
+        #expect(try await get(origin).text() == "new")
+        #expect(seen.count == 2)
+        #expect(seen.entries[1].value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+    }
+
+    @Test func `a failure in the background is in the log, and the stale response stays`() async throws {
+        let (logger, log) = Logger.recording()
+        let origin: Responses = { [self] count in
+            if count > 1 { throw URLError(.cannotConnectToHost) }
+            return fresh("old", [.cacheControl: "max-age=10, stale-while-revalidate=60"])
+        }
+        try await get(origin)
+        await clock.advance(by: .seconds(20))
+        #expect(try await get(origin) { $0.logger = logger }.text() == "old")
+        await cache.finishRevalidations()
+        #expect(log.entries.contains { $0.level == .error })
+        #expect(try await get(origin).text() == "old")
+        await cache.finishRevalidations()
+    }
+
+    @Test func `a validation in the background ends after its deadline`() async throws {
+        let gate = Gate()
+        let origin: Responses = { [self] count in
+            if count > 1 { await gate.pass() }
+            return fresh("old", [.cacheControl: "max-age=10, stale-while-revalidate=600"])
+        }
+        try await get(origin)
+        await clock.advance(by: .seconds(20))
+        try await get(origin) { $0.deadline = .seconds(30) }
+        await gate.waitForArrivals()
+        await clock.advance(by: .seconds(30))
+        await cache.finishRevalidations()
+        gate.open()
+    }
+
+    /// What the server says, what the call says, and whether the stale response is used.
+    @Test(arguments: [
+        ("stale-if-error=60", nil, true), ("stale-if-error=5", nil, false), ("x", nil, false),
+        ("x", Duration.seconds(60), true), ("x", .seconds(5), false), ("must-revalidate", .seconds(60), false),
+        ("no-cache", .seconds(60), false), ("stale-if-error=5", .seconds(60), true),
+    ])
+    func `a stale response is used instead of a failure, after retries and before the fallback`(
+        control: String, limit: Duration?, isUsed: Bool
+    ) async throws {
+        for failure in [503, 404, 0] {
+            let (cache, seen) = (HTTPCache.memory(megabytes: 1), Recorder<Void>())
+            func get() async throws -> DataResponse {
+                try await self.get { _ in
+                    guard seen.note(()) > 1 else {
+                        return fresh("old", [.cacheControl: "max-age=10, " + control, .eTag: "\"1\""])
+                    }
+                    if failure == 0 { throw URLError(.cannotConnectToHost) }
+                    return .init(status: .init(code: failure), body: .init(Data("new".utf8)))
+                } _: {
+                    $0.cache = cache
+                    $0.cache?.staleIfError = limit
+                    $0.clock = clock
+                    $0.retry = RetryPolicy(attempts: 2).quick
+                    $0.fallback = { _, request in DataResponse(request: request, data: Data("fallback".utf8)) }
+                }
+            }
+            _ = try await get()
+            await clock.advance(by: .seconds(20))
+            let response = try await get()
+            let text = failure == 404 ? "new" : isUsed ? "old" : failure == 0 ? "fallback" : "new"
+            #expect(try response.text() == text, "\(failure)")
+            if text == "old" { #expect(response.cacheStatus?.detail == "stale-if-error") }
+            if text != "fallback" { #expect(response.attempts.count == (failure == 404 ? 1 : 2), "\(failure)") }
+        }
+    }
+
+    @Test func `when the deadline passes, a stale response is used if the caller allows it`() async throws {
+        try await get { _ in fresh("old", [.cacheControl: "max-age=10"]) }
+        await clock.advance(by: .seconds(20))
+        let gate = Gate()
+        let call = Task {
+            try await get { _ in
+                await gate.pass()
+                return fresh()
+            } _: {
+                $0.deadline = .seconds(5)
+                $0.cache?.staleIfError = .seconds(100)
+            }
+        }
+        await gate.waitForArrivals()
+        await clock.advance(by: .seconds(5))
+        #expect(try await call.valueInTime.text() == "old")
+        gate.open()
+    }
+
+    @Test func `a 304 that nobody asked for is an error, and one about another version is asked again`() async throws {
+        await expectError(.invalidResponse) { try await get { _ in .init(status: .notModified) } }
+        try await get { _ in fresh("old", [.cacheControl: "no-cache", .eTag: "\"1\""]) }
+        let response = try await get { [self] count in
+            count == 3
+                ? .init(status: .notModified, headerFields: [.eTag: "\"2\""])
+                : fresh("new", [.cacheControl: "no-cache", .eTag: "\"2\""])
+        }
+        #expect(try response.text() == "new")
+        #expect(seen.entries.map { $0.value(forHTTPHeaderField: "If-None-Match") } == [nil, nil, "\"1\"", nil])
+    }
+
+    @Test func `conditions and ranges of the caller are his`() async throws {
+        try await get { _ in fresh() }
+        for field in ["If-None-Match", "Range"] {
+            var request = request
+            request.setValue("x", forHTTPHeaderField: field)
+            let response = try await get({ _ in .init(status: .notModified) }, of: request)
+            #expect(response.status == .notModified)
+            #expect(response.cacheStatus?.description == "fwd=bypass; detail=\"\(field)\"")
+        }
+    }
+
+    /// A store that fails at one of its functions, or never returns from it.
+    private struct BadStore: CacheStore {
+        let bad: String
+        let gate: Gate?
+        let store = MemoryStore(capacity: 1_000_000)
+
+        private func check(_ name: String) async throws {
+            guard name == bad else { return }
+            guard let gate else { throw URLError(.cannotOpenFile) }
+            await gate.pass()
+        }
+
+        func salt() async throws -> Data {
+            try await check("salt")
+            return store.salt()
+        }
+
+        func responses(for key: CacheKey) async throws -> [StoredResponse] {
+            try await check("responses")
+            return store.responses(for: key).map { stored in
+                StoredResponse(head: stored.head, id: stored.id) {
+                    try await check("body")
+                    return try await stored.body()
+                }
+            }
+        }
+
+        func writer(for head: StoredResponse.Head, key: CacheKey) async throws -> (any CacheWriter)? {
+            try await check("writer")
+            return store.writer(for: head, key: key).map { Writer(store: self, writer: $0) }
+        }
+
+        func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) async throws {
+            try await check("update")
+            store.update(response, head, key: key)
+        }
+
+        func remove(_ responses: CacheSelection?) async throws {
+            try await check("remove")
+            store.remove(responses)
+        }
+
+        struct Writer: CacheWriter {
+            let store: BadStore
+            let writer: any CacheWriter
+
+            func write(_ piece: Data) async throws {
+                try await store.check("write")
+                try await writer.write(piece)
+            }
+
+            func finish() async throws {
+                try await store.check("finish")
+                try await writer.finish()
+            }
+        }
+    }
+
+    static let functions = ["salt", "responses", "body", "writer", "update", "remove", "write", "finish"]
+
+    /// Responses by which a store has to do everything.
+    private var everyFunction: Responses {
+        { [seen] _ in
+            // What was not stored is requested without a condition.
+            let isConditional = seen.entries.last?.value(forHTTPHeaderField: "If-None-Match") != nil
+            let control = seen.count < 3 ? "no-cache" : "no-store"
+            return seen.count == 2 && isConditional
+                ? .init(status: .notModified, headerFields: [.eTag: "\"1\""])
+                : fresh("a", [.cacheControl: control, .eTag: "\"1\""])
+        }
+    }
+
+    @Test(arguments: functions) func `a store that fails costs only the cache`(bad: String) async throws {
+        let cache = HTTPCache(store: BadStore(bad: bad, gate: nil))
+        for _ in 0..<4 {
+            let response = try await get(everyFunction) { $0.cache = cache }
+            #expect(try response.text() == "a")
+        }
+    }
+
+    @Test(arguments: functions) func `a store that does not return holds up no call after its deadline`(
+        bad: String
+    ) async throws {
+        let (gate, ended) = (Gate(), Recorder<Void>())
+        let cache = HTTPCache(store: BadStore(bad: bad, gate: gate))
+        for index in 0..<4 {
+            let arrived = gate.arrivals
+            let call = Task {
+                defer { ended.note(()) }
+                return try await get(everyFunction) { ($0.cache, $0.deadline) = (cache, .seconds(1)) }
+            }
+            try await waitUntil { gate.arrivals > arrived || ended.count > index }
+            await clock.advance(by: .seconds(1))
+            do {
+                #expect(try await call.valueInTime.text() == "a")
+            } catch let error as RequestError {
+                #expect(error.code == .deadlineExceeded)
+                #expect(gate.arrivals > arrived)
+            }
+        }
+        #expect(gate.arrivals > 0)
+        gate.open()
+    }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import Testing
+import URLConfigTesting
+
+@testable import URLConfig
+
+/// Equal requests that share one transfer.
+@Suite(.inTime) struct CoalescingTests {
+    /// A server that counts requests and holds them back.
+    private struct Origin: Sendable {
+        let gate = Gate()
+        let seen = Recorder<URLRequest>()
+        let respond: @Sendable (Int) throws -> Transport.Response
+
+        init(_ respond: @escaping @Sendable (Int) throws -> Transport.Response = { .init(body: .init(Data("\($0)".utf8))) }) {
+            self.respond = respond
+        }
+
+        var transport: Transport {
+            Transport { request in
+                let count = seen.note(request.urlRequest)
+                await gate.pass()
+                try Task.checkCancellation()
+                return try respond(count)
+            }
+        }
+    }
+
+    /// Other tests have other URLs.
+    private let request = URLRequest.with { $0.url = URL(string: "https://api.test/\(UUID())?b=1") }
+
+    /// Calls at the same time, of which each waits for the origin.
+    private func calls(
+        _ count: Int, _ transport: Transport, request: @escaping @Sendable (Int) -> URLRequest,
+        _ configure: @escaping @Sendable (Int, inout URLSession.Config) -> Void = { _, _ in }
+    ) -> [Task<DataResponse, any Error>] {
+        (0..<count).map { index in
+            Task {
+                try await URLSession.shared.response(for: request(index), config: .silent) {
+                    ($0.coalesces, $0.transport) = (true, transport)
+                    configure(index, &$0)
+                }
+            }
+        }
+    }
+
+    /// Waits until this number of calls waits for one transfer.
+    private func waitForWaiters(_ count: Int) async throws {
+        try await waitUntil { SharedTransfer.waiters(for: request.url) == count }
+    }
+
+    @Test func `a hundred equal requests are one transfer, and the attempts say so`() async throws {
+        let origin = Origin()
+        let calls = calls(100, origin.transport) { _ in request }
+        try await waitForWaiters(100)
+        origin.gate.open()
+        var collapsed = 0
+        for call in calls {
+            let response = try await call.valueInTime
+            #expect(response.data == Data("1".utf8))
+            if response.cacheStatus?.isCollapsed == true { collapsed += 1 }
+            #expect(response.attempts.first?.cacheStatus == response.cacheStatus)
+        }
+        #expect(origin.seen.count == 1)
+        #expect(collapsed == 99)
+        #expect(SharedTransfer.waiters(for: request.url) == 0)
+    }
+
+    @Test func `if 99 of a hundred are cancelled, the last one has its response`() async throws {
+        let origin = Origin()
+        let calls = calls(100, origin.transport) { _ in request }
+        try await waitForWaiters(100)
+        for call in calls.dropLast() { call.cancel() }
+        for call in calls.dropLast() { await #expect(throws: CancellationError.self) { try await call.valueInTime } }
+        origin.gate.open()
+        #expect(try await calls[99].valueInTime.data == Data("1".utf8))
+        #expect(origin.seen.count == 1)
+        #expect(origin.gate.cancelled == 0)
+    }
+
+    @Test func `if all are cancelled, the transfer ends, and the next call begins another one`() async throws {
+        let origin = Origin()
+        let calls = calls(100, origin.transport) { _ in request }
+        try await waitForWaiters(100)
+        await origin.gate.waitForArrivals()
+        for call in calls { call.cancel() }
+        for call in calls { await #expect(throws: CancellationError.self) { try await call.valueInTime } }
+        try await waitUntil { origin.gate.cancelled == 1 }
+        origin.gate.open()
+        let next = self.calls(1, origin.transport) { _ in request }
+        #expect(try await next[0].valueInTime.data == Data("2".utf8))
+    }
+
+    @Test func `a failure is everybody's, and starts nothing`() async throws {
+        let origin = Origin { _ in throw URLError(.cannotConnectToHost) }
+        let calls = calls(50, origin.transport) { _ in request }
+        try await waitForWaiters(50)
+        origin.gate.open()
+        for call in calls {
+            let error = await #expect(throws: URLError.self) { try await call.valueInTime }
+            #expect(error?.code == .cannotConnectToHost)
+        }
+        #expect(origin.seen.count == 1)
+    }
+
+    @Test func `what came before a body broke off reaches everybody`() async throws {
+        let origin = Origin { _ in
+            let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+            continuation.yield(Data("abc".utf8))
+            continuation.finish(throwing: URLError(.networkConnectionLost))
+            return .init(body: .init(pieces))
+        }
+        let calls = calls(3, origin.transport) { _ in request }
+        try await waitForWaiters(3)
+        origin.gate.open()
+        for call in calls {
+            let error = await #expect(throws: URLError.self) { try await call.valueInTime }
+            #expect(error?.code == .networkConnectionLost)
+        }
+        #expect(origin.seen.count == 1)
+    }
+
+    @Test func `each call has its own deadline, validators and decoder`() async throws {
+        let (origin, clock) = (Origin(), TestClock())
+        let calls = calls(3, origin.transport) { _ in request } _: { index, config in
+            config.clock = clock
+            if index == 0 { config.deadline = .seconds(1) }
+            if index == 1 { config.validators = [.init { _ in throw URLError(.userAuthenticationRequired) }] }
+        }
+        try await waitForWaiters(3)
+        await clock.advance(by: .seconds(2))
+        await expectError(.deadlineExceeded) { try await calls[0].valueInTime }
+        origin.gate.open()
+        await #expect(throws: URLError.self) { try await calls[1].valueInTime }
+        #expect(try await calls[2].valueInTime.data == Data("1".utf8))
+        #expect(origin.seen.count == 1)
+    }
+
+    /// Each of these makes two requests different.
+    @Test(arguments: ["credentials", "field", "method", "URL", "session", "transport", "limit", "time", "progress"])
+    func `requests that differ have transfers of their own`(difference: String) async throws {
+        let (origin, other) = (Origin(), URLSession(configuration: .ephemeral))
+        let transport = origin.transport
+        let tasks = (0..<2).map { index in
+            var request = request
+            switch (index, difference) {
+            case (1, "credentials"): request.setValue("Bearer other", forHTTPHeaderField: "Authorization")
+            case (1, "field"): request.setValue("de", forHTTPHeaderField: "Accept-Language")
+            case (1, "method"): request.httpMethod = "HEAD"
+            case (1, "URL"): request.url?.append(queryItems: [URLQueryItem(name: "c", value: "1")])
+            case (1, "time"): request.timeoutInterval = 7
+            default: break
+            }
+            let session = index == 1 && difference == "session" ? other : .shared
+            return Task { [request] in
+                try await session.response(for: request, config: .silent) {
+                    ($0.coalesces, $0.transport) = (true, transport)
+                    if index == 1, difference == "transport" { $0.transport = origin.transport }
+                    if index == 1, difference == "limit" { $0.responseLimit = 5 }
+                    if index == 1, difference == "progress" { $0.progress = { _ in } }
+                }
+            }
+        }
+        await origin.gate.waitForArrivals(2)
+        origin.gate.open()
+        for task in tasks { _ = try await task.valueInTime }
+        #expect(origin.seen.count == 2)
+    }
+
+    @Test(arguments: ["POST", "PUT", "DELETE"]) func `unsafe requests are never shared`(method: String) async throws {
+        let origin = Origin()
+        let calls = calls(2, origin.transport) { _ in
+            var request = request
+            request.httpMethod = method
+            return request
+        }
+        await origin.gate.waitForArrivals(2)
+        origin.gate.open()
+        for call in calls { _ = try await call.valueInTime }
+        #expect(origin.seen.count == 2)
+    }
+
+    @Test func `two validations of a stored response are one transfer`() async throws {
+        let origin = Origin { count in
+            count == 1
+                ? .init(headerFields: [.eTag: "\"1\"", .cacheControl: "no-cache"], body: .init(Data("1".utf8)))
+                : .init(status: .notModified, headerFields: [.eTag: "\"1\""])
+        }
+        origin.gate.open()
+        let cache = HTTPCache.memory(megabytes: 1)
+        _ = try await calls(1, origin.transport) { _ in request } _: { $1.cache = cache }[0].valueInTime
+        let held = Origin(origin.respond)
+        // The same identity, so that both are one server.
+        let transport = Transport { request in
+            let count = origin.seen.note(request.urlRequest)
+            await held.gate.pass()
+            return try origin.respond(count)
+        }
+        let calls = calls(20, transport) { _ in request } _: { $1.cache = cache }
+        try await waitForWaiters(20)
+        held.gate.open()
+        for call in calls {
+            let response = try await call.valueInTime
+            #expect(response.data == Data("1".utf8))
+            #expect(response.status == .ok)
+            #expect(response.cacheStatus?.forwardStatus == .notModified)
+        }
+        #expect(origin.seen.count == 2)
+        #expect(origin.seen.entries[1].value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+    }
+
+    @Test func `calls to stubs share transfers`() async throws {
+        let gate = Gate()
+        try await HTTPStubs.with {
+            $0.get("/*") { _ in
+                await gate.pass()
+                return .text("x")
+            }
+        } operation: {
+            async let one = URLSession.shared.response(for: request, config: .silent) { $0.coalesces = true }
+            async let two = URLSession.shared.response(for: request, config: .silent) { $0.coalesces = true }
+            try await waitForWaiters(2)
+            gate.open()
+            #expect(try await [one.data, two.data] == [Data("x".utf8), Data("x".utf8)])
+            #expect(HTTPStubs.requests.count == 1)
+        }
+    }
+
+    @Test func `a thousand calls that come and go at random lose nothing`() async throws {
+        var generator = SeededGenerator.ofThisRun()
+        let origin = Origin()
+        origin.gate.open()
+        let transport = origin.transport
+        let cancelled = (0..<1000).map { _ in Bool.random(using: &generator) }
+        let calls = calls(1000, transport) { _ in request }
+        for (call, isCancelled) in zip(calls, cancelled) where isCancelled { call.cancel() }
+        for (call, isCancelled) in zip(calls, cancelled) {
+            do {
+                #expect(try await !call.valueInTime.data.isEmpty)
+            } catch is CancellationError {
+                #expect(isCancelled)
+            }
+        }
+        #expect(SharedTransfer.waiters(for: request.url) == 0)
+    }
+}
