@@ -10,9 +10,7 @@ import URLConfigTesting
         var random = SeededGenerator.ofThisRun()
         var hits = 0
         for round in 0..<1_000 {
-            var (own, people) = (random, Household())
-            let story = await people.live(&own)
-            random = own
+            let story = await Household().live(&random)
             hits += story.hits
             try #require(story.wrong == nil, "round \(round): \(story.steps.joined(separator: ", "))")
         }
