@@ -19,6 +19,8 @@ struct CacheExchange: Sendable {
         case validated(String)
         /// The origin's new response, although it was asked with this field, or with a field of this name.
         case replaced(String)
+        /// The origin's new response; the origin has first said 304 about another one.
+        case refetched
         /// The last response, although the origin was asked.
         case stale
         /// A 504 that no server sent.
@@ -133,7 +135,11 @@ extension CacheExchange {
         let count = asked.note(request)
         if status == 0 { throw URLError(.networkConnectionLost) }
         var response = Transport.Response(status: .init(code: status))
-        if case .validated = outcome { response.status = .notModified }
+        switch outcome {
+        case .validated: response.status = .notModified
+        case .refetched where Self.conditions.contains { request.field($0) != nil }: response.status = .notModified
+        default: break
+        }
         for (name, value) in (["Date: {0}"] + fields).map({ CacheRow.field($0, now) }) {
             guard let name = HTTPField.Name(name) else { continue }
             if name == .date { response.headerFields[.date] = nil }
@@ -167,6 +173,7 @@ extension CacheExchange {
             case .validated(let field):
                 seen.requests.count == 1 && isSent(field) && isText(seen.last) && code != 304
             case .replaced(let field): seen.requests.count == 1 && isSent(field) && isText(seen.new) && code == status
+            case .refetched: seen.requests.count == 2 && isText(seen.new)
             case .stale: seen.requests.count == 1 && isText(seen.last) && seen.response?.fromCache == true
             case .generated504: seen.requests.isEmpty && code == 504
             case .error(let code, let asked): seen.requests.isEmpty != asked && seen.error == code

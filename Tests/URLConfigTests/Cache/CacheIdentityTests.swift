@@ -10,9 +10,7 @@ import URLConfigTesting
         var random = SeededGenerator.ofThisRun()
         var hits = 0
         for round in 0..<1_000 {
-            var (own, people) = (random, try Household())
-            let story = await people.live(&own)
-            random = own
+            let story = await Household().live(&random)
             hits += story.hits
             try #require(story.wrong == nil, "round \(round): \(story.steps.joined(separator: ", "))")
         }
@@ -85,8 +83,6 @@ private struct Household: Sendable {
     private let refused = Locked<Set<String>>([])
     /// What happens while a request is on its way.
     private let meanwhile = Locked<(@Sendable () async throws -> Void)?>(nil)
-
-    init() throws {}
 
     /// Some random steps.
     func live(_ random: inout SeededGenerator) async -> Story {
