@@ -143,7 +143,6 @@ extension URLRequest.Query {
         items[items.count - 1].encode(model)
     }
 
-    /// The items that another query does not have.
     func items(notIn other: Self) -> [Item] {
         let known = Set(other.items)
         return items.filter { !known.contains($0) }

@@ -6,7 +6,6 @@ struct Attempts: Sendable {
     /// The request of the caller.
     var request: URLRequest?
 
-    /// All attempts until now.
     func all(at now: Duration) -> [Attempt] {
         var all = all
         if let start { all[all.count - 1].duration = now - start }

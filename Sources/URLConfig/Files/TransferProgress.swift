@@ -81,10 +81,7 @@ final class ProgressMeter: Sendable {
         change { ($0.progress.isUpload, $0.progress.totalBytesToSend) = (true, length) }
     }
 
-    /// An attempt begins.
-    func begin() {
-        change { ($0.received, $0.reportsSent) = (0, false) }
-    }
+    func begin() { change { ($0.received, $0.reportsSent) = (0, false) } }
 
     /// - Parameter total: All bytes that this attempt has sent.
     func sent(_ total: Int64, of expected: Int64?) {

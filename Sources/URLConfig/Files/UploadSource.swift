@@ -62,9 +62,7 @@ public struct UploadSource: Sendable {
 struct PreparedUpload: Sendable {
     /// The request with its `Content-Type`, but without the body.
     let request: URLRequest
-    /// The body.
-    ///
-    /// It keeps the temporary file. Opening it fails if the file is not as long as it was.
+    /// The body, which keeps the temporary file; it cannot be opened if the file is not as long as it was.
     let body: Transport.Body
     /// The number of bytes of the body; `nil` if it is unknown.
     let length: Int64?

@@ -96,12 +96,14 @@ extension DataResponse {
         }
     }
 
-    /// `nil` for an optional model, if the status says that there is no content (RFC 9110 §15.3.5, §15.3.6).
+    /// Whether there is no content, and the status says so (RFC 9110 §15.3.5, §15.3.6).
+    var isWithoutContent: Bool { data.isEmpty && [.noContent, .resetContent].contains(status) }
+
+    /// `nil` for an optional model, if there is no content.
     // Not inlined: an optional of a generic type costs 700 instructions.
     @inline(never)
     private func absence<Model: Decodable>(of type: Model.Type, after error: any Error) throws -> Model {
-        guard data.isEmpty, [.noContent, .resetContent].contains(status),
-            let absence = (type as? any OptionalType.Type)?.absence as? Model
+        guard isWithoutContent, let absence = (type as? any OptionalType.Type)?.absence as? Model
         else { throw RequestError(undecoded: type, response: self, underlyingError: error) }
         return absence
     }

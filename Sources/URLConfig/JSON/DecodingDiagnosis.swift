@@ -70,8 +70,8 @@ struct DecodingDiagnosis {
         let speaksOfJSON = said.contains("JSON")
         switch ContentKind(response.data) {
         case .empty:
-            let isIntended = [.noContent, .resetContent].contains(response.status)
-            sentence += "the content is empty" + (isIntended ? "; decode an optional, which is nil then" : "")
+            let hint = response.isWithoutContent ? "; decode an optional, which is nil then" : ""
+            sentence += "the content is empty" + hint
         case .html(let title) where !isPlaced || error.context.codingPath.isEmpty:
             sentence += "it is " + redaction.page(title) + (speaksOfJSON ? ", not JSON" : "")
         case .json where !isPlaced && said.contains("not valid JSON"): explainSyntax(response, redaction)

@@ -24,7 +24,6 @@ extension Redaction {
         isActive ? String(decoding: SecretFinder(Array(text.utf8), format, self).masked(), as: UTF8.self) : text
     }
 
-    /// The value of a header field.
     func masked(field name: String, _ value: String) -> String {
         isSecret(Array(value.utf8), secrecy(of: name)) ? Self.mask : masked(value)
     }

@@ -127,7 +127,6 @@ public struct Redaction: Sendable, Hashable {
             .contains(where: name.hasSuffix)
     }
 
-    /// Whether a text is a secret.
     func isSecret(_ text: [UInt8], _ secrecy: Secrecy) -> Bool {
         switch secrecy {
         case .nothing: false

@@ -142,8 +142,7 @@ extension Pages {
         of type: Page.Type, _ elements: @escaping @Sendable (Page) throws -> [Value]
     ) -> Values<Value> {
         Values(pages: self) { page in
-            let hasNoContent = page.data.isEmpty && [.noContent, .resetContent].contains(page.status)
-            return hasNoContent ? [] : try elements(page.decode())
+            page.isWithoutContent ? [] : try elements(page.decode())
         }
     }
 

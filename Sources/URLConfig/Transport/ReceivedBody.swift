@@ -124,7 +124,6 @@ final class ReceivedBody: Sendable {
     /// The number of bytes that have arrived; `nil` before the head.
     private var arrived: Int? { state.withLock { $0.hasHead || $0.count > 0 ? $0.count : nil } }
 
-    /// Whether the body has ended.
     var isOver: Bool { state.withLock { $0.result != nil } }
 
     /// - Throws: The error that has ended the body.

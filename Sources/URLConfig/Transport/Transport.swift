@@ -81,7 +81,6 @@ public struct Transport: Sendable {
         return try await response(to: request)
     }
 
-    /// Whether this is ``urlSession``.
     var isURLSession: Bool { custom == nil }
 
     /// Refuses requests that no transport should send, and those that Foundation cannot send.

@@ -38,7 +38,6 @@ final class Watchdog: Sendable {
         (self.isAwaited, self.expire) = (isAwaited, expire)
     }
 
-    /// Begins to watch.
     func start() { check() }
 
     /// Bytes were sent or received, or somebody begins to wait for them.

@@ -178,7 +178,6 @@ extension Delivery {
 
     func receive(_ bytes: Data) { body.receive(bytes) }
 
-    /// The response is complete.
     func finish() { end(.success(())) }
 
     /// Whether nothing more must be read, because enough bytes are in memory.

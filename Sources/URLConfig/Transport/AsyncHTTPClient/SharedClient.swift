@@ -109,7 +109,6 @@ final class SharedClient: Sendable {
     /// Ends a request on an event loop.
     func leave(_ place: Int) { loads.withLock { $0[place] -= 1 } }
 
-    /// A connection has shown its guard.
     func didShowGuard() {
         if !isOwn { showedGuard.set(\.self, true) }
     }
