@@ -193,10 +193,10 @@ enum CachePolicy {
 
     /// Adds the conditions by which a server says that a stored response is still valid (RFC 9111 §4.3.1).
     static func addConditions(_ head: StoredResponse.Head, to request: inout URLRequest) {
-        for (validator, condition) in [("ETag", "If-None-Match"), ("Last-Modified", "If-Modified-Since")] {
-            if let name = HTTPField.Name(validator), let value = head.fields[name] {
-                request.setValue(value, forHTTPHeaderField: condition)
-            }
+        for (validator, condition) in [(HTTPField.Name.eTag, "If-None-Match"), (.lastModified, "If-Modified-Since")] {
+            // Two values in one field would be two conditions, or none.
+            let values = head.fields[values: validator]
+            if values.count == 1 { request.setValue(values[0], forHTTPHeaderField: condition) }
         }
     }
 
@@ -207,12 +207,12 @@ enum CachePolicy {
         _ head: StoredResponse.Head, by status: HTTPResponse.Status, _ fields: HTTPFields, to request: URLRequest,
         _ key: Digest.Key, requested: Double, received: Double
     ) -> StoredResponse.Head? {
-        for name in [HTTPField.Name.eTag, .lastModified] {
-            // A weak and a strong one of the same text are the same here (RFC 9110 §13.1.2).
-            if let new = fields[name], let old = head.fields[name], new.withoutWeakMark != old.withoutWeakMark {
-                return nil
-            }
+        // A strong validator names exactly these bytes; a weak one and another of the same text are the same.
+        if let tag = fields[.eTag], !tag.hasPrefix("W/") || head.fields[.eTag] != nil {
+            let old = head.fields[.eTag]
+            guard tag == old || tag.hasPrefix("W/") && tag.withoutWeakMark == old?.withoutWeakMark else { return nil }
         }
+        if let new = fields[.lastModified], let old = head.fields[.lastModified], new != old { return nil }
         if status != .notModified {
             guard status.code == head.status,
                 fields[.contentLength] == nil || fields[.contentLength] == head.fields[.contentLength]
@@ -245,7 +245,10 @@ enum CachePolicy {
 
 extension StoredResponse.Head {
     var control: CacheControl { CacheControl(fields[.cacheControl]) }
-    var hasValidator: Bool { fields[.eTag] != nil || fields[.lastModified] != nil }
+    var hasValidator: Bool {
+        [HTTPField.Name.eTag, .lastModified].contains { fields[values: $0].count == 1 }
+    }
+
     /// When the server made the response, in seconds since 1970.
     var date: Double { fields[.date].flatMap { Date(httpDate: $0) }?.timeIntervalSince1970 ?? received }
     /// The names in `Vary`, in lower case.
@@ -292,19 +295,17 @@ extension StringProtocol {
 }
 
 extension Date {
-    /// Parses a date that is written exactly in one of the three formats of RFC 9110 §5.6.7, in upper or lower case.
+    /// Parses a date in one of the three formats of RFC 9110 §5.6.7, exactly but for upper and lower case.
     init?(strictHTTPDate text: String) {
+        let text = text.lowercased().hasSuffix(" gmt") ? text.dropLast(3) + "GMT" : text
         guard let date = Self(httpDate: text), let written = date.httpDate else { return nil }
         let parts = written.dropLast(" GMT".count).split(separator: " ")
-        let (weekday, day, month, year, time) = (parts[0].dropLast(), parts[1], parts[2], parts[3], parts[4])
-        let asctime = "\(weekday) \(month) \(day.hasPrefix("0") ? " \(day.dropFirst())" : "\(day)") \(time) \(year)"
-        let rfc850 = "day, \(day)-\(month)-\(year.suffix(2)) \(time) GMT"
-        let (given, isRFC850) = (text.lowercased(), text.contains("-"))
-        guard
-            isRFC850
-                ? given.hasPrefix(weekday.lowercased()) && given.hasSuffix(rfc850.lowercased())
-                : [written, asctime].contains(where: { $0.lowercased() == given })
-        else { return nil }
+        let (day, month, year, time) = (parts[1], parts[2], parts[3], parts[4])
+        let asctime = "\(month) \(day.hasPrefix("0") ? " \(day.dropFirst())" : day) \(time) \(year)"
+        // The name of the day says nothing new, and is often wrong.
+        let rest = text.drop { $0 != " " && $0 != "," }.lowercased()
+        let all = [written.dropFirst(3), " \(asctime)", ", \(day)-\(month)-\(year.suffix(2)) \(time) GMT"]
+        guard all.contains(where: { $0.lowercased() == rest }) else { return nil }
         self = date
     }
 }

@@ -81,7 +81,7 @@ struct CacheVisit: Sendable {
         guard let response = found.response, [.fresh, .stale, .staleWhileRevalidate].contains(found.use),
             let served = await served(response, CacheStatus(isHit: true))
         else { return nil }
-        if found.use == .staleWhileRevalidate { revalidate(at: place) }
+        if found.use == .staleWhileRevalidate, !CachePolicy.onlyStored(request) { revalidate(at: place) }
         return served
     }
 
