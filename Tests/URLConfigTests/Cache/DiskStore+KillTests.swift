@@ -52,7 +52,8 @@ import Testing
         }
         for _ in 0..<50 {
             let (seed, time) = (random.next(), UInt32.random(in: 0...60_000, using: &random))
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path, seed, time] in
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = path as String, seed = seed as UInt64, time = time as UInt32] in
                 try await DiskStoreKillTests.write(path, seed, time)
             }
         }
