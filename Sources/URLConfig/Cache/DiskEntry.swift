@@ -1,7 +1,6 @@
-/// A response in a file: its body, and behind it a head. When the response is validated, another head is added, and
-/// the last one counts.
+/// A response in a file: its body, and behind it a head.
 ///
-/// A head is JSON, then its length, its digest and a mark, which have a fixed length together. No byte is ever changed,
+/// When the response is validated, another head is added, and the last one counts. A head is JSON, then its length, its digest and a mark, which have a fixed length together. No byte is ever changed,
 /// so that whoever reads the file meanwhile reads the response as it was. A file that was cut, or that another program
 /// has changed, is recognized, also by its body.
 struct DiskEntry: Sendable {
@@ -77,7 +76,9 @@ struct DiskEntry: Sendable {
     /// The length of all heads.
     var heads: Int { Int(size - record.length) }
 
-    /// Opens the body. One that fits into one piece is read now, a longer one while the caller reads.
+    /// Opens the body.
+    ///
+    /// One that fits into one piece is read now, a longer one while the caller reads.
     ///
     /// - Parameter onError: Called if the body cannot be read to its end.
     /// - Throws: `URLError` with code `.cannotOpenFile`.

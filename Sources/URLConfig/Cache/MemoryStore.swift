@@ -113,7 +113,9 @@ extension MemoryStore {
         private var size = 0
         /// The number of uses until now.
         private(set) var time = 0
-        /// All uses in order. Only the last one of each entry counts: moving an entry to the end would take long.
+        /// All uses in order.
+        ///
+        /// Only the last one of each entry counts: moving an entry to the end would take long.
         private var uses: [(time: Int, number: Int, key: CacheKey)] = []
         /// Where the uses begin that were not forgotten.
         private var start = 0

@@ -1,0 +1,233 @@
+/// The files of a ``DiskStore``: where they are, and which of them may be used or removed.
+///
+/// Other processes use the folder, too, so nothing is remembered here.
+struct DiskFolder: Sendable {
+    /// Where a response is: numbers, so that no name can lead to another folder.
+    struct Place: Sendable {
+        let resource: UInt64
+        let requester: UInt64
+        let variant: UInt64
+
+        fileprivate init?(_ resource: UInt64, _ name: String) {
+            let digits = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+            guard digits.count == 2, let requester = UInt64(hexDigits: digits[0]),
+                let variant = UInt64(hexDigits: digits[1])
+            else { return nil }
+            (self.resource, self.requester, self.variant) = (resource, requester, variant)
+        }
+
+        /// `nil` if these are no digests.
+        init?(_ key: CacheKey, _ head: StoredResponse.Head) {
+            guard let resource = UInt64(hexDigits: key.resource.utf8) else { return nil }
+            self.init(resource, "\(key.requester)-\(head.variant)")
+        }
+
+        var key: CacheKey { CacheKey(resource: resource.hexDigits, requester: requester.hexDigits) }
+    }
+
+    /// The most files for one URL; beyond them, those are removed whose requesters have not asked for long.
+    static let filesOfResource = 1000
+    /// What a small file takes on the disk.
+    private static let block: Int64 = 4096
+    private static let mark = Data("URLConfig cache salt\n".utf8)
+
+    private let root: String
+
+    init(_ url: URL) {
+        let path = url.path(percentEncoded: false)
+        // With a slash at its end, a symbolic link would be followed.
+        root = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    private func path(_ resource: UInt64) -> String { "\(root)/\(resource.hexDigits)" }
+
+    func path(_ place: Place) -> String {
+        "\(path(place.resource))/\(place.requester.hexDigits)-\(place.variant.hexDigits)"
+    }
+
+    func places(of resource: UInt64) -> [Place] {
+        var places: [Place] = []
+        try? File.forEachName(in: path(resource)) { name in
+            if let place = Place(resource, name) { places.append(place) }
+        }
+        return places
+    }
+
+    /// All URLs that may have files.
+    var resources: [UInt64] {
+        var resources: [UInt64] = []
+        try? File.forEachName(in: root) { name in
+            if let resource = UInt64(hexDigits: name.utf8) { resources.append(resource) }
+        }
+        return resources
+    }
+
+    /// Opens an existing file, unless somebody else has put it there.
+    func file(_ place: Place, _ flags: Int32 = O_RDONLY) -> File? { ownFile(path(place), flags) }
+
+    private func ownFile(_ path: String, _ flags: Int32) -> File? {
+        guard let file = try? File(path, flags), (try? file.status())?.isOwnFile == true else { return nil }
+        return file
+    }
+
+    /// Reads a file; one that is broken is removed.
+    func entry(_ place: Place) -> DiskEntry? {
+        guard let file = file(place) else { return nil }
+        do {
+            let entry = try DiskEntry(file)
+            if entry.record.head.variant == place.variant.hexDigits { return entry }
+        } catch {
+            // Without memory or descriptors, for example, it may still be good.
+            guard error as? SystemError == DiskEntry.broken else { return nil }
+        }
+        remove(place, file)
+        return nil
+    }
+
+    /// Removes a response, if it is still there.
+    func remove(_ place: Place, id: UInt64) {
+        guard let file = file(place), let entry = try? DiskEntry(file), entry.record.id == id else { return }
+        remove(place, file)
+    }
+
+    /// Removes the name of a file, if it has it still.
+    func remove(_ place: Place, _ file: File) { if file.hasName(path(place)) { try? File.remove(path(place)) } }
+
+    /// Removes a file, but nothing that somebody else has put there, and returns whether it is gone.
+    @discardableResult
+    func remove(_ place: Place) -> Bool {
+        guard (try? File.Status(path(place)))?.isOwnFile == true else { return false }
+        return (try? File.remove(path(place))) != nil
+    }
+
+    func removeIfEmpty(_ resource: UInt64) { rmdir(path(resource)) }
+}
+
+extension DiskFolder {
+    /// Creates the folder if necessary, and returns the salt of all processes that use it.
+    func open() throws -> Data {
+        if (try? File.Status(root)) == nil, mkdir(root, 0o700) != 0 {
+            try FileManager.default.createDirectory(
+                at: URL(filePath: root).deletingLastPathComponent(), withIntermediateDirectories: true)
+            mkdir(root, 0o700)
+        }
+        let status = try File.Status(root)
+        guard status.isDirectory else { throw SystemError(code: ENOTDIR) }
+        guard status.isOwn else { throw SystemError(code: EPERM) }
+        let path = "\(root)/salt"
+        for _ in 0..<3 {
+            if let salt = try salt(path) { return salt }
+            guard let (file, made) = try newFile() else { throw SystemError(code: ENOENT) }
+            var count: Int64 = 0
+            let salt = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+            try file.append(Self.mark + salt, count: &count)
+            try file.synchronize()
+            // This fails if another process was faster.
+            link(made, path)
+        }
+        throw SystemError(code: EAGAIN)
+    }
+
+    /// `nil` if there is none, or if it was cut.
+    private func salt(_ path: String) throws -> Data? {
+        guard (try? File.Status(path)) != nil else { return nil }
+        let file = try File(path, O_RDONLY)
+        let status = try file.status()
+        let data = try file.bytes(at: 0, count: Self.mark.count + 33)
+        // It has two names while it is made.
+        guard status.isRegular, status.isOwn, data.starts(with: Self.mark.prefix(data.count)) else {
+            throw SystemError(code: EEXIST)
+        }
+        if data.count == Self.mark.count + 32 { return Data(data.suffix(32)) }
+        try File.remove(path)
+        return nil
+    }
+
+    /// Creates a file for a response that arrives, which is removed with the object; `nil` if there is no folder.
+    func newFile() throws(SystemError) -> (File, path: String)? {
+        let path = "\(root)/new-\(UInt64.random(in: .min ... .max).hexDigits)"
+        do {
+            let file = try File(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode: 0o600, isTemporary: true)
+            return (file, path)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return nil
+        }
+    }
+
+    /// Gives a new file its place, and returns how much more room all files take.
+    ///
+    /// If another process removes the folder at this moment, the file is lost.
+    func move(_ new: String, to place: Place, size: Int64) throws(SystemError) -> Int64 {
+        let (folder, path) = (path(place.resource), path(place))
+        for _ in 0..<3 {
+            mkdir(folder, 0o700)
+            let (status, old) = (try? File.Status(folder), try? File.Status(path))
+            // Somebody else may have made these.
+            guard status.map({ $0.isDirectory && $0.isOwn }) ?? true, old?.isRegular ?? true else { return 0 }
+            let code = rename(new, path) == 0 ? 0 : errno
+            if code == ENOENT { continue }
+            guard code == 0 else { throw SystemError(code: code) }
+            if old == nil { trim(place) }
+            return Self.cost(size) - (old.map { Self.cost($0.size) } ?? 0)
+        }
+        return 0
+    }
+
+    /// Removes other files of a URL, or of a requester, if there are too many.
+    private func trim(_ place: Place) {
+        let places = places(of: place.resource)
+        let own = places.filter { $0.requester == place.requester }
+        removeOldest(own, beyond: MemoryStore.variants, MemoryStore.variants)
+        removeOldest(places, beyond: Self.filesOfResource, Self.filesOfResource * 9 / 10)
+    }
+
+    private func removeOldest(_ places: [Place], beyond limit: Int, _ rest: Int) {
+        guard places.count > limit else { return }
+        let uses = places.map { (place: $0, time: (try? File.Status(path($0)))?.modified ?? 0) }
+        for use in uses.sorted(by: { $0.time < $1.time }).dropLast(rest) { remove(use.place) }
+    }
+
+    private static func cost(_ size: Int64) -> Int64 { max(block, size) }
+
+    /// Visits all files, removes the least recently used ones if they take too much, and returns what remains.
+    func shrink(to capacity: Int64) -> Int64 {
+        removeAbandoned()
+        var found: [(place: Place, size: Int64, time: Int64)] = []
+        for resource in resources {
+            let places = places(of: resource)
+            for place in places {
+                guard let status = try? File.Status(path(place)), status.isOwnFile else { continue }
+                found.append((place, Self.cost(status.size), status.modified))
+            }
+            if places.isEmpty { removeIfEmpty(resource) }
+        }
+        var total = found.reduce(0) { $0 + $1.size }
+        guard total > capacity else { return total }
+        for file in found.sorted(by: { $0.time < $1.time }) where total > capacity / 10 * 9 && remove(file.place) {
+            total -= file.size
+            removeIfEmpty(file.place.resource)
+        }
+        return total
+    }
+
+    /// Removes the new files of processes that have ended, whose locks are free.
+    private func removeAbandoned() {
+        let dayAgo = Int64.nanoseconds(before: 86_400)
+        try? File.forEachName(in: root) { name in
+            guard name.hasPrefix("new-"), UInt64(hexDigits: name.utf8.dropFirst(4)) != nil,
+                let file = ownFile("\(root)/\(name)", O_RDONLY)
+            else { return }
+            // Where files cannot be locked, their age decides.
+            let isOld = ((try? file.status())?.modified ?? .max) < dayAgo
+            if (try? file.lock()) ?? isOld { try? File.remove("\(root)/\(name)") }
+        }
+    }
+}
+
+extension Int64 {
+    /// The time that was so many seconds ago, in nanoseconds since 1970.
+    static func nanoseconds(before seconds: Double) -> Self {
+        Self((Date().timeIntervalSince1970 - seconds) * 1e9)
+    }
+}

@@ -1,0 +1,70 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Processes that are killed while they write, and another one that reads.
+@Suite(.inTime) struct DiskStoreKillTests {
+    /// Writes responses, new heads and removals until the process is killed.
+    fileprivate static func write(_ path: String, _ seed: UInt64, _ microseconds: UInt32) async throws {
+        let store = DiskStore(capacity: 5_000_000, folder: URL(filePath: path), pause: .zero)
+        _ = try store.salt()
+        Thread.detachNewThread {
+            usleep(microseconds)
+            kill(getpid(), SIGKILL)
+        }
+        var random = SeededGenerator(seed: seed)
+        while true {
+            let key = CacheKey.test(Int.random(in: 0..<4, using: &random))
+            let count = [0, 100, 20_000, 1_200_000].randomElement(using: &random) ?? 0
+            let variant = Int.random(in: 0..<3, using: &random)
+            try await store.put(.test(Int(seed % 1000), count: count, variant: variant), key, piece: 50_000)
+            for response in try await store.responses(for: key) {
+                var head = response.head
+                head.received += 1
+                try store.update(response, head, key: key)
+            }
+            if Int.random(in: 0..<20, using: &random) == 0 { await store.remove(.resource(key.resource)) }
+        }
+    }
+
+    @Test func `50 processes that are killed leave no wrong response`() async throws {
+        var random = SeededGenerator.ofThisRun()
+        let directory = try TemporaryDirectory()
+        let path = directory.url.path()
+        let store = DiskStore(capacity: 5_000_000, folder: directory.url, pause: .zero)
+        _ = try store.salt()
+        let isOver = Locked(false)
+        let reader = Task {
+            var found = 0
+            while !isOver.withLock(\.self) {
+                for number in 0..<4 {
+                    for response in try await store.responses(for: .test(number)) {
+                        let isComplete = await response.isComplete
+                        #expect(isComplete != nil, "\(response.head)")
+                        found += isComplete == true ? 1 : 0
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            return found
+        }
+        for _ in 0..<50 {
+            let (seed, time) = (random.next(), UInt32.random(in: 0...60_000, using: &random))
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = path as String, seed = seed as UInt64, time = time as UInt32] in
+                try await DiskStoreKillTests.write(path, seed, time)
+            }
+        }
+        isOver.set(\.self, true)
+        #expect(try await reader.value > 0)
+        let next = DiskStore(capacity: 5_000_000, folder: directory.url, pause: .zero)
+        #expect(try next.salt() == store.salt())
+        await next.settle()
+        #expect(try directory.names.allSatisfy { !$0.hasPrefix("new-") })
+        try await next.put(.test(1, count: 10), .test(9))
+        #expect(try await next.variants(.test(9)) == [0])
+    }
+}
+#endif

@@ -1,0 +1,339 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// Responses in files: what others do to the folder, and what the system refuses.
+@Suite(.inTime) struct DiskStoreTests {
+    private let directory: TemporaryDirectory
+    private let folder: URL
+    private let key = CacheKey.test(1)
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        folder = directory.url.appending(component: "cache", directoryHint: .notDirectory)
+    }
+
+    private func store(capacity: Int = 20_000_000) -> DiskStore {
+        DiskStore(capacity: capacity, folder: folder, pause: .zero)
+    }
+
+    /// The file of a response.
+    private func file(_ key: CacheKey, variant: Int = 0) -> URL {
+        let name = "\(key.requester)-\(UInt64(variant).hexDigits)"
+        return folder.appending(components: key.resource, name, directoryHint: .notDirectory)
+    }
+
+    private func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path()) }
+
+    private func names(_ url: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url.path()).sorted()
+    }
+
+    @Test func `only this user can read the files, and nothing is made before the first use`() async throws {
+        let store = store()
+        #expect(!exists(folder))
+        try await store.put(.test(1, count: 10), key)
+        for url in [folder, file(key).deletingLastPathComponent(), file(key), folder.appending(component: "salt")] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: url.path())
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+            #expect(mode & 0o077 == 0, "\(url.lastPathComponent)")
+        }
+        #expect(try names(folder) == [key.resource, "salt"])
+        let next = self.store()
+        #expect(try next.salt() == store.salt())
+        #expect(try await next.variants(key) == [0])
+    }
+
+    @Test(arguments: [0, 20, 20_000]) func `a file that was cut is a miss, and is removed`(count: Int) async throws {
+        let store = store()
+        try await store.put(.test(1, count: count), key)
+        let whole = try Data(contentsOf: file(key))
+        let step = max(1, whole.count / 1000)
+        for length in stride(from: 0, to: whole.count, by: step) {
+            try whole.prefix(length).write(to: file(key))
+            #expect(try await store.responses(for: key).isEmpty, "\(length)")
+            #expect(!exists(file(key)))
+        }
+        try whole.write(to: file(key))
+        #expect(try await store.variants(key) == [0])
+    }
+
+    @Test(arguments: [20, 20_000]) func `a byte that was changed is found`(count: Int) async throws {
+        let store = store()
+        try await store.put(.test(1, count: count), key)
+        let whole = try Data(contentsOf: file(key))
+        for place in Array(0..<min(count, 20)) + Array(count..<whole.count) {
+            for change in [0x01, 0x80, 0xFF] as [UInt8] {
+                var changed = whole
+                changed[place] ^= change
+                try changed.write(to: file(key))
+                for response in try await store.responses(for: key) {
+                    #expect(await response.isComplete == false, "\(place)")
+                }
+                #expect(!exists(file(key)), "\(place)")
+            }
+        }
+    }
+
+    @Test func `bytes in another order are found, whatever the pieces were`() {
+        var random = SeededGenerator.ofThisRun()
+        let data = Data.sample(1000)
+        var whole = Checksum()
+        whole.add(data)
+        for _ in 0..<100 {
+            var (pieces, rest) = (Checksum(), data)
+            while !rest.isEmpty {
+                let count = Int.random(in: 1...30, using: &random)
+                pieces.add(rest.prefix(count))
+                rest = rest.dropFirst(count)
+            }
+            #expect(pieces.value == whole.value)
+            var (other, changed) = (Checksum(), data)
+            changed.swapAt(8 * Int.random(in: 0..<60, using: &random), 500)
+            other.add(changed)
+            #expect((other.value == whole.value) == (changed == data))
+        }
+    }
+
+    @Test func `a file under another name is not used`() async throws {
+        let store = store()
+        try await store.put(.test(1, count: 10), key)
+        try FileManager.default.moveItem(at: file(key), to: file(key, variant: 1))
+        #expect(try await store.responses(for: key).isEmpty)
+    }
+
+    @Test func `what others have put there is left alone`() async throws {
+        let store = store(capacity: 200_000)
+        try await store.put(.test(1, count: 10), key)
+        let target = try directory.file("target", Data("target".utf8))
+        let other = directory.url.appending(component: "other")
+        try FileManager.default.createDirectory(at: other, withIntermediateDirectories: false)
+        let entry = file(key).lastPathComponent
+        try Data("other".utf8).write(to: other.appending(component: entry))
+        let manager = FileManager.default
+        try manager.createSymbolicLink(
+            at: folder.appending(component: CacheKey.test(2).resource), withDestinationURL: other)
+        try manager.createSymbolicLink(at: file(key, variant: 2), withDestinationURL: target)
+        try manager.linkItem(at: target, to: file(key, variant: 3))
+        try #require(mkfifo(file(key, variant: 4).path(), 0o600) == 0)
+        try manager.createDirectory(at: file(key, variant: 5), withIntermediateDirectories: false)
+        try Data("mine".utf8).write(to: folder.appending(component: "new-1"))
+        try Data("mine".utf8).write(to: folder.appending(component: "notes"))
+        try Data("mine".utf8).write(to: folder.appending(components: key.resource, "notes"))
+        let before = try names(folder) + names(file(key).deletingLastPathComponent())
+        #expect(try await store.variants(key) == [0])
+        try await store.put(.test(1, count: 10), .test(2))
+        for variant in 2...5 where variant != 3 { try await store.put(.test(1, count: 10, variant: variant), key) }
+        for number in 10..<70 { try await store.put(.test(1, count: 10), .test(number)) }
+        await store.remove(nil)
+        _ = try self.store().salt()
+        await store.settle()
+        let after = try names(folder) + names(file(key).deletingLastPathComponent())
+        #expect(after == before.filter { $0 != entry })
+        #expect(try names(other) == [entry])
+        #expect(try String(contentsOf: target, encoding: .utf8) == "target")
+        #expect(try String(contentsOf: other.appending(component: entry), encoding: .utf8) == "other")
+    }
+
+    @Test func `a salt that others have made is not used, and one that was cut is replaced`() async throws {
+        let salt = try store().salt()
+        let file = folder.appending(component: "salt")
+        let whole = try Data(contentsOf: file)
+        for length in [0, 10, whole.count - 1] {
+            try whole.prefix(length).write(to: file)
+            let new = try store().salt()
+            #expect(new != salt && new.count == 32)
+        }
+        try Data("pepper".utf8).write(to: file)
+        #expect(throws: URLError.self) { try store().salt() }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "pepper")
+    }
+
+    @Test func `all stores of a folder agree on the salt`() async throws {
+        let folder = folder
+        let salts = try await withThrowingTaskGroup { group in
+            for _ in 0..<50 { group.addTask { try DiskStore(capacity: 1000, folder: folder).salt() } }
+            return try await group.reduce(into: Set<Data>()) { $0.insert($1) }
+        }
+        #expect(salts.count == 1)
+        #expect(try names(folder) == ["salt"])
+    }
+
+    @Test func `a folder that cannot be used is an error, which is not found out again for each call`() async throws {
+        let target = try directory.file("file")
+        try FileManager.default.createSymbolicLink(at: folder, withDestinationURL: directory.url)
+        for url in [target, folder, URL(filePath: folder.path() + "/"), URL(filePath: "/proc/URLConfig")] {
+            let store = DiskStore(capacity: 1_000_000, folder: url, pause: .seconds(60))
+            let first = #expect(throws: URLError.self) { try store.salt() }
+            #expect(first?.code == .cannotWriteToFile)
+            #expect(throws: URLError.self) { try store.writer(for: .test(1, count: 0), key: key) }
+            #expect(try await store.responses(for: key).isEmpty)
+        }
+        try FileManager.default.removeItem(at: folder)
+        let store = DiskStore(capacity: 1_000_000, folder: folder, pause: .seconds(60))
+        try Data().write(to: folder)
+        #expect(throws: URLError.self) { try store.salt() }
+        try FileManager.default.removeItem(at: folder)
+        #expect(throws: URLError.self) { try store.salt() }
+        #expect(!exists(folder))
+    }
+
+    @Test func `a folder that vanishes is made again`() async throws {
+        let store = store()
+        try await store.put(.test(1, count: 2_000_000), key)
+        let old = try await store.responses(for: key)
+        let writer = try store.writer(for: .test(2, count: 0), key: .test(2))
+        try FileManager.default.removeItem(at: folder)
+        try await writer?.finish()
+        #expect(try await store.responses(for: key).isEmpty)
+        #expect(try await store.responses(for: .test(2)).isEmpty)
+        #expect(await old.first?.isComplete == true)
+        try await store.put(.test(3, count: 100), key)
+        #expect(try await store.variants(key) == [0])
+        #expect(try self.store().salt() == store.salt())
+    }
+
+    @Test func `a body that becomes shorter while it is read is an error`() async throws {
+        let store = store()
+        try await store.put(.test(1, count: 3_000_000), key)
+        let response = try #require(try await store.responses(for: key).first)
+        try file(key).setSize(2_500_000)
+        #expect(await response.isComplete == false)
+        #expect(try await store.responses(for: key).isEmpty)
+        #expect(!exists(file(key)))
+    }
+
+    @Test func `the least recently used files are removed, whoever has written them`() async throws {
+        let (store, other) = (store(capacity: 400_000), store(capacity: 400_000))
+        for number in 0..<16 { try await other.put(.test(number, count: 20_000), .test(number)) }
+        for number in 0..<16 {
+            let time = Date.now.addingTimeInterval(Double(number) * 10 - 1000)
+            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: file(.test(number)).path())
+        }
+        // These are used now.
+        for number in [0, 1] { #expect(try await store.variants(.test(number)) == [0]) }
+        for number in 16..<20 { try await store.put(.test(number, count: 20_000), .test(number)) }
+        await store.settle()
+        let left = (0..<20).filter { exists(file(.test($0))) }
+        #expect(left == [0, 1] + Array(5..<20))
+        #expect(try names(folder).count == left.count + 1)
+        // Small files count as a block: 98 of them are too many.
+        await store.remove(nil)
+        for number in 0..<98 { try await store.put(.test(1, count: 1), .test(number)) }
+        await store.settle()
+        await store.settle()
+        let count = try names(folder).count - 1
+        #expect((80...88).contains(count))
+    }
+
+    @Test func `new files of processes that have ended are removed`() async throws {
+        let store = store()
+        let writer = try store.writer(for: .test(1, count: 5), key: key)
+        let dead = folder.appending(component: "new-\(UInt64(7).hexDigits)")
+        try Data("dead".utf8).write(to: dead)
+        let next = self.store()
+        _ = try next.salt()
+        await next.settle()
+        #expect(!exists(dead))
+        try await writer?.finish()
+        #expect(try await store.responses(for: key).count == 1)
+    }
+
+    @Test func `heads are not collected without end`() async throws {
+        let store = store()
+        try await store.put(.test(1, count: 10), key)
+        var sizes: [Int] = []
+        for number in 0..<2000 {
+            guard let response = try await store.responses(for: key).first else { break }
+            try store.update(response, .test(1, count: 10, more: [["Number", "\(number)"]]), key: key)
+            sizes.append((try? Data(contentsOf: file(key)).count) ?? 0)
+        }
+        #expect(sizes.count > 50 && sizes.count < 2000)
+        #expect(sizes.max() ?? 0 < 70_000)
+        try await store.put(.test(1, count: 10, more: [["Long", String(repeating: "x", count: 70_000)]]), key)
+        #expect(try await store.responses(for: key).isEmpty)
+    }
+
+    @Test func `one URL does not have files without end`() async throws {
+        let store = store(capacity: .max)
+        for requester in 0..<(DiskFolder.filesOfResource + 10) {
+            try await store.put(.test(1, count: 0), .test(1, by: requester))
+        }
+        let count = try names(file(key).deletingLastPathComponent()).count
+        #expect((900...910).contains(count), "\(count)")
+    }
+
+    @Test(arguments: ["", ".", "..", "../../x", "0123456789ABCDEF", "0123456789abcde/", "0123456789abcdef0"])
+    func `other names than digests are refused`(name: String) async throws {
+        let store = store()
+        let digits = key.resource
+        for key in [CacheKey(resource: name, requester: digits), CacheKey(resource: digits, requester: name)] {
+            #expect(try store.writer(for: .test(1, count: 1), key: key) == nil)
+            #expect(try await store.responses(for: key).isEmpty)
+        }
+        await store.remove(.resource(name))
+    }
+
+    #if os(Linux)
+    /// In a separate process, whose files must not become longer, as on a full disk.
+    @Test func `on a full disk nothing is stored, and what was there can be read`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let store = DiskStore(capacity: 20_000_000, folder: directory.url, pause: .zero)
+            let key = CacheKey.test(1)
+            signal(SIGXFSZ, SIG_IGN)
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            var (before, limit) = (rlimit(), rlimit())
+            try #require(getrlimit(resource, &before) == 0)
+            try await store.put(.test(1, count: 50_000), key)
+            // The end is in the body, in the head, and behind it.
+            for size in [0, 50_000, 50_100, 50_200] as [rlim_t] {
+                (limit.rlim_cur, limit.rlim_max) = (size, before.rlim_max)
+                try #require(setrlimit(resource, &limit) == 0)
+                await #expect(throws: URLError.self) { try await store.put(.test(2, count: 50_000), key) }
+                try #require(setrlimit(resource, &before) == 0)
+                let found = try await store.responses(for: key)
+                #expect(found.map(\.head) == [.test(1, count: 50_000)])
+                #expect(await found.first?.isComplete == true)
+                #expect(try directory.names == [key.resource, "salt"])
+            }
+            let response = try #require(try await store.responses(for: key).first)
+            limit.rlim_cur = 50_600
+            try #require(setrlimit(resource, &limit) == 0)
+            #expect(throws: (any Error).self) {
+                try store.update(
+                    response, .test(1, count: 50_000, more: [["A", String(repeating: "b", count: 500)]]), key: key)
+            }
+            try #require(setrlimit(resource, &before) == 0)
+            // It has only a part of the new head.
+            #expect(try await store.responses(for: key).isEmpty)
+            try await store.put(.test(3, count: 50_000), key)
+            #expect(try await store.variants(key) == [0])
+        }
+    }
+
+    @Test func `without descriptors nothing is found, and nothing is removed`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let store = DiskStore(capacity: 20_000_000, folder: directory.url, pause: .zero)
+            try await store.put(.test(1, count: 50_000), .test(1))
+            await store.settle()
+            var taken: [Int32] = []
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let before = limit.rlim_cur
+            limit.rlim_cur = 256
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            while case let file = open("/dev/null", O_RDONLY), file >= 0 { taken.append(file) }
+            let found = try await store.responses(for: .test(1)).count
+            let isRefused = (try? store.writer(for: .test(1, count: 1), key: .test(1))) == nil
+            limit.rlim_cur = before
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            for file in taken { close(file) }
+            #expect(found == 0 && isRefused)
+            #expect(try await store.variants(.test(1)) == [0])
+        }
+    }
+    #endif
+}
