@@ -304,7 +304,7 @@ extension Date {
         let asctime = "\(month) \(day.hasPrefix("0") ? " \(day.dropFirst())" : day) \(time) \(year)"
         // The name of the day says nothing new, and is often wrong.
         let rest = text.drop { $0 != " " && $0 != "," }.lowercased()
-        let all = [written.dropFirst(3), " \(asctime)", ", \(day)-\(month)-\(year.suffix(2)) \(time) GMT"]
+        let all = ["\(written.dropFirst(3))", " \(asctime)", ", \(day)-\(month)-\(year.suffix(2)) \(time) GMT"]
         guard all.contains(where: { $0.lowercased() == rest }) else { return nil }
         self = date
     }

@@ -144,7 +144,7 @@ private struct Household: Sendable {
         }
         await cache.finishRevalidations()
         let body = String(decoding: response.data, as: UTF8.self)
-        let step = "\(path) on \(devices[0] === device ? 1 : 2): \(body), \(response.cacheStatus)"
+        let step = "\(path) on \(devices[0] === device ? 1 : 2): \(body), \(response.cacheStatus?.description ?? "")"
         let wrong = body == expected ? nil : "\(body), not \(expected)"
         return Story(steps: [step], hits: response.fromCache ? 1 : 0, wrong: wrong)
     }

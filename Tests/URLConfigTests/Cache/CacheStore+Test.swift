@@ -9,18 +9,25 @@ extension CacheKey {
     }
 }
 
+extension HTTPField.Name {
+    fileprivate static let seed = Self("Seed") ?? .via
+}
+
 extension StoredResponse.Head {
     /// The head of a response whose body is known.
     static func test(_ seed: Int, count: Int, variant: Int = 0, more: [[String]] = []) -> Self {
         var head = Self()
         head.variant = UInt64(variant).hexDigits
-        head.fields = [["Seed", "\(seed)"], ["Content-Length", "\(count)"]] + more
+        for field in [["Seed", "\(seed)"], ["Content-Length", "\(count)"]] + more {
+            HTTPField.Name(field[0]).map { head.fields[$0] = field[1] }
+        }
         return head
     }
 
     /// The body that a response with this head must have.
     var body: Data? {
-        guard fields.count >= 2, let seed = Int(fields[0][1]), let count = Int(fields[1][1]) else { return nil }
+        guard let seed = fields[.seed].flatMap({ Int($0) }), let count = fields[.contentLength].flatMap({ Int($0) })
+        else { return nil }
         let start = seed % Data.samplePeriod
         return Data(Data.sample(start + count).dropFirst(start))
     }
