@@ -57,7 +57,8 @@ enum CachePolicy {
     /// - Parameter keepsStale: Whether a stale response without a validator is of use.
     static func refusal(_ head: StoredResponse.Head, to request: URLRequest, keepsStale: Bool) -> String? {
         let control = head.control
-        guard head.status >= 200, ![206, 304].contains(head.status) else { return "status \(head.status)" }
+        // A refusal of credentials would also be the response to new ones.
+        guard head.status >= 200, ![206, 304, 401, 407].contains(head.status) else { return "status \(head.status)" }
         if control.contains("must-understand") {
             guard understood.contains(head.status) else { return "must-understand" }
         } else if control.contains("no-store") {
@@ -104,7 +105,8 @@ enum CachePolicy {
 
     /// Whether a stored response is a response to a request (RFC 9111 §4.1).
     static func matches(_ head: StoredResponse.Head, _ request: URLRequest, _ key: Digest.Key) -> Bool {
-        head.selecting.allSatisfy { request.selectingDigest($0.key, key) == $0.value }
+        // A validation may have brought `*`, which matches nothing.
+        head.selecting["*"] == nil && head.selecting.allSatisfy { request.selectingDigest($0.key, key) == $0.value }
     }
 
     /// What is done with a stored response that matches a request (RFC 9111 §4).
@@ -157,7 +159,8 @@ enum CachePolicy {
         _ head: StoredResponse.Head, for request: URLRequest, within limit: Duration?, at now: Double
     ) -> Bool {
         let (wanted, control) = (request.cacheControl, head.control)
-        guard !["no-cache", "must-revalidate"].contains(where: control.contains), !wanted.contains("no-cache")
+        guard !["no-cache", "must-revalidate"].contains(where: control.contains), !wanted.contains("no-cache"),
+            use(head, for: request, at: now) != .ignore, !isFailure(.init(code: head.status))
         else { return false }
         let limits = [control, wanted].compactMap { $0.seconds("stale-if-error").map(Double.init) }
         let longest = (limits + [limit.map { $0 / .seconds(1) }].compactMap { $0 }).max()

@@ -32,9 +32,14 @@ struct CacheVisit: Sendable {
         var forward = CacheStatus.Forward.uriMiss
     }
 
-    /// - Parameter isForeign: Whether a redirect has left the origin, so that the authenticator was not asked.
-    init(_ sending: Transport.Request, of call: Call, isForeign: Bool) {
+    /// - Parameters:
+    ///   - isForeign: Whether a redirect has left the origin, so that the authenticator was not asked.
+    ///   - isRenewed: Whether the credentials are new: what is stored may be the refusal of the old ones.
+    init(_ sending: Transport.Request, of call: Call, isForeign: Bool, isRenewed: Bool = false) {
         (self.sending, self.call, self.isForeign) = (sending, call, isForeign)
+        if isRenewed, cache != nil, !CachePolicy.onlyStored(request) {
+            self.sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
+        }
     }
 
     /// The same request without its caller: its transfer does not end with the call.
@@ -143,12 +148,14 @@ struct CacheVisit: Sendable {
     }
 
     /// A stale response in place of a failure, if the server or the caller allows it.
-    func stale() async -> Transport.Response? {
+    ///
+    /// - Parameter isLate: Whether the deadline has passed.
+    func stale(isLate: Bool = false) async -> Transport.Response? {
         guard cache != nil, CachePolicy.bypass(request) == nil, !hidesRequester, let place = await place(),
             let response = await found(at: place).response,
             CachePolicy.mayReplaceFailure(response.head, for: request, within: cache?.staleIfError, at: now)
         else { return nil }
-        return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"), isLate: true)
+        return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"), isLate: isLate)
     }
 
     /// Validates a response in the background, with a deadline of its own.
@@ -158,7 +165,10 @@ struct CacheVisit: Sendable {
         visit.sending.urlRequest.cachePolicy = .reloadRevalidatingCacheData
         cache?.core.revalidate(place.key) { [visit] in
             do {
-                _ = try await SharedTransfer.Outcome(visit.fetched(at: place)).checked()
+                let response = try await visit.fetched(at: place)
+                if response.cacheStatus?().isFromCache == true { return }
+                // It may be too long for the memory.
+                for try await _ in response.body {}
             } catch {
                 visit.call.log.failed(visit.request, error, after: visit.call.elapsed())
             }
@@ -217,15 +227,21 @@ struct CacheVisit: Sendable {
         return try await sending.conditions.deadline.run(leavesAlone: true) { try await question(core.store) }
     }
 
+    private func digests(of core: HTTPCache.Core) async throws -> Digest.Key {
+        try await core.isOwn ? core.key() : ask { _ in try await core.key() }
+    }
+
     /// The request with the fields and cookies that the session adds.
     private var complete: URLRequest {
-        sending.complete(call.session.configuration, usesSharedCookies: call.transport.isURLSession)
+        // The app's own transport may pass requests on to the session.
+        let usesSharedCookies = call.transport.isURLSession || !call.transport.isBuiltIn
+        return sending.complete(call.session.configuration, usesSharedCookies: usesSharedCookies)
     }
 
     /// Where responses are stored; `nil` if the store cannot be used.
     private func place() async -> Place? {
         guard let core = cache?.core, let url = request.url,
-            let digests = try? await core.isOwn ? core.key() : ask({ _ in try await core.key() })
+            let digests = try? await digests(of: core)
         else { return nil }
         let complete = complete
         var (requester, login) = (Requester(named: cache?.requester ?? ""), TokenAuthenticator.Login?.none)
@@ -304,7 +320,7 @@ struct CacheVisit: Sendable {
     /// An unsafe request has changed what was stored (RFC 9111 §4.4).
     private func invalidate(by response: Transport.Response) async {
         let urls = CachePolicy.invalidated(by: request, response.status, response.headerFields)
-        guard let core = cache?.core, !urls.isEmpty, let digests = try? await core.key() else { return }
+        guard let core = cache?.core, !urls.isEmpty, let digests = try? await digests(of: core) else { return }
         for url in urls {
             try? await ask { try await $0.remove(.resource(Digest(url.normalized, key: digests).hex)) }
         }
@@ -328,7 +344,9 @@ struct CacheVisit: Sendable {
             return response
         }
         var refusal = CachePolicy.refusal(head, to: request, keepsStale: cache?.staleIfError != nil)
-        if hidesCutBodies, response.headerFields.isEncoded { refusal = "encoded" }
+        if hidesCutBodies || !call.transport.isBuiltIn && Exchange.hidesCutBodies, response.headerFields.isEncoded {
+            refusal = "encoded"
+        }
         // The response has signed somebody in or out.
         if refusal == nil, await self.place()?.key != place.key { refusal = "other cookies" }
         let writer = refusal == nil ? try? await ask { [head] in try await $0.writer(for: head, key: place.key) } : nil
@@ -340,8 +358,8 @@ struct CacheVisit: Sendable {
             return response
         }
         if let login = place.login, let core = cache?.core {
-            login.atEnd(of: core) {
-                Task { try? await core.store.remove(.requester(place.key.requester)) }
+            login.atEnd(of: core, place.key.requester) { requester in
+                Task { try? await core.store.remove(.requester(requester)) }
             }
         }
         let entry = CacheEntryWriter(writer, length: response.headerFields.decodedLength)

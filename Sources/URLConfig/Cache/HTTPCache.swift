@@ -51,22 +51,26 @@ public struct HTTPCache: Sendable {
     /// Removes all responses.
     ///
     /// - Throws: The errors of the store.
-    public func removeAll() async throws { try await core.store.remove(nil) }
+    public func removeAll() async throws { try await current.store.remove(nil) }
 
     /// Removes the responses that were stored for a ``requester``.
     ///
     /// - Parameter requester: The name of the requester.
     /// - Throws: The errors of the store.
     public func removeResponses(for requester: String) async throws {
-        let key = try await core.key()
-        try await core.store.remove(.requester(Requester(named: requester).digest(key).hex))
+        let current = current
+        let key = try await current.key()
+        try await current.store.remove(.requester(Requester(named: requester).digest(key).hex))
     }
 
     /// Waits until no response is being validated in the background; for tests, and before a process ends.
-    public func finishRevalidations() async { await core.finishRevalidations() }
+    public func finishRevalidations() async { await current.finishRevalidations() }
 
     /// Takes another place for the responses.
     mutating func enter(_ place: (Core) -> Core) { core = place(core) }
+
+    /// Where the responses of this task are.
+    private var current: Core { CallScope.place(for: core) }
 
     /// What copies of a cache share.
     final class Core: Sendable {
@@ -108,7 +112,7 @@ public struct HTTPCache: Sendable {
 
 extension Int {
     /// This number of megabytes in bytes.
-    fileprivate var megabytes: Int { Swift.min(self, .max / 1_000_000) * 1_000_000 }
+    fileprivate var megabytes: Int { Swift.max(0, Swift.min(self, .max / 1_000_000)) * 1_000_000 }
 }
 
 extension Digest.Key {

@@ -11,6 +11,7 @@ struct SharedTransfer: Sendable {
         private let fields: [String: String]
         private let cachePolicy: UInt
         private let timeout: TimeInterval
+        private let handlesCookies: Bool
         private let responseLimit: Int?
 
         /// - Parameter request: The request with what the session adds to it.
@@ -22,6 +23,7 @@ struct SharedTransfer: Sendable {
             (self.requester, self.responseLimit) = (requester, responseLimit)
             (url, method) = (request.url, request.httpMethod)
             (cachePolicy, timeout) = (request.cachePolicy.rawValue, request.timeoutInterval)
+            handlesCookies = request.httpShouldHandleCookies
             // The fields of a trace are new for each request.
             fields = (request.allHTTPHeaderFields ?? [:]).filter { !Redaction.isOfTrace($0.key) }
         }
@@ -46,12 +48,6 @@ struct SharedTransfer: Sendable {
                 failure = error
             }
             (self.response, self.data, error) = (response, data, failure)
-        }
-
-        /// - Throws: The error that has ended the body.
-        func checked() throws -> Self {
-            if let error { throw error }
-            return self
         }
 
         /// The response for one of the calls.

@@ -193,7 +193,7 @@ final class Call: Sendable {
                 known.add(sending.urlRequest)
             }
             progress?.begin()
-            var response = try await response(to: sending, isForeign: step.isForeign)
+            var response = try await response(to: sending, step)
             response.redaction = config.redaction
             outcome = .success(try await received(response, to: sending.urlRequest))
         } catch {
@@ -211,10 +211,11 @@ final class Call: Sendable {
     }
 
     /// The response of the cache or of the transport.
-    private func response(to sending: Transport.Request, isForeign: Bool) async throws -> Transport.Response {
+    private func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
         guard let cached else { return try await transport.attempt(sending) }
-        cached.set(\.self, (sending, isForeign))
-        return try await CacheVisit(sending, of: self, isForeign: isForeign).response()
+        cached.set(\.self, (sending, step.isForeign))
+        let visit = CacheVisit(sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials)
+        return try await visit.response()
     }
 
     private var lastVisit: CacheVisit? {
@@ -232,13 +233,22 @@ final class Call: Sendable {
     private func stale(after failure: any Error) async -> Received? {
         let isLate = (failure as? RequestError)?.code == .deadlineExceeded
         guard let visit = lastVisit, failure is URLError || isLate, !Task.isCancelled,
-            var response = await visit.stale()
+            // Otherwise the error is about a response of the server.
+            attempts.last?.status.map(CachePolicy.isFailure) ?? true,
+            let stale = await visit.stale(isLate: isLate)
         else { return nil }
+        guard isLate else { return try? await valid(stale, of: visit) }
         deadline.end()
-        response.redaction = config.redaction
-        guard var received = try? await received(response, to: visit.asked) else { return nil }
+        let rest = Deadline(Self.fallbackLimit, config.clock) { _, _ in failure }
+        return try? await rest.run { try await self.valid(stale, of: visit) }
+    }
+
+    private func valid(_ stale: Transport.Response, of visit: CacheVisit) async throws -> Received {
+        var stale = stale
+        stale.redaction = config.redaction
+        var received = try await received(stale, to: visit.asked)
         received.response.attempts = attempts
-        return try? await validated(received)
+        return try await validated(received)
     }
 
     /// Prepares the request of a step, and logs why it follows or why not; returns `false` at the end.

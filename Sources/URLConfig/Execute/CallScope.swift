@@ -16,7 +16,9 @@ package struct CallScope: Sendable {
     /// Retries in one scope do not use up the retries of another.
     private let budget = RetryPolicy.Budget()
     /// Responses to calls in one scope are not given to others: a cache is empty in each scope.
-    private let caches = Locked<[ObjectIdentifier: HTTPCache.Core]>([:])
+    ///
+    /// The original is kept, so that no other one has its identity.
+    private let caches = Locked<[ObjectIdentifier: (original: HTTPCache.Core, own: HTTPCache.Core)]>([:])
     private let change: @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void
     private let refusal: @Sendable () -> RequestError?
 
@@ -37,14 +39,19 @@ package struct CallScope: Sendable {
     static func enter(_ config: inout URLSession.Config, _ fileID: String, _ line: UInt) {
         guard let scope else { return }
         scope.change(&config, fileID, line)
-        config.cache?.enter { core in
-            scope.caches.withLock { caches in
-                let own = caches[ObjectIdentifier(core)] ?? .empty()
-                caches[ObjectIdentifier(core)] = own
-                return own
-            }
-        }
+        config.cache?.enter { scope.place(for: $0) }
         if config.retry.budget === RetryPolicy.Budget.shared { config.retry.budget = scope.budget }
+    }
+
+    /// The cache of the scope for another one, which is returned if there is no scope.
+    static func place(for core: HTTPCache.Core) -> HTTPCache.Core { scope?.place(for: core) ?? core }
+
+    private func place(for core: HTTPCache.Core) -> HTTPCache.Core {
+        caches.withLock { caches in
+            let pair = caches[ObjectIdentifier(core)] ?? (core, .empty())
+            caches[ObjectIdentifier(core)] = pair
+            return pair.own
+        }
     }
 
     /// - Throws: The error of a scope that does not allow requests to servers.

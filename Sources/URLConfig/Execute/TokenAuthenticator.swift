@@ -366,7 +366,12 @@ extension TokenAuthenticator {
         /// The first token, which tells the login from others.
         let first: String
         private let recent: Locked<[String]>
-        private let atEnd = Locked<[ObjectIdentifier: @Sendable () -> Void]>([:])
+        private let atEnd = Locked(End())
+
+        private struct End {
+            var isOver = false
+            var work: [ObjectIdentifier: (names: [String], run: @Sendable (String) -> Void)] = [:]
+        }
 
         init(_ token: String) {
             first = token
@@ -378,12 +383,22 @@ extension TokenAuthenticator {
 
         func add(_ token: String) { recent.withLock { _ = $0.rememberLast(token) } }
 
-        /// Notes what is done when the user has signed out, once for an owner.
-        func atEnd(of owner: AnyObject, _ work: @escaping @Sendable () -> Void) {
-            atEnd.set(\.[ObjectIdentifier(owner)], work)
+        /// Notes what is done when the user has signed out, for the last hundred names of an owner; then at once.
+        func atEnd(of owner: AnyObject, _ name: String, _ run: @escaping @Sendable (String) -> Void) {
+            let isOver = atEnd.withLock { end in
+                if !end.isOver { _ = end.work[ObjectIdentifier(owner), default: ([], run)].names.rememberLast(name) }
+                return end.isOver
+            }
+            if isOver { run(name) }
         }
 
-        func end() { for work in atEnd.withLock({ $0.values }) { work() } }
+        func end() {
+            let work = atEnd.withLock { end in
+                defer { end = End(isOver: true) }
+                return end.work.values
+            }
+            for (names, run) in work { names.forEach(run) }
+        }
     }
 }
 

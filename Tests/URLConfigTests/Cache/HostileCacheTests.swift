@@ -1,0 +1,317 @@
+import Foundation
+import Testing
+import URLConfigTesting
+
+@testable import URLConfig
+
+/// Servers, stores and callers that mean harm, or know no better.
+@Suite(.inTime) struct HostileCacheTests {
+    private let clock = TestClock()
+    private let cache = HTTPCache.memory(megabytes: 10)
+    private let seen = Recorder<URLRequest>()
+    private let request = URLRequest.with { $0.url = URL(string: "https://api.test/a") }
+
+    private func reply(_ text: String, _ control: String, status: Int = 200) -> Transport.Response {
+        .init(
+            status: .init(code: status), headerFields: [.cacheControl: control, .eTag: "\"1\""],
+            body: .init(Data(text.utf8)))
+    }
+
+    /// - Parameter respond: The response to the n-th request.
+    @discardableResult
+    private func get(
+        _ request: URLRequest? = nil, _ change: (inout URLSession.Config) -> Void = { _ in },
+        _ respond: @escaping @Sendable (Int) async throws -> Transport.Response
+    ) async throws -> DataResponse {
+        try await URLSession.shared.response(for: request ?? self.request, config: .silent) {
+            ($0.cache, $0.clock) = (cache, clock)
+            $0.transport = Transport { try await respond(seen.note($0.urlRequest)) }
+            change(&$0)
+        }
+    }
+
+    // MARK: Who asks
+
+    @Test(arguments: [401, 419]) func `a stored refusal is not the response to new credentials`(status: Int)
+        async throws
+    {
+        let authenticator = TokenAuthenticator(hosts: ["api.test"]) {
+            .init("old")
+        } refresh: { _ in
+            .init("new")
+        }
+        let response = try await get(nil) {
+            $0.authenticator = authenticator
+            $0.isUnauthorized = { $0.status.code == status }
+        } _: { [self] _ in
+            let isOld = seen.entries.last?.value(forHTTPHeaderField: "Authorization") == "Bearer old"
+            return reply("x", "max-age=60", status: isOld ? status : 200)
+        }
+        #expect(response.status == .ok)
+        #expect(seen.count == 2)
+    }
+
+    @Test func `a sign-out removes what was stored with all cookies, also what arrives later`() async throws {
+        let (authenticator, gate, store) = (Self.signedIn(), Gate(), MemoryStore(capacity: 1_000_000))
+        func get(cookie: Int, _ gate: Gate? = nil) async throws {
+            var request = request
+            request.setValue("id=\(cookie)", forHTTPHeaderField: "Cookie")
+            try await self.get(request) {
+                ($0.authenticator, $0.cache) = (authenticator, HTTPCache(store: SharedStore(store: store, keys: keys)))
+            } _: { [self] _ in
+                await gate?.pass()
+                return reply("x", "max-age=60")
+            }
+        }
+        for cookie in 0..<3 { try await get(cookie: cookie) }
+        let late = Task { try await get(cookie: 3, gate) }
+        await gate.waitForArrivals()
+        await authenticator.setToken(nil)
+        gate.open()
+        try await late.valueInTime
+        #expect(keys.count == 4)
+        try await waitUntil { keys.entries.allSatisfy { store.responses(for: $0).isEmpty } }
+    }
+
+    private let keys = Recorder<CacheKey>()
+
+    private static func signedIn() -> TokenAuthenticator {
+        TokenAuthenticator(hosts: ["api.test"]) {
+            .init("token")
+        } refresh: { _ in
+            nil
+        }
+    }
+
+    /// Notes the keys.
+    private struct SharedStore: CacheStore {
+        let store: MemoryStore
+        let keys: Recorder<CacheKey>
+
+        func salt() -> Data { store.salt() }
+        func responses(for key: CacheKey) -> [StoredResponse] { store.responses(for: key) }
+        func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? {
+            keys.note(key)
+            return store.writer(for: head, key: key)
+        }
+        func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {
+            store.update(response, head, key: key)
+        }
+        func remove(_ responses: CacheSelection?) { store.remove(responses) }
+    }
+
+    @Test func `a transport that may pass requests on to the session sends the cookies of all sessions`() async throws {
+        var request = request
+        request.url = URL(string: "https://hostile.test/a")
+        let storage = HTTPCookieStorage.shared
+        defer { storage.cookies?.filter { $0.domain == "hostile.test" }.forEach(storage.deleteCookie) }
+        for person in ["Ada", "Bob"] {
+            let cookie = HTTPCookie(properties: [.name: "id", .value: person, .domain: "hostile.test", .path: "/"])
+            storage.setCookie(try #require(cookie))
+            let response = try await get(request) { _ in
+            } _: { [self] _ in
+                reply(person, "max-age=60")
+            }
+            #expect(try response.text() == person)
+        }
+    }
+
+    @Test func `requests whose cookies are stored and others are not one transfer`() async throws {
+        let gate = Gate()
+        let transport = Transport { [seen] in
+            seen.note($0.urlRequest)
+            await gate.pass()
+            return .init()
+        }
+        let calls = [true, false].map { handles in
+            var request = request
+            (request.url, request.httpShouldHandleCookies) = (URL(string: "https://api.test/cookies"), handles)
+            return Task { [request] in
+                try await URLSession.shared.response(for: request, config: .silent) {
+                    ($0.coalesces, $0.transport) = (true, transport)
+                }
+            }
+        }
+        try await waitUntil { SharedTransfer.waiters(for: URL(string: "https://api.test/cookies")) == 2 }
+        await gate.waitForArrivals(2)
+        gate.open()
+        for call in calls { _ = try await call.valueInTime }
+        #expect(seen.count == 2)
+    }
+
+    // MARK: What is stored
+
+    @Test func `a response whose validation says Vary * does not match again`() async throws {
+        for _ in 0..<3 {
+            try await get { [self] count in
+                if count == 1 { return reply("x", "no-cache") }
+                let fields: HTTPFields = [.cacheControl: "max-age=60", .vary: "*", .eTag: "\"1\""]
+                return count == 2
+                    ? .init(status: .notModified, headerFields: fields) : .init(headerFields: fields)
+            }
+        }
+        #expect(seen.count == 3)
+    }
+
+    @Test(arguments: [Int.min, -1, 0]) func `a cache of no size stores nothing`(megabytes: Int) async throws {
+        for _ in 0..<2 {
+            try await get(nil) {
+                $0.cache = .memory(megabytes: megabytes)
+            } _: { [self] _ in
+                reply("x", "max-age=60")
+            }
+        }
+        #expect(seen.count == 2)
+    }
+
+    // MARK: Instead of a failure
+
+    /// What the second request brings, and what a validator says about the response.
+    @Test(arguments: ["reload", "refused", "stored failure"])
+    func `a stale response is used only instead of a failure, if the request accepts it`(reason: String) async throws {
+        var request = request
+        try await get { [self] _ in reply("old", reason == "reload" ? "max-age=60" : "max-age=10") }
+        await clock.advance(by: .seconds(20))
+        if reason == "reload" { request.cachePolicy = .reloadIgnoringLocalCacheData }
+        let status = reason == "refused" ? 403 : 503
+        let result = await Result { [request] in
+            try await get(request) {
+                $0.cache?.staleIfError = .seconds(100)
+                if reason == "refused" {
+                    $0.validators = [.init { if $0.status == .forbidden { throw URLError(.noPermissionsToReadFile) } }]
+                }
+            } _: { [self] _ in
+                reply("new", reason == "stored failure" ? "max-age=60" : "x", status: status)
+            }
+        }
+        if reason == "refused" {
+            #expect(throws: URLError.self) { try result.get() }
+        } else {
+            let response = try result.get()
+            #expect(response.cacheStatus?.detail != "stale-if-error")
+            #expect(try response.text() == "new")
+        }
+    }
+
+    @Test func `a validator that does not return holds up no call that has a stale response`() async throws {
+        try await get { [self] _ in reply("old", "max-age=10") }
+        await clock.advance(by: .seconds(20))
+        let gate = Gate()
+        let call = Task {
+            try await get(nil) {
+                $0.deadline = .seconds(1)
+                $0.cache?.staleIfError = .seconds(100)
+                $0.validators = [.init { _ in await gate.pass() }]
+            } _: { _ in
+                throw URLError(.cannotConnectToHost)
+            }
+        }
+        await gate.waitForArrivals()
+        for _ in 0..<3 { await clock.advance(by: .seconds(1)) }
+        await #expect(throws: (any Error).self) { try await call.valueInTime }
+        gate.open()
+    }
+
+    /// A store whose bodies never come.
+    private struct SilentBodies: CacheStore {
+        let store = MemoryStore(capacity: 1_000_000)
+        let gate: Gate
+
+        func salt() -> Data { store.salt() }
+        func responses(for key: CacheKey) -> [StoredResponse] {
+            store.responses(for: key).map { stored in
+                StoredResponse(head: stored.head, id: stored.id) { [gate] in
+                    ResponseBody(
+                        AsyncStream<Data>(unfolding: {
+                            await gate.pass()
+                            return nil
+                        }))
+                }
+            }
+        }
+        func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? {
+            store.writer(for: head, key: key)
+        }
+        func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {}
+        func remove(_ responses: CacheSelection?) { store.remove(responses) }
+    }
+
+    @Test(arguments: [true, false]) func `a stale body that does not come holds up no call`(isLost: Bool) async throws {
+        let gate = Gate()
+        let cache = HTTPCache(store: SilentBodies(gate: gate))
+        try await get(nil) {
+            $0.cache = cache
+        } _: { [self] _ in
+            reply("old", "max-age=10")
+        }
+        await clock.advance(by: .seconds(20))
+        let call = Task {
+            try await get(nil) {
+                ($0.cache, $0.deadline) = (cache, .seconds(1))
+                $0.cache?.staleIfError = .seconds(100)
+            } _: { _ in
+                if isLost { throw URLError(.cannotConnectToHost) }
+                return .init(status: .serviceUnavailable)
+            }
+        }
+        await gate.waitForArrivals()
+        for _ in 0..<3 { await clock.advance(by: .seconds(1)) }
+        await #expect(throws: (any Error).self) { try await call.valueInTime }
+        gate.open()
+    }
+
+    @Test func `a store that does not return holds up no unsafe request`() async throws {
+        struct SilentStore: CacheStore {
+            let gate: Gate
+
+            func salt() async -> Data {
+                await gate.pass()
+                return Data(count: 32)
+            }
+            func responses(for key: CacheKey) -> [StoredResponse] { [] }
+            func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? { nil }
+            func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {}
+            func remove(_ responses: CacheSelection?) {}
+        }
+        let gate = Gate()
+        var request = request
+        request.httpMethod = "DELETE"
+        let call = Task { [request] in
+            try await get(request) {
+                ($0.cache, $0.deadline) = (HTTPCache(store: SilentStore(gate: gate)), .seconds(1))
+            } _: { _ in
+                .init()
+            }
+        }
+        await gate.waitForArrivals()
+        await clock.advance(by: .seconds(1))
+        await expectError(.deadlineExceeded) { try await call.valueInTime }
+        gate.open()
+    }
+
+    // MARK: Stubs
+
+    @Test func `in the scope of stubs, the functions of a cache are about the responses of the stubs`() async throws {
+        try await HTTPStubs.with {
+            $0.get("/*") { _ in
+                var response = HTTPStubs.Response.text("x")
+                response.headerFields[.cacheControl] = "max-age=60"
+                return response
+            }
+        } operation: {
+            func get() async throws -> Bool {
+                try await URLSession.shared.response(for: request, config: .silent) { $0.cache = cache }.fromCache
+            }
+            #expect(try await [get(), get()] == [false, true])
+            try await cache.removeAll()
+            #expect(try await [get(), get()] == [false, true])
+            // Each cache has its own place, also where the memory of an earlier one is used again.
+            for _ in 0..<100 {
+                let response = try await URLSession.shared.response(for: request, config: .silent) {
+                    $0.cache = .memory(megabytes: 1)
+                }
+                #expect(!response.fromCache)
+            }
+        }
+    }
+}
