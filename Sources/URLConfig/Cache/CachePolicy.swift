@@ -228,7 +228,8 @@ enum CachePolicy {
         head.fields[.age] = nil
         head.fields[.date] = Date(timeIntervalSince1970: received).httpDate
         let new = fields.without(kept)
-        for name in Set(new.map(\.name)) { head.fields[values: name] = new[values: name] }
+        // One after the other would take quadratic time.
+        head.fields = HTTPFields(Array(head.fields.without(Set(new.map(\.name.canonicalName)))) + new)
         head.select(request, key)
         return head
     }
