@@ -54,6 +54,10 @@ actor Server {
             return .json(#"{"id": 5, "title": "some-title"}"#, .created)
         case ("GET", "/v2/articles/3/statistics"):
             return .json(#"{"view_count": 12, "last_viewed": "2026-01-31T12:00:00Z"}"#)
+        case ("GET", "/v2/news"):
+            var response = HTTPResponse.json(#"{"title": "Foxes"}"#)
+            response.headers[HTTPHeader("Cache-Control")] = "max-age=60"
+            return response
         case ("POST", "/v2/token"):
             let token = body.contains("good-refresh") ? "fresh-token" : "worthless-token"
             return .json(#"{"access_token": "\#(token)"}"#)

@@ -76,6 +76,27 @@ extension Step {
     }
 }
 
+extension Step {
+    static let cache = Step("A cache, and one transfer for calls at the same time") { server in
+        let cached = URLSession.Config.api.with {
+            $0.cache = .memory(megabytes: 10)
+            $0.coalesces = true
+        }
+        let request = URLRequest.with(.api) { $0.path = "/news" }
+        async let first = URLSession.shared.response(for: request, config: cached)
+        async let second = URLSession.shared.response(for: request, config: cached)
+        let together = try await [first, second]
+        let third = try await URLSession.shared.response(for: request, config: cached)
+
+        let sent = await server.received.count
+        let statuses = (together + [third]).map { $0.cacheStatus?.description ?? "none" }
+        tell("\(sent) request for three responses: \(statuses.sorted().joined(separator: " | "))")
+        try expect("requests", sent, equals: 1)
+        try expect("from the cache", third.fromCache, equals: true)
+        try expect("contents", Set((together + [third]).map(\.data)).count, equals: 1)
+    }
+}
+
 extension Range<Int> {
     /// Calls a function for all numbers at the same time.
     fileprivate func concurrentMap<Result: Sendable>(

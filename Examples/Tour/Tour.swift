@@ -5,7 +5,7 @@ import URLConfig
 struct Tour {
     private static let steps: [Step] = [
         .presetGet, .mixedPost, .notFound, .replacedCredential, .refusedCredential, .refresh, .retry, .redirect,
-        .deadline, .decoder, .typedRequests, .redactedLog, .curl,
+        .deadline, .cache, .decoder, .typedRequests, .redactedLog, .curl,
     ]
 
     static func main() async {

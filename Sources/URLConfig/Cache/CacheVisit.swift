@@ -51,6 +51,9 @@ struct CacheVisit: Sendable {
         return visit
     }
 
+    /// Whether it is unknown who asks.
+    private var hidesRequester: Bool { cache?.requester == nil && sending.hidesCredentials }
+
     /// The date in seconds since 1970.
     private var now: Double {
         ((call.config.clock as? any AlarmClock)?.date ?? Date()).timeIntervalSince1970
@@ -61,12 +64,12 @@ struct CacheVisit: Sendable {
     /// The response from the cache, from the transfer of another call, or from the server.
     func response() async throws -> Transport.Response {
         let bypass = CachePolicy.bypass(request)
-        guard cache != nil, bypass == nil, !sending.hidesCredentials, let place = await place() else {
+        guard cache != nil, bypass == nil, !hidesRequester, let place = await place() else {
             var response = try await bypass == nil ? shared(nil) { try await sent($0.sending) } : sent(sending)
             guard cache != nil else { return response }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
-            let reason = bypass ?? (sending.hidesCredentials ? "a delegate gives credentials" : "the store has failed")
+            let reason = bypass ?? (hidesRequester ? "a delegate gives credentials" : "the store has failed")
             response.add(CacheStatus(forward: isMethod ? .method : .bypass, detail: reason))
             return response
         }
@@ -141,7 +144,7 @@ struct CacheVisit: Sendable {
 
     /// A stale response in place of a failure, if the server or the caller allows it.
     func stale() async -> Transport.Response? {
-        guard cache != nil, CachePolicy.bypass(request) == nil, !sending.hidesCredentials, let place = await place(),
+        guard cache != nil, CachePolicy.bypass(request) == nil, !hidesRequester, let place = await place(),
             let response = await found(at: place).response,
             CachePolicy.mayReplaceFailure(response.head, for: request, within: cache?.staleIfError, at: now)
         else { return nil }

@@ -213,14 +213,14 @@ extension DiskFolder {
 
     /// Removes the new files of processes that have ended, whose locks are free.
     private func removeAbandoned() {
-        let dayAgo = Int64.nanoseconds(before: 86_400)
+        // A file that was just created may not be locked yet. Where files cannot be locked, their age decides.
+        let (recently, dayAgo) = (Int64.nanoseconds(before: 60), Int64.nanoseconds(before: 86_400))
         try? File.forEachName(in: root) { name in
+            let path = "\(root)/\(name)"
             guard name.hasPrefix("new-"), UInt64(hexDigits: name.utf8.dropFirst(4)) != nil,
-                let file = ownFile("\(root)/\(name)", O_RDONLY)
+                let file = ownFile(path, O_RDONLY), let time = (try? file.status())?.modified, time < recently
             else { return }
-            // Where files cannot be locked, their age decides.
-            let isOld = ((try? file.status())?.modified ?? .max) < dayAgo
-            if (try? file.lock()) ?? isOld { try? File.remove("\(root)/\(name)") }
+            if (try? file.lock()) ?? (time < dayAgo) { try? File.remove(path) }
         }
     }
 }

@@ -70,8 +70,8 @@ final class DiskStore: CacheStore {
         _ = try salt()
         return try attempt {
             let (file, path) = try newFile()
-            // If it is locked already, a scan takes it for the file of a process that has ended.
-            guard (try? file.lock()) != false else { return nil }
+            // So that a scan does not take it for a file of a process that has ended.
+            _ = try? file.lock()
             return Writer(self, head, place, file, path, unfinished.begin(key))
         }
     }

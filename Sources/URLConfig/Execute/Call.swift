@@ -21,8 +21,8 @@ final class Call: Sendable {
     private let isForeign: Bool
     private let known: KnownSecrets
     private let record: Locked<Attempts>
-    /// The last request on its way through the cache; `nil` without a cache.
-    private let visit: Locked<CacheVisit?>?
+    /// The last request that went through the cache; `nil` without one.
+    private let cached: Locked<(sending: Transport.Request, isForeign: Bool)?>?
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
@@ -52,7 +52,7 @@ final class Call: Sendable {
             record.withLock { $0 }.error(after: limit, at: elapsed(), arrived: arrived)
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
-        visit = config.cache == nil && !config.coalesces ? nil : Locked(nil)
+        cached = config.cache == nil && !config.coalesces ? nil : Locked(nil)
         log = RequestLog(
             logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
         self.config = config
@@ -79,7 +79,7 @@ final class Call: Sendable {
         var step = firstStep(for: upload?.request ?? request)
         step.body = upload?.body
         var received = try await lastResponse(of: step).received
-        if CachePolicy.isFailure(received.response.status), let stale = await visit?.withLock({ $0 })?.stale() {
+        if CachePolicy.isFailure(received.response.status), let stale = await lastVisit?.stale() {
             received.endBody()
             received = try await self.received(stale, to: received.response.request)
             received.response.attempts = attempts
@@ -212,10 +212,13 @@ final class Call: Sendable {
 
     /// The response of the cache or of the transport.
     private func response(to sending: Transport.Request, isForeign: Bool) async throws -> Transport.Response {
-        guard let visit else { return try await transport.attempt(sending) }
-        let new = CacheVisit(sending, of: self, isForeign: isForeign)
-        visit.set(\.self, new)
-        return try await new.response()
+        guard let cached else { return try await transport.attempt(sending) }
+        cached.set(\.self, (sending, isForeign))
+        return try await CacheVisit(sending, of: self, isForeign: isForeign).response()
+    }
+
+    private var lastVisit: CacheVisit? {
+        cached?.withLock { $0 }.map { CacheVisit($0.sending, of: self, isForeign: $0.isForeign) }
     }
 
     /// A response with its body, or without it if this call is a stream.
@@ -228,7 +231,7 @@ final class Call: Sendable {
     /// A stale response of the cache in place of a failure of the server, of the network or of the deadline.
     private func stale(after failure: any Error) async -> Received? {
         let isLate = (failure as? RequestError)?.code == .deadlineExceeded
-        guard let visit = visit?.withLock({ $0 }), failure is URLError || isLate, !Task.isCancelled,
+        guard let visit = lastVisit, failure is URLError || isLate, !Task.isCancelled,
             var response = await visit.stale()
         else { return nil }
         deadline.end()

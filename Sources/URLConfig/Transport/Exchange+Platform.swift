@@ -140,6 +140,8 @@ extension Transport.Request {
             #selector(URLSessionDelegate.urlSession(_:didReceive:completionHandler:)),
             #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:)),
         ]
+        let stored = session.configuration.urlCredentialStorage?.allCredentials.keys.map(\.host) ?? []
+        if let host = urlRequest.url?.host(), stored.contains(host) { return true }
         let delegates: [(any URLSessionDelegate)?] = [conditions.taskDelegate, session.delegate]
         return delegates.contains { delegate in challenges.contains { delegate?.responds(to: $0) ?? false } }
     }

@@ -59,6 +59,10 @@ import Testing
         }
         isOver.set(\.self, true)
         #expect(try await reader.value > 0)
+        for name in try directory.names where name.hasPrefix("new-") {
+            let path = directory.url.appending(component: name).path()
+            try FileManager.default.setAttributes([.modificationDate: Date.now - 120], ofItemAtPath: path)
+        }
         let next = DiskStore(capacity: 5_000_000, folder: directory.url, pause: .zero)
         #expect(try next.salt() == store.salt())
         await next.settle()
