@@ -38,7 +38,8 @@ import URLConfigTesting
             #expect(head.data.isEmpty)
             #expect(server.requests.count == 1)
             try await server.response(for: server.request("/a") { $0.method = .post }) { $0.cache = cache }
-            #expect(try await !get(server).fromCache)
+            let third = try await get(server)
+            #expect(!third.fromCache)
             #expect(server.requests.count == 3)
         }
     }
@@ -64,7 +65,8 @@ import URLConfigTesting
                     $0.cache = cache
                 }
                 #expect(stream.head.fromCache == isHit)
-                #expect(try await stream.collect(upTo: .max).data.count == 100_000)
+                let whole = try await stream.collect(upTo: .max)
+                #expect(whole.data.count == 100_000)
             }
             #expect(server.requests.count == 1)
         }
@@ -90,7 +92,10 @@ import URLConfigTesting
                 ? .redirect(.movedPermanently, to: "/b").with(["Cache-Control": "max-age=60"])
                 : .status(.ok, "b").with(["Cache-Control": "no-store"])
         }) { server in
-            for _ in 0..<2 { #expect(try await get(server).text() == "b") }
+            for _ in 0..<2 {
+                let response = try await get(server)
+                #expect(try response.text() == "b")
+            }
             #expect(server.requests.map(\.path) == ["/a", "/b", "/b"])
         }
     }
