@@ -18,7 +18,7 @@ extension HTTPFields {
             "Content-Encoding", "Cache-Control",
         ]
         let others = input.text().split(separator: "\n").map { line in
-            let parts = line.split(separator: ":", maxSplits: 1)
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             return ("\(parts[0])", parts.count > 1 ? "\(parts[1])" : "")
         }
         self.init(received: first + names.map { ($0, input.text()) }.filter { !$0.1.isEmpty } + others)
