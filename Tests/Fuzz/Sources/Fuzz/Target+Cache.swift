@@ -7,7 +7,7 @@ import HTTPTypes
 import FoundationNetworking
 #endif
 
-private let url = URL(string: "https://h.example/a")!
+private let resource = URL(string: "https://h.example/a")!
 private let requested = 1_800_000_000.0
 
 extension HTTPFields {
@@ -18,7 +18,7 @@ extension HTTPFields {
             "Content-Encoding", "Cache-Control",
         ]
         let others = input.text().split(separator: "\n").map { line in
-            let parts = line.split(separator: ":", maxSplits: 1)
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             return ("\(parts[0])", parts.count > 1 ? "\(parts[1])" : "")
         }
         self.init(received: first + names.map { ($0, input.text()) }.filter { !$0.1.isEmpty } + others)
@@ -36,7 +36,7 @@ extension Target {
         let (received, now) = (
             requested + input.element(of: [0, 0.5, 2, -5]), requested + input.element(of: [0, 3, 100, 1e6, 1e12, -9])
         )
-        var request = URLRequest(url: url)
+        var request = URLRequest(url: resource)
         request.cachePolicy = input.element(of: [
             .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad,
             .returnCacheDataDontLoad, .reloadRevalidatingCacheData,
@@ -75,7 +75,7 @@ extension Target {
                 require(new.fields[values: name] == head.fields[values: name], "\(head) becomes \(new)")
             }
             require(new.variant == head.variant && new.status == head.status, "\(head) becomes \(new)")
-            require(CachePolicy.age(of: new, at: now) < 1, "\(new) is old")
+            require(CachePolicy.age(of: new, at: now) < max(0, now - received) + 1, "\(new) is old")
         }
         request.httpMethod = "POST"
         for url in CachePolicy.invalidated(by: request, newStatus, newFields) {
