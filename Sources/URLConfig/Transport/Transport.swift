@@ -53,7 +53,8 @@ public struct Transport: Sendable {
 
     /// A transport of the library.
     static func own(
-        _ identity: any AnyObject & Sendable, _ send: @escaping @Sendable (_ request: Request) async throws -> Response
+        _ identity: any AnyObject & Sendable = Identity(),
+        _ send: @escaping @Sendable (_ request: Request) async throws -> Response
     ) -> Self {
         var transport = Self(identity: identity, send)
         transport.isBuiltIn = true

@@ -16,6 +16,7 @@ enum CallBenchmarks {
         for contest in SmallCall.all where contest.works.contains(where: { $0.hasPrefix(filter) }) {
             try await contest.run(on: server)
         }
+        for contest in CachedCall.all where contest.work.hasPrefix(filter) { try await contest.run(on: server) }
         if LargeStream.work.hasPrefix(filter) { try await LargeStream().run(on: server) }
         for contest in Parsing.all where contest.work.hasPrefix(filter) { try await contest.run() }
         try BodyInMemory(filter: filter).run(on: server)

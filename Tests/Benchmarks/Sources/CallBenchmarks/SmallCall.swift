@@ -71,8 +71,7 @@ struct SmallCall {
     }
 
     private func batch(_ way: any Way, _ request: URLRequest) async throws {
-        let expected = Article(
-            id: 4711, title: "some-title", text: "A line of text.", tags: ["a", "b"], views: 12)
+        let expected = Article.expected
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<atOnce {
                 group.addTask {

@@ -19,10 +19,12 @@ struct OurStream: StreamWay {
     private let session = URLSession(configuration: .ephemeral)
     private let transport: Transport
     private let deadline: Duration?
+    private let cache: HTTPCache?
 
-    init(transport: Transport = .urlSession, deadline: Duration? = nil) {
+    init(transport: Transport = .urlSession, deadline: Duration? = nil, cache: HTTPCache? = nil) {
         self.transport = transport
         self.deadline = deadline
+        self.cache = cache
     }
 
     func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
@@ -36,6 +38,7 @@ struct OurStream: StreamWay {
             $0.logger = nil
             $0.transport = transport
             $0.deadline = deadline
+            $0.cache = cache
         }
         .validated()
     }

@@ -14,6 +14,13 @@ struct TransferInMemory {
         [
             Self(transport, "stream", "/body/\(size)") { try await read($0, $1, slowly: false) },
             Self(transport, "slow reader", "/body/\(size)") { try await read($0, $1, slowly: true) },
+            Self(transport, "stream that is stored on the disk", "/body/\(size)?stored") { url, transport in
+                let folder = FileManager.default.temporaryDirectory.appendingPathComponent("URLConfig-\(UUID())")
+                defer { try? FileManager.default.removeItem(at: folder) }
+                // A store keeps no body that is larger than half of it.
+                let cache = HTTPCache.disk(megabytes: 4000, in: folder)
+                try await read(url, transport, slowly: false, cache: cache)
+            },
             Self(transport, "download", "/body/\(size)") { try await download($0, $1) },
             Self(transport, "upload of a file", "/sink") { url, transport in
                 let file = try SparseFile(size: size)
@@ -60,15 +67,25 @@ struct TransferInMemory {
     ///
     /// - Parameter slowly: Whether the first hundredth is read at 10 MB/s. The server sends everything at about 1 GB/s,
     ///   if it need not wait, so the whole body arrives at that time.
-    private static func read(_ url: URL, _ transport: Transport, slowly: Bool) async throws {
+    private static func read(
+        _ url: URL, _ transport: Transport, slowly: Bool, cache: HTTPCache? = nil
+    ) async throws {
         var arrival = Arrival(isCompared: true)
-        for try await chunk in try await OurStream(transport: transport).response(for: URLRequest(url: url)).chunks {
+        let response = try await OurStream(transport: transport, cache: cache).response(for: URLRequest(url: url))
+        for try await chunk in response.chunks {
             arrival.receive(chunk)
             if slowly, arrival.count < size / 100 {
                 try await Task.sleep(for: .seconds(Double(chunk.count) / 10e6))
             }
         }
         require(arrival.count == size, "\(arrival.count) bytes")
+        guard cache != nil else { return }
+        var request = URLRequest(url: url)
+        // It throws if nothing is stored.
+        request.cachePolicy = .returnCacheDataDontLoad
+        for try await _ in try await OurStream(transport: transport, cache: cache).response(for: request).chunks {
+            break
+        }
     }
 
     /// Downloads a file, and compares it with what the server sends.

@@ -18,6 +18,9 @@ struct Article: Codable, Equatable {
     var text: String
     var tags: [String]
     var views: Int
+
+    /// What the server sends.
+    static let expected = Self(id: 4711, title: "some-title", text: "A line of text.", tags: ["a", "b"], views: 12)
 }
 
 /// Ours: `response(for:)` on a session of the usual ephemeral configuration.
@@ -27,14 +30,16 @@ struct Ours: Way {
     private let session = URLSession(configuration: .ephemeral)
     private let transport: Transport
     private let deadline: Duration?
+    private let cache: HTTPCache?
 
     init() {
         self.init(transport: .urlSession)
     }
 
-    init(transport: Transport, deadline: Duration? = nil) {
+    init(transport: Transport, deadline: Duration? = nil, cache: HTTPCache? = nil) {
         self.transport = transport
         self.deadline = deadline
+        self.cache = cache
     }
 
     func data(for request: URLRequest) async throws -> Data {
@@ -52,6 +57,7 @@ struct Ours: Way {
             $0.logger = nil
             $0.transport = transport
             $0.deadline = deadline
+            $0.cache = cache
         }
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 struct Target: Sendable {
     static let all: [Self] = [
         .path, .url, .fields, .cookies, .dates, .links, .json, .response, .known, .masking, .events, .lines, .ranges,
-        .multipart, .archive, .template,
+        .multipart, .archive, .template, .caching, .entries,
     ]
 
     let name: String

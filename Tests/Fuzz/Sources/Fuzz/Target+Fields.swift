@@ -57,6 +57,14 @@ extension Target {
             guard let date else { continue }
             require(date.httpDate.flatMap { Date(httpDate: $0) } == date, "\(text) is \(date)")
         }
+        if let date = Date(strictHTTPDate: text) {
+            // It also accepts the name of the time zone in lower case.
+            let text = text.replacing(/gmt$/.ignoresCase(), with: "GMT")
+            require(Date(httpDate: text) == date, "\(text) is \(date)")
+        }
+        if let text = Date(httpDate: text)?.httpDate {
+            require(Date(strictHTTPDate: text) == Date(httpDate: text), "\(text) is written, but not read")
+        }
     }
 
     /// `Link` fields, and references that are resolved.
