@@ -70,7 +70,7 @@ enum CachePolicy {
             ["public", "private", "max-age"].contains { control.contains($0) }
             || head.fields[.expires] != nil
         guard isExplicit || guessed.contains(head.status) else { return "no freshness" }
-        guard keepsStale || head.hasValidator || lifetime(of: head) > age(of: head, at: head.received)
+        guard keepsStale || head.hasValidator || head.lifetime > age(of: head, at: head.received)
         else { return "already stale, and without a validator" }
         return nil
     }
@@ -91,7 +91,7 @@ enum CachePolicy {
         head.fields = fields.without(hop)
         // RFC 9110 §6.6.1.
         if fields[.date] == nil { head.fields[.date] = Date(timeIntervalSince1970: received).httpDate }
-        head.select(request, key)
+        head.read(request, key)
         let selection = head.selecting.sortedByName().map { "\($0.key)=\($0.value.value)" }.joined(separator: "\n")
         head.variant = Digest(selection, key: key).hex
         return head
@@ -115,7 +115,7 @@ enum CachePolicy {
         if [.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData].contains(request.cachePolicy) {
             return .ignore
         }
-        let (age, lifetime) = (age(of: head, at: now), lifetime(of: head))
+        let (age, lifetime) = (age(of: head, at: now), head.lifetime)
         let isFresh = lifetime > age
         let isFixed = isFresh && control.contains("immutable")
         // RFC 9111 §5.4: without `Cache-Control`, `Pragma` counts.
@@ -164,20 +164,19 @@ enum CachePolicy {
         else { return false }
         let limits = [control, wanted].compactMap { $0.seconds("stale-if-error").map(Double.init) }
         let longest = (limits + [limit.map { $0 / .seconds(1) }].compactMap { $0 }).max()
-        return longest.map { age(of: head, at: now) - lifetime(of: head) <= $0 } ?? false
+        return longest.map { age(of: head, at: now) - head.lifetime <= $0 } ?? false
     }
 
     /// How long a response is fresh, in seconds (RFC 9111 §4.2.1, §4.2.2).
-    static func lifetime(of head: StoredResponse.Head) -> Double {
+    fileprivate static func lifetime(of head: StoredResponse.Head) -> Double {
         if let seconds = head.control.seconds("max-age") { return Double(seconds) }
-        let date = head.date
         if let text = head.fields[.expires] {
-            return max(0, (Date(strictHTTPDate: text)?.timeIntervalSince1970 ?? 0) - date)
+            return max(0, (Date(strictHTTPDate: text)?.timeIntervalSince1970 ?? 0) - head.date)
         }
         guard guessed.contains(head.status) || head.control.contains("public"),
             let modified = head.fields[date: .lastModified]?.timeIntervalSince1970
         else { return 0 }
-        return min(max(0, date - modified) / 10, longestGuess)
+        return min(max(0, head.date - modified) / 10, longestGuess)
     }
 
     /// The age of a response, in seconds (RFC 9111 §4.2.3).
@@ -230,7 +229,7 @@ enum CachePolicy {
         let new = fields.without(kept)
         // One after the other would take quadratic time.
         head.fields = HTTPFields(Array(head.fields.without(Set(new.map(\.name.canonicalName)))) + new)
-        head.select(request, key)
+        head.read(request, key)
         return head
     }
 
@@ -253,15 +252,15 @@ extension StoredResponse.Head {
         [HTTPField.Name.eTag, .lastModified].contains { fields[values: $0].count == 1 }
     }
 
-    /// When the server made the response, in seconds since 1970.
-    var date: Double { fields[.date].flatMap { Date(httpDate: $0) }?.timeIntervalSince1970 ?? received }
     /// The names in `Vary`, in lower case.
     var varyNames: Set<String> {
         Set((fields[.vary] ?? "").lowercased().split(separator: ",").map(\.trimmed).filter { !$0.isEmpty })
     }
 
-    /// Notes the fields of the request that `Vary` names.
-    fileprivate mutating func select(_ request: URLRequest, _ key: Digest.Key) {
+    /// Notes what the fields say: the freshness, and the fields of the request that `Vary` names.
+    fileprivate mutating func read(_ request: URLRequest, _ key: Digest.Key) {
+        date = fields[.date].flatMap { Date(httpDate: $0) }?.timeIntervalSince1970 ?? received
+        lifetime = CachePolicy.lifetime(of: self)
         selecting = [:]
         for name in varyNames { selecting[name] = request.selectingDigest(name, key) }
     }

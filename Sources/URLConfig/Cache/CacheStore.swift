@@ -78,7 +78,7 @@ public struct StoredResponse: Sendable {
     /// - Parameters:
     ///   - head: The head that the store was given.
     ///   - id: Identifies the stored bytes for the store itself, by default empty.
-    ///   - body: Opens the body. An error of it, before or while the body is read, is an error of the call.
+    ///   - body: Opens the body. An error of it is a miss, and while the body is read an error of the call.
     public init(head: Head, id: String = "", body: @escaping @Sendable () async throws -> ResponseBody) {
         (self.head, self.id, self.body) = (head, id, body)
     }

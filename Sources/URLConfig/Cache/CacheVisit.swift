@@ -21,6 +21,7 @@ struct CacheVisit: Sendable {
         let login: TokenAuthenticator.Login?
         /// The request with what the session adds to it.
         let complete: URLRequest
+        var cookie: String? { complete.value(forHTTPHeaderField: "Cookie") }
     }
 
     /// What is stored for the request.
@@ -81,8 +82,15 @@ struct CacheVisit: Sendable {
         let found = await found(at: place)
         if let response = try await stored(found, at: place) { return response }
         if CachePolicy.onlyStored(request) { return try unavailable() }
-        return try await shared(place) { try await $0.fetched(at: place) }
+        return try await shared(place) { visit in
+            // Another call may have stored the response before this one has begun its transfer.
+            let found = coalesces ? await visit.found(at: place) : found
+            if coalesces, let response = try await visit.stored(found, at: place) { return response }
+            return try await visit.fetched(found, at: place)
+        }
     }
+
+    private var coalesces: Bool { call.config.coalesces }
 
     /// The stored response, if it can be used without the server.
     private func stored(_ found: Found, at place: Place) async throws -> Transport.Response? {
@@ -110,11 +118,7 @@ struct CacheVisit: Sendable {
     }
 
     /// Sends the request, and uses and changes what is stored.
-    ///
-    /// It looks again: another call may have stored the response meanwhile.
-    private func fetched(at place: Place) async throws -> Transport.Response {
-        let found = await found(at: place)
-        if let response = try await stored(found, at: place) { return response }
+    private func fetched(_ found: Found, at place: Place) async throws -> Transport.Response {
         var (sending, status, conditional) = (sending, CacheStatus(forward: found.forward), StoredResponse?.none)
         if found.use == .validate, let response = found.response, response.head.hasValidator,
             request.httpMethod != "HEAD"
@@ -165,7 +169,7 @@ struct CacheVisit: Sendable {
         visit.sending.urlRequest.cachePolicy = .reloadRevalidatingCacheData
         cache?.core.revalidate(place.key) { [visit] in
             do {
-                let response = try await visit.fetched(at: place)
+                let response = try await visit.fetched(visit.found(at: place), at: place)
                 if response.cacheStatus?().isFromCache == true { return }
                 // It may be too long for the memory.
                 for try await _ in response.body {}
@@ -187,7 +191,8 @@ struct CacheVisit: Sendable {
             sending.urlRequest.setValue("no-cache", forHTTPHeaderField: "Cache-Control")
         }
         sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
-        if hidesCutBodies, CachePolicy.bypass(request) == nil,
+        // An encoded body could not be stored.
+        if Exchange.hidesCutBodies, call.transport.isURLSession, CachePolicy.bypass(request) == nil,
             request.value(forHTTPHeaderField: "Accept-Encoding") == nil
         {
             sending.urlRequest.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
@@ -195,15 +200,12 @@ struct CacheVisit: Sendable {
         return try await call.transport.attempt(sending)
     }
 
-    /// Whether an encoded body that was cut looks complete.
-    private var hidesCutBodies: Bool { call.transport.isURLSession && Exchange.hidesCutBodies }
-
     /// The same transfer for all calls with equal requests, if the caller wants that.
     private func shared(
         _ place: Place?, _ work: @escaping @Sendable (Self) async throws -> Transport.Response
     ) async throws -> Transport.Response {
         let conditions = sending.conditions
-        guard call.config.coalesces, sending.isWhole, conditions.taskDelegate == nil,
+        guard coalesces, sending.isWhole, conditions.taskDelegate == nil,
             ["GET", "HEAD"].contains(request.httpMethod ?? "GET"), request.bodyLength == nil
         else { return try await work(self) }
         let key = SharedTransfer.Key(
@@ -272,7 +274,7 @@ struct CacheVisit: Sendable {
             return Found(forward: own.isEmpty ? .uriMiss : .varyMiss)
         }
         let use = CachePolicy.use(newest.head, for: request, at: now)
-        let isFresh = CachePolicy.lifetime(of: newest.head) > CachePolicy.age(of: newest.head, at: now)
+        let isFresh = newest.head.lifetime > CachePolicy.age(of: newest.head, at: now)
         return Found(response: newest, use: use, forward: isFresh ? .request : .stale)
     }
 
@@ -298,7 +300,7 @@ struct CacheVisit: Sendable {
             // RFC 9111 §5.1: seconds, rounded down.
             response.headerFields[.age] = "\(Int(min(max(age, 0), Double(CacheControl.longest))))"
             status.age = .seconds(age.isFinite ? age : 0)
-            status.timeToLive = .seconds(CachePolicy.lifetime(of: head) - (age.isFinite ? age : 0))
+            status.timeToLive = .seconds(head.lifetime - (age.isFinite ? age : 0))
         }
         response.add(status)
         body.received.limit(to: sending.conditions.responseLimit)
@@ -344,11 +346,9 @@ struct CacheVisit: Sendable {
             return response
         }
         var refusal = CachePolicy.refusal(head, to: request, keepsStale: cache?.staleIfError != nil)
-        if hidesCutBodies || !call.transport.isBuiltIn && Exchange.hidesCutBodies, response.headerFields.isEncoded {
-            refusal = "encoded"
-        }
+        if response.body.received.hidesCut, response.headerFields.isEncoded { refusal = "encoded" }
         // The response has signed somebody in or out.
-        if refusal == nil, await self.place()?.key != place.key { refusal = "other cookies" }
+        if refusal == nil, complete.value(forHTTPHeaderField: "Cookie") != place.cookie { refusal = "other cookies" }
         let writer = refusal == nil ? try? await ask { [head] in try await $0.writer(for: head, key: place.key) } : nil
         guard let writer else {
             // The server does not mean the old one any more, unless it has a problem.
@@ -364,7 +364,14 @@ struct CacheVisit: Sendable {
         }
         let entry = CacheEntryWriter(writer, length: response.headerFields.decodedLength)
         do {
-            response.body = try entry.storing(response.body, for: sending, isOwn: cache?.core.isOwn ?? true)
+            if sending.isWhole {
+                // The call waits for the body, so it need not be passed on in pieces.
+                let outcome = try await SharedTransfer.Outcome(response)
+                _ = try? await ask { _ in await entry.store(outcome) }
+                response = outcome.copy
+            } else {
+                response.body = try entry.storing(response.body, for: sending, isOwn: cache?.core.isOwn ?? true)
+            }
         } catch {
             return response
         }
@@ -408,6 +415,13 @@ private final class CacheEntryWriter: Sendable {
 
     /// Whether the response is stored, or will be when the body has ended.
     var isStored: Bool { state.withLock { $0.isStored } }
+
+    /// Stores a body that has arrived.
+    func store(_ outcome: SharedTransfer.Outcome) async {
+        guard outcome.error == nil else { return fail() }
+        await write(outcome.data)
+        await finish()
+    }
 
     /// The body, which is stored as it is read.
     func storing(_ body: ResponseBody, for request: Transport.Request, isOwn: Bool) throws -> ResponseBody {

@@ -51,18 +51,12 @@ struct SharedTransfer: Sendable {
         }
 
         /// The response for one of the calls.
-        func response(isCollapsed: Bool) -> Transport.Response {
+        var copy: Transport.Response {
             var response = response
             let body = ReceivedBody()
             body.receive(data)
             body.finish(error.map { .failure($0) } ?? .success(()))
             response.body = ResponseBody(body)
-            let status = response.cacheStatus
-            response.cacheStatus = {
-                var status = status?() ?? CacheStatus(forward: .miss)
-                status.isCollapsed = isCollapsed
-                return status
-            }
             return response
         }
     }
@@ -98,7 +92,14 @@ struct SharedTransfer: Sendable {
         }
         if isFirst { start(key, number, work) }
         defer { leave(key, number, id) }
-        return try await waiter.value().response(isCollapsed: !isFirst)
+        var response = try await waiter.value().copy
+        let status = response.cacheStatus
+        response.cacheStatus = {
+            var status = status?() ?? CacheStatus(forward: .miss)
+            status.isCollapsed = !isFirst
+            return status
+        }
+        return response
     }
 
     /// The number of calls that wait for transfers of a URL; for tests.

@@ -55,7 +55,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     init(_ request: Transport.Request, _ excess: ReceivedBody.Excess = Exchange.excess) {
         self.request = request
         isWhole = request.isWhole
-        body = ReceivedBody(memory: request.isWhole ? .max : Self.bufferSize, excess)
+        body = ReceivedBody(
+            memory: request.isWhole ? .max : Self.bufferSize, excess, hidesCut: Self.hidesCutBodies)
         super.init()
         body.onSignal { [weak self] in self?.follow($0) }
     }

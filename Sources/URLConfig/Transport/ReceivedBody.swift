@@ -17,24 +17,26 @@ final class ReceivedBody: Sendable {
     /// The number of bytes in memory at which the reader is too slow.
     private let memory: Int
     private let excess: Excess
+    /// Whether this body looks complete if it is encoded and was cut.
+    let hidesCut: Bool
     private let state: Locked<State>
 
     /// A body that a transport writes.
     ///
     /// - Parameter memory: The number of bytes in memory at which the reader is too slow.
-    init(memory: Int = .max, _ excess: Excess = .pauses) {
-        (self.memory, self.excess, state) = (memory, excess, Locked(State()))
+    init(memory: Int = .max, _ excess: Excess = .pauses, hidesCut: Bool = false) {
+        (self.memory, self.excess, self.hidesCut, state) = (memory, excess, hidesCut, Locked(State()))
     }
 
     /// A complete body.
     init(_ data: Data) {
-        (memory, excess) = (.max, .pauses)
+        (memory, excess, hidesCut) = (.max, .pauses, false)
         state = Locked(State(bytes: data, count: data.count, result: .success(())))
     }
 
     /// A body that is asked for piece by piece.
     init(_ source: @escaping Source) {
-        (memory, excess, state) = (.max, .pauses, Locked(State(source: source)))
+        (memory, excess, hidesCut, state) = (.max, .pauses, false, Locked(State(source: source)))
     }
 
     /// Sets, once, what is called if the transport has something to do, on any thread and with no lock held.
