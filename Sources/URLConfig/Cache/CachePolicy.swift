@@ -98,7 +98,9 @@ enum CachePolicy {
     }
 
     private static func hopNames(of fields: HTTPFields) -> Set<String> {
-        hopFields.union((fields[.connection] ?? "").lowercased().split(separator: ",").map { $0.trimmed })
+        let named = (fields[.connection] ?? "").lowercased().split(separator: ",").map(\.trimmed)
+        // Without these, a response would be stored that must not be.
+        return hopFields.union(named).subtracting(["cache-control", "expires", "vary"])
     }
 
     // MARK: Using
@@ -255,6 +257,11 @@ extension StoredResponse.Head {
     /// The names in `Vary`, in lower case.
     var varyNames: Set<String> {
         Set((fields[.vary] ?? "").lowercased().split(separator: ",").map(\.trimmed).filter { !$0.isEmpty })
+    }
+
+    /// Whether a store has returned what it was given, as far as this can be seen.
+    var isValid: Bool {
+        200...999 ~= status && [requested, received, date, lifetime].allSatisfy(\.isFinite)
     }
 
     /// Notes what the fields say: the freshness, and the fields of the request that `Vary` names.

@@ -7,6 +7,8 @@ struct CacheVisit: Sendable {
     /// The request as the caller made it and the authenticator authorized it.
     private var sending: Transport.Request
     private let isForeign: Bool
+    /// Whether an attempt has failed: a stored failure is no response to the next one.
+    private let isRetry: Bool
     private var cache: HTTPCache? { call.config.cache }
     private var request: URLRequest { sending.urlRequest }
     /// The request, for the response.
@@ -36,8 +38,11 @@ struct CacheVisit: Sendable {
     /// - Parameters:
     ///   - isForeign: Whether a redirect has left the origin, so that the authenticator was not asked.
     ///   - isRenewed: Whether the credentials are new: what is stored may be the refusal of the old ones.
-    init(_ sending: Transport.Request, of call: Call, isForeign: Bool, isRenewed: Bool = false) {
-        (self.sending, self.call, self.isForeign) = (sending, call, isForeign)
+    ///   - isRetry: Whether an attempt of the call has failed.
+    init(
+        _ sending: Transport.Request, of call: Call, isForeign: Bool, isRenewed: Bool = false, isRetry: Bool = false
+    ) {
+        (self.sending, self.call, self.isForeign, self.isRetry) = (sending, call, isForeign, isRetry)
         if isRenewed, cache != nil, !CachePolicy.onlyStored(request) {
             self.sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }
@@ -72,6 +77,8 @@ struct CacheVisit: Sendable {
         let bypass = CachePolicy.bypass(request)
         guard cache != nil, bypass == nil, !hidesRequester, let place = await place() else {
             var response = try await bypass == nil ? shared(nil) { try await sent($0.sending) } : sent(sending)
+            // What was requested before is no response for those who ask after this.
+            if !CachePolicy.isSafe(request.httpMethod) { SharedTransfer.closeTransfers(of: request.url) }
             guard cache != nil else { return response }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
@@ -250,7 +257,8 @@ struct CacheVisit: Sendable {
         if cache?.requester == nil {
             var sender = complete
             if !isForeign, call.config.authorize, let authenticator = call.config.authenticator as? TokenAuthenticator,
-                let found = await authenticator.login(of: complete)
+                // It asks a function of the app.
+                let found = try? await sending.conditions.deadline.run({ await authenticator.login(of: complete) })
             {
                 login = found.login
                 for field in found.fields { sender.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
@@ -268,12 +276,13 @@ struct CacheVisit: Sendable {
     /// Looks for a stored response.
     private func found(at place: Place) async -> Found {
         let all = (try? await ask { try await $0.responses(for: place.key) }) ?? []
-        let own = all.filter { $0.head.check == place.check }
+        let own = all.filter { $0.head.check == place.check && $0.head.isValid }
         let matching = own.filter { CachePolicy.matches($0.head, place.complete, place.digests) }
         guard let newest = matching.max(by: { $0.head.received < $1.head.received }) else {
             return Found(forward: own.isEmpty ? .uriMiss : .varyMiss)
         }
-        let use = CachePolicy.use(newest.head, for: request, at: now)
+        let isFailure = isRetry && call.config.retry.statuses.contains(.init(code: newest.head.status))
+        let use = isFailure ? .ignore : CachePolicy.use(newest.head, for: request, at: now)
         let isFresh = newest.head.lifetime > CachePolicy.age(of: newest.head, at: now)
         return Found(response: newest, use: use, forward: isFresh ? .request : .stale)
     }

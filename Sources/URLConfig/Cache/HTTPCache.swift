@@ -17,8 +17,8 @@ public struct HTTPCache: Sendable {
     public var staleIfError: Duration?
     /// Names who asks, in place of the credentials and cookies of the requests; `nil`, the default, for these.
     ///
-    /// Use it if one user's credentials change between two runs of the app, or if they are in a client certificate or
-    /// given by a delegate. It must be another one for each user.
+    /// Use it if one user's credentials change between two runs of the app, or if the request does not show them: a
+    /// client certificate, a delegate, or a ``Transport`` that adds them. It must be another one for each user.
     public var requester: String?
 
     private(set) var core: Core
@@ -88,7 +88,10 @@ public struct HTTPCache: Sendable {
         /// The key of all digests.
         func key() async throws -> Digest.Key {
             if let key = salt.withLock({ $0 }) { return key }
-            let key = Digest.Key(try await store.salt())
+            let bytes = try await store.salt()
+            // Without a key, digests would tell what they are of.
+            guard bytes.count >= 16 else { throw CocoaError(.coderInvalidValue) }
+            let key = Digest.Key(bytes)
             salt.set(\.self, key)
             return key
         }

@@ -62,14 +62,23 @@ struct SharedTransfer: Sendable {
     }
 
     private struct Running {
-        let number: Int
+        let key: Key
         var waiters: [Int: OneShot<Outcome>] = [:]
         var task: Task<Void, Never>?
     }
 
     private struct State {
-        var running: [Key: Running] = [:]
+        /// The transfers that others may still join, by their numbers.
+        var open: [Key: Int] = [:]
+        var running: [Int: Running] = [:]
         var last = 0
+
+        /// - Returns: The transfer that has ended.
+        mutating func end(_ number: Int) -> Running? {
+            guard let ended = running.removeValue(forKey: number) else { return nil }
+            if open[ended.key] == number { open[ended.key] = nil }
+            return ended
+        }
     }
 
     private static let state = Locked(State())
@@ -83,15 +92,16 @@ struct SharedTransfer: Sendable {
         for key: Key, _ work: @escaping @Sendable () async throws -> Outcome
     ) async throws -> Transport.Response {
         let waiter = OneShot<Outcome>()
-        let (id, number, isFirst) = state.withLock { state in
+        let (id, number) = state.withLock { state in
             state.last += 1
-            let isFirst = state.running[key] == nil
-            let number = state.running[key, default: Running(number: state.last)].number
-            state.running[key, default: Running(number: number)].waiters[state.last] = waiter
-            return (state.last, number, isFirst)
+            let number = state.open[key] ?? state.last
+            state.open[key] = number
+            state.running[number, default: Running(key: key)].waiters[state.last] = waiter
+            return (state.last, number)
         }
-        if isFirst { start(key, number, work) }
-        defer { leave(key, number, id) }
+        let isFirst = id == number
+        if isFirst { start(number, work) }
+        defer { leave(number, id) }
         var response = try await waiter.value().copy
         let status = response.cacheStatus
         response.cacheStatus = {
@@ -102,38 +112,35 @@ struct SharedTransfer: Sendable {
         return response
     }
 
-    /// The number of calls that wait for transfers of a URL; for tests.
-    static func waiters(for url: URL?) -> Int {
-        state.withLock { $0.running.filter { $0.key.url == url }.reduce(0) { $0 + $1.value.waiters.count } }
+    /// No other call joins the transfers of a URL that are running.
+    static func closeTransfers(of url: URL?) {
+        state.withLock { state in state.open = state.open.filter { $0.key.url != url } }
     }
 
-    private static func start(_ key: Key, _ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {
+    /// The number of calls that wait for transfers of a URL; for tests.
+    static func waiters(for url: URL?) -> Int {
+        state.withLock { $0.running.values.filter { $0.key.url == url }.reduce(0) { $0 + $1.waiters.count } }
+    }
+
+    private static func start(_ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {
         let task = Task {
             let outcome = await Result(of: work)
-            for waiter in end(key, number) { waiter.resolve(outcome) }
+            let ended = state.withLock { $0.end(number) }
+            for waiter in (ended?.waiters ?? [:]).values { waiter.resolve(outcome) }
         }
         let isWanted = state.withLock { state in
-            guard state.running[key]?.number == number else { return false }
-            state.running[key]?.task = task
-            return true
+            state.running[number]?.task = task
+            return state.running[number] != nil
         }
         // It has ended already, or everybody has left.
         if !isWanted { task.cancel() }
     }
 
-    private static func end(_ key: Key, _ number: Int) -> [OneShot<Outcome>] {
-        state.withLock { state in
-            guard state.running[key]?.number == number else { return [] }
-            return (state.running.removeValue(forKey: key)?.waiters).map { Array($0.values) } ?? []
-        }
-    }
-
     /// A call does not wait any more; the transfer ends with the last one.
-    private static func leave(_ key: Key, _ number: Int, _ id: Int) {
+    private static func leave(_ number: Int, _ id: Int) {
         let unwanted = state.withLock { state -> Running? in
-            guard state.running[key]?.number == number else { return nil }
-            state.running[key]?.waiters[id] = nil
-            return state.running[key]?.waiters.isEmpty == true ? state.running.removeValue(forKey: key) : nil
+            state.running[number]?.waiters[id] = nil
+            return state.running[number]?.waiters.isEmpty == true ? state.end(number) : nil
         }
         unwanted?.task?.cancel()
     }

@@ -214,7 +214,8 @@ final class Call: Sendable {
     private func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
         guard let cached else { return try await transport.attempt(sending) }
         cached.set(\.self, (sending, step.isForeign))
-        let visit = CacheVisit(sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials)
+        let visit = CacheVisit(
+            sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)
         return try await visit.response()
     }
 

@@ -219,6 +219,16 @@ import URLConfigTesting
         }
     }
 
+    @Test func `a failure that the server lets store is not the response to a retry`() async throws {
+        let response = try await get { [self] count in
+            count == 1 ? .init(status: .serviceUnavailable, headerFields: [.cacheControl: "max-age=60"]) : fresh("new")
+        } _: {
+            $0.retry = RetryPolicy(attempts: 3).quick
+        }
+        #expect(try response.text() == "new")
+        #expect(seen.count == 2)
+    }
+
     @Test func `when the deadline passes, a stale response is used if the caller allows it`() async throws {
         try await get { _ in fresh("old", [.cacheControl: "max-age=10"]) }
         await clock.advance(by: .seconds(20))

@@ -186,6 +186,27 @@ import URLConfigTesting
         #expect(origin.seen.count == 2)
     }
 
+    @Test func `who asks after a PUT does not get the response to an earlier request`() async throws {
+        let origin = Origin()
+        let before = calls(1, origin.transport) { _ in request }
+        let transport = origin.transport
+        let joined = calls(1, transport) { _ in request }
+        await origin.gate.waitForArrivals(2)
+        let other = Origin { _ in .init(status: .noContent) }
+        other.gate.open()
+        var put = request
+        put.httpMethod = "PUT"
+        try await URLSession.shared.response(for: put, config: .silent) {
+            ($0.coalesces, $0.transport) = (true, other.transport)
+        }
+        let after = calls(1, transport) { _ in request }
+        await origin.gate.waitForArrivals(3)
+        origin.gate.open()
+        var texts: Set<Data> = []
+        for call in before + joined + after { texts.insert(try await call.valueInTime.data) }
+        #expect(texts.count == 3)
+    }
+
     @Test func `two validations of a stored response are one transfer`() async throws {
         let origin = Origin { count in
             count == 1
