@@ -13,13 +13,14 @@ import URLConfigTesting
     private func serving(
         _ control: String, _ body: (Loopback) async throws -> Void
     ) async throws {
-        try await Loopback.serving({ request in
+        let handler: @Sendable (Loopback.Request) async throws -> Loopback.Response = { request in
             if request.headers[HTTPHeader("If-None-Match")] == "\"1\"" {
                 return .status(.notModified).with(["ETag": "\"1\"", "X-Version": "2"])
             }
             return .status(.ok, request.headers[HTTPHeader("Authorization")] ?? String(repeating: "a", count: 100_000))
                 .with(["Cache-Control": control, "ETag": "\"1\"", "X-Version": "1"])
-        }) { try await body($0) }
+        }
+        try await Loopback.serving(handler, body)
     }
 
     private func get(_ server: Loopback, _ path: URLRequest.Path = "/a") async throws -> DataResponse {
@@ -87,11 +88,12 @@ import URLConfigTesting
     }
 
     @Test func `a redirect is stored for its hop`() async throws {
-        try await Loopback.serving({ request in
+        let handler: @Sendable (Loopback.Request) async throws -> Loopback.Response = { request in
             request.path == "/a"
                 ? .redirect(.movedPermanently, to: "/b").with(["Cache-Control": "max-age=60"])
                 : .status(.ok, "b").with(["Cache-Control": "no-store"])
-        }) { server in
+        }
+        try await Loopback.serving(handler) { server in
             for _ in 0..<2 {
                 let response = try await get(server)
                 #expect(try response.text() == "b")
