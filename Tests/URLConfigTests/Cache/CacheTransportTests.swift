@@ -73,6 +73,21 @@ import URLConfigTesting
         }
     }
 
+    @Test func `downloads neither use nor fill the cache`() async throws {
+        let directory = try TemporaryDirectory()
+        try await serving("max-age=60") { server in
+            for name in ["1", "2"] {
+                let target = directory.url.appending(path: name)
+                try await server.session.download(for: server.request("/a"), to: target, config: .silent) {
+                    $0.cache = cache
+                }
+            }
+            let response = try await get(server)
+            #expect(!response.fromCache)
+            #expect(server.requests.count == 3)
+        }
+    }
+
     @Test func `two users of one server have their own responses`() async throws {
         try await serving("max-age=60") { server in
             for _ in 0..<2 {
