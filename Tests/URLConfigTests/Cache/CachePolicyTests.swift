@@ -37,7 +37,7 @@ import Testing
         ("Sat, 01 Jan 10000 00:00:00 GMT", 0), ("Fri, 15 Jan 2027 08:01:00 GMT", 60),
         ("Friday, 15-Jan-27 08:01:00 GMT", 60), ("Fri Jan 15 08:01:00 2027", 60), ("Fri, 15 Jan 2027 08:01:00 UTC", 0),
         ("Fri, 15 Jan 2027 8:01:00 GMT", 0), ("Fri,  15 Jan 2027 08:01:00 GMT", 0), ("0", 0), ("", 0),
-        ("Fri, 31 Feb 2027 08:01:00 GMT", 0), ("fri, 15 jan 2027 08:01:00 gmt", 60),
+        ("Fri, 31 Feb 2027 08:01:00 GMT", 0), ("Fri, 15 jan 2027 08:01:00 gmt", 60),
     ]) func `a date that cannot be read is in the past`(expires: String, lifetime: Double) {
         let date = Date(timeIntervalSince1970: now).httpDate
         var fields: HTTPFields = [.expires: expires]
@@ -47,7 +47,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("-1", 0.0), ("1.5", 0), ("5, 7", 5), ("7, 5", 7), ("x, 5", 0), ("99999999999999999999", 2_147_483_648), ("", 0),
+        ("-1", 0.0), ("1.5", 0), ("5, 7", 5), ("7, 5", 7), ("x, 5", 0), ("99999999999999999999", 2_147_483_648),
+        ("", 0),
     ]) func `the first age counts, if it is one`(age: String, expected: Double) {
         #expect(CachePolicy.age(of: head([.age: age, .cacheControl: "max-age=9"]), at: now) == expected)
     }
@@ -75,6 +76,23 @@ import Testing
             let new = CachePolicy.updated(
                 stored, by: .notModified, [.eTag: tag], to: request, key, requested: now, received: now)
             #expect((new != nil) == isUpdated, "\(tag)")
+        }
+    }
+
+    @Test func `many fields and directives take linear time`() {
+        expectLinearTime(from: 1000) { count in
+            let fields = HTTPFields(
+                (0..<count).compactMap { HTTPField.Name("X-\($0)").map { HTTPField(name: $0, value: "x") } })
+            let stored = head(fields)
+            let new = CachePolicy.updated(
+                stored, by: .notModified, fields, to: request, key, requested: now, received: now)
+            #expect(new?.fields.count == stored.fields.count)
+        }
+        for text in ["a,", "max-age=1,", "\"", "x=\"", ",", " ", "no-cache=\"a\\", "=", "Connection,"] {
+            expectLinearTime(from: 2000) { count in
+                let text = String(repeating: text, count: count)
+                _ = head([.cacheControl: text, .vary: text, .connection: text, .age: text, .expires: text, .date: text])
+            }
         }
     }
 
