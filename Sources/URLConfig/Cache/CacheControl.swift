@@ -1,6 +1,6 @@
 /// The directives of `Cache-Control` (RFC 9111 §5.2).
 ///
-/// Where two directives contradict each other, or a number cannot be read, the one counts by which less is reused.
+/// If two directives contradict each other, or a number cannot be read, the stricter meaning counts.
 struct CacheControl: Sendable {
     /// The largest number of seconds (RFC 9111 §1.2.2).
     static let longest = 1 << 31

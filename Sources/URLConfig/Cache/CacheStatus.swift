@@ -26,7 +26,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     public internal(set) var forward: Forward?
     /// The status of the server's response, if it is not the status of this response: 304 if a stored one is valid.
     public internal(set) var forwardStatus: HTTPResponse.Status?
-    /// Whether the response was stored; of a stream, whether it is if it is read to its end.
+    /// Whether the response was stored; for a stream, whether it will be when it is read to its end.
     public internal(set) var isStored = false
     /// Whether the response was received once for several calls (``Foundation/URLSession/Config/coalesces``).
     public internal(set) var isCollapsed = false
@@ -34,7 +34,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     public internal(set) var age: Duration?
     /// How long a stored response is still fresh; negative if it is stale.
     public internal(set) var timeToLive: Duration?
-    /// More about the reason, such as `no-store`.
+    /// More about the reason, such as `no-store`; it is text for people.
     public internal(set) var detail: String?
 
     /// Whether the content is a stored one.

@@ -1,8 +1,9 @@
 /// Keeps the responses of an ``HTTPCache``.
 ///
 /// The library has ``HTTPCache/memory(megabytes:)`` and ``HTTPCache/disk(megabytes:in:)``. An app can write its own,
-/// for example one that encrypts. A store decides nothing: it keeps heads and bodies as they are given to it. If it
-/// throws, the response comes from the server, and is not stored.
+/// for example one that encrypts. A store decides nothing about HTTP: it keeps heads and bodies as they are given to it,
+/// and limits its size. A response that it cannot read is left out. If it throws during a call, the response comes from
+/// the server, and is not stored.
 public protocol CacheStore: Sendable {
     /// At least 16 random bytes, made once and kept as long as the responses: with other bytes, no response is found.
     func salt() async throws -> Data
@@ -15,7 +16,8 @@ public protocol CacheStore: Sendable {
     /// - Parameters:
     ///   - head: The head of the response.
     ///   - key: The key of the response.
-    /// - Returns: The writer of the body. Until its end, the response is not found. `nil` not to store the response.
+    /// - Returns: The writer of the body, which is used by one task at a time. Until its end, the response is not found.
+    ///   `nil` if the response should not be stored.
     func writer(for head: StoredResponse.Head, key: CacheKey) async throws -> (any CacheWriter)?
 
     /// Replaces the head of a stored response; does nothing if the response has been removed or replaced meanwhile.
@@ -26,13 +28,14 @@ public protocol CacheStore: Sendable {
     ///   - key: The key of the response.
     func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) async throws
 
-    /// Removes responses.
+    /// Removes responses, and those that are just being written: they must not be found after their
+    /// ``CacheWriter/finish()``.
     ///
     /// - Parameter responses: Which responses; `nil` for all.
     func remove(_ responses: CacheSelection?) async throws
 }
 
-/// Writes the body of a response into a store; what is released before ``finish()`` is not stored.
+/// Writes the body of a response into a store; if it is released before ``finish()``, nothing is stored.
 public protocol CacheWriter: Sendable {
     /// Adds a piece of the body.
     ///
@@ -58,9 +61,9 @@ public struct CacheKey: Hashable, Sendable {
 
 /// Which responses are removed from a store.
 public enum CacheSelection: Hashable, Sendable {
-    /// All responses for a URL, for every requester.
+    /// All responses for a URL, for every requester; the value is a ``CacheKey/resource``.
     case resource(String)
-    /// All responses for a requester.
+    /// All responses for a requester; the value is a ``CacheKey/requester``.
     case requester(String)
 }
 
@@ -77,8 +80,9 @@ public struct StoredResponse: Sendable {
     ///
     /// - Parameters:
     ///   - head: The head that the store was given.
-    ///   - id: Identifies the stored bytes for the store itself, by default empty.
-    ///   - body: Opens the body. An error of it is a miss, and while the body is read an error of the call.
+    ///   - id: Identifies the stored bytes for the store itself, which must be new for each body. By default empty.
+    ///   - body: Opens the body. If it throws, the response is requested from the server. The call throws an
+    ///     error while the body is read.
     public init(head: Head, id: String = "", body: @escaping @Sendable () async throws -> ResponseBody) {
         (self.head, self.id, self.body) = (head, id, body)
     }

@@ -3,22 +3,24 @@
 /// ```swift
 /// URLSession.Config.default.cache = .disk(megabytes: 50)
 /// let news = try await URLSession.shared.response(for: request) { $0.cache?.staleIfError = .seconds(600) }
-/// print(news.cacheStatus)                                    // hit; age=12; ttl=48
+/// print(news.cacheStatus?.description ?? "no cache")         // hit; age=12; ttl=48
 /// ```
 ///
-/// Keep it in a preset or in the default: copies share one store, and each call of ``memory(megabytes:)`` makes a new
-/// one. A stored response is given only to who has asked for it: to the same credentials and cookies, or to the same
-/// user of a ``TokenAuthenticator``.
+/// Make it once, in a preset or in the default: copies share one store, and each call of ``memory(megabytes:)`` makes a
+/// new one. A stored response is given only to the user who requested it: to the same credentials and cookies, or to
+/// the same user of a ``TokenAuthenticator``.
 public struct HTTPCache: Sendable {
     /// How long a stale response may be used instead of a failure of the server or the network, after it became stale.
     ///
     /// `nil`, the default, lets only the server decide (`stale-if-error`, RFC 5861 §4). A response that must be
-    /// validated (`no-cache`, `must-revalidate`) is never used so.
+    /// validated (`no-cache`, `must-revalidate`) is never used in this way. Set it in the preset: a response without a
+    /// lifetime and a validator is stored only if this is set.
     public var staleIfError: Duration?
-    /// Names who asks, in place of the credentials and cookies of the requests; `nil`, the default, for these.
+    /// The name of the user, used instead of the credentials and cookies of the requests; `nil`, the default, for these.
     ///
     /// Use it if one user's credentials change between two runs of the app, or if the request does not show them: a
-    /// client certificate, a delegate, or a ``Transport`` that adds them. It must be another one for each user.
+    /// client certificate, a delegate, or a ``Transport`` that adds them. Each user needs a different
+    /// name.
     public var requester: String?
 
     private(set) var core: Core

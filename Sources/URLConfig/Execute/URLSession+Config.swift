@@ -55,14 +55,14 @@ extension URLSession {
         public var redirects = RedirectPolicy.follow
         /// Stores responses and uses them again; `nil`, the default, for no cache.
         ///
-        /// Downloads, `events(for:)` and requests with own conditions or a `Range` do not use it. The session's
-        /// `urlCache` is not used beside it.
+        /// Downloads, `events(for:)` and requests with own conditions or a `Range` do not use it. Calls with this cache
+        /// do not use the session's `urlCache`.
         public var cache: HTTPCache?
         /// Whether equal requests that are sent at the same time share one transfer; by default `false`.
         ///
         /// Two GET requests are equal if they have the same URL, fields, credentials, cookies, session, transport and
-        /// time limit. Each call keeps its deadline, its validators and its decoder. A failure is the failure of all of
-        /// them. The transfer ends when the last call that waits for it is cancelled. Streams, and calls with
+        /// time limit. Each call keeps its deadline, its validators and its decoder. If the transfer fails, all these calls
+        /// fail. The transfer ends when the last call that waits for it is cancelled. Streams, and calls with
         /// ``progress`` or ``taskDelegate``, do not share a transfer.
         public var coalesces = false
         /// The maximum number of bytes of a body after decompression; `nil`, the default, for no limit.

@@ -95,9 +95,16 @@ struct Requester: Sendable {
         let parts = [url?.user(), url?.password(), usesQuery ? url?.query() : nil]
         // The fields of a trace are new for each request.
         let fields = (request.allHTTPHeaderFields ?? [:])
-            .filter { redaction.isCredential($0.key) && !Redaction.isOfTrace($0.key) }
+            .filter { (redaction.isCredential($0.key) || Self.namesUser($0.key)) && !Redaction.isOfTrace($0.key) }
         let lines = fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
         text = (parts.map { $0 ?? "" } + lines).joined(separator: "\n")
+    }
+
+    /// Whether a service may say with this field for whom it asks, such as `X-User-ID`.
+    private static func namesUser(_ field: String) -> Bool {
+        let words: Set = ["user", "account", "tenant", "customer", "member", "subject", "identity", "impersonate"]
+        let name = field.lowercased()
+        return name != "user-agent" && !words.isDisjoint(with: name.split(separator: "-").map(String.init))
     }
 
     /// Somebody with a name.
