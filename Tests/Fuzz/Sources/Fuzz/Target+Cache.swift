@@ -53,7 +53,7 @@ extension Target {
             require(refusal != nil, "\(head) is stored")
         }
         require(refusal == nil || CachePolicy.refusal(head, to: request, keepsStale: false) != nil, "\(head) is stored")
-        let (age, lifetime) = (CachePolicy.age(of: head, at: now), CachePolicy.lifetime(of: head))
+        let (age, lifetime) = (CachePolicy.age(of: head, at: now), head.lifetime)
         require(age >= 0 && lifetime >= 0 && lifetime.isFinite, "\(head) has the age \(age) and \(lifetime)")
         let use = CachePolicy.use(head, for: request, at: now)
         require(use != .fresh || lifetime > age, "\(head) is fresh")
