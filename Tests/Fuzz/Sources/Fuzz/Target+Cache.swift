@@ -47,7 +47,9 @@ extension Target {
         }
         let fields = HTTPFields(&input, after: planted.map { [("Cache-Control", $0)] } ?? [])
         let head = CachePolicy.head(status, fields, to: request, .known, requested: requested, received: received)
-        require(CachePolicy.matches(head, request, .known), "\(head) does not match its own request")
+        // `Vary: *` matches nothing.
+        let isMatching = CachePolicy.matches(head, request, .known)
+        require(isMatching == (head.selecting["*"] == nil), "\(head) and its own request: \(isMatching)")
         let refusal = CachePolicy.refusal(head, to: request, keepsStale: true)
         if planted == "no-store", !(fields[.cacheControl] ?? "").lowercased().contains("must-understand") {
             require(refusal != nil, "\(head) is stored")
