@@ -79,7 +79,8 @@ extension Target {
                 require(new.fields[values: name] == head.fields[values: name], "\(head) becomes \(new)")
             }
             require(new.variant == head.variant && new.status == head.status, "\(head) becomes \(new)")
-            require(CachePolicy.age(of: new, at: now) < max(0, now - received) + 1, "\(new) is old")
+            let age = CachePolicy.age(of: new, at: now)
+            require(new.fields[.age] != nil || age < max(0, now - received) + 1, "\(new) is old")
         }
         request.httpMethod = "POST"
         for url in CachePolicy.invalidated(by: request, newStatus, newFields) {
