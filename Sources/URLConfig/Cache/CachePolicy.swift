@@ -1,7 +1,7 @@
 /// What RFC 9111 says about a request and a response: whether it is stored, used, validated, changed or removed.
 ///
-/// It is of a private cache, so `s-maxage` and `proxy-revalidate` do not matter. It has only values, and `now` is one of
-/// them.
+/// It is the policy of a private cache, so `s-maxage` and `proxy-revalidate` do not matter. It has only values, and
+/// `now` is one of them.
 enum CachePolicy {
     /// What is done with a stored response.
     enum Use: Equatable {

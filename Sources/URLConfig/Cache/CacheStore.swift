@@ -1,9 +1,9 @@
 /// Keeps the responses of an ``HTTPCache``.
 ///
 /// The library has ``HTTPCache/memory(megabytes:)`` and ``HTTPCache/disk(megabytes:in:)``. An app can write its own,
-/// for example one that encrypts. A store decides nothing about HTTP: it keeps heads and bodies as they are given to it,
-/// and limits its size. A response that it cannot read is left out. If it throws during a call, the response comes from
-/// the server, and is not stored.
+/// for example one that encrypts. A store decides nothing about HTTP: it keeps heads and bodies as they are given to
+/// it, and limits its size. A response that it cannot read is left out. If it throws during a call, the response comes
+/// from the server, and is not stored.
 public protocol CacheStore: Sendable {
     /// At least 16 random bytes, made once and kept as long as the responses: with other bytes, no response is found.
     func salt() async throws -> Data
@@ -16,8 +16,8 @@ public protocol CacheStore: Sendable {
     /// - Parameters:
     ///   - head: The head of the response.
     ///   - key: The key of the response.
-    /// - Returns: The writer of the body, which is used by one task at a time. Until its end, the response is not found.
-    ///   `nil` if the response should not be stored.
+    /// - Returns: The writer of the body, which is used by one task at a time. Until its end, the response is not
+    ///   found. `nil` if the response should not be stored.
     func writer(for head: StoredResponse.Head, key: CacheKey) async throws -> (any CacheWriter)?
 
     /// Replaces the head of a stored response; does nothing if the response has been removed or replaced meanwhile.

@@ -1,7 +1,7 @@
 /// One request of a call on its way through the cache.
 ///
-/// ``CachePolicy`` says what is done; here it is done. If the store fails, the response comes from the server, and is not
-/// stored.
+/// ``CachePolicy`` says what is done; here it is done. If the store fails, the response comes from the server, and is
+/// not stored.
 struct CacheVisit: Sendable {
     private let call: Call
     /// The request as the caller made it and the authenticator authorized it.
@@ -10,9 +10,7 @@ struct CacheVisit: Sendable {
     /// Whether an attempt has failed: a stored failure is no response to the next one.
     private let isRetry: Bool
     private var cache: HTTPCache? { call.config.cache }
-    private var request: URLRequest { sending.urlRequest }
-    /// The request, for the response.
-    var asked: URLRequest { sending.urlRequest }
+    var request: URLRequest { sending.urlRequest }
 
     /// Where responses to the request are stored.
     private struct Place: Sendable {
@@ -76,9 +74,9 @@ struct CacheVisit: Sendable {
     func response() async throws -> Transport.Response {
         let bypass = CachePolicy.bypass(request)
         guard cache != nil, bypass == nil, !hidesRequester, let place = await place() else {
+            // What was requested before is no response for those who ask after this, even if this fails.
+            defer { if !CachePolicy.isSafe(request.httpMethod) { SharedTransfer.closeTransfers(of: request.url) } }
             var response = try await bypass == nil ? shared(nil) { try await sent($0.sending) } : sent(sending)
-            // What was requested before is no response for those who ask after this.
-            if !CachePolicy.isSafe(request.httpMethod) { SharedTransfer.closeTransfers(of: request.url) }
             guard cache != nil else { return response }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod

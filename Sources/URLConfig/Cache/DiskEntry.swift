@@ -1,8 +1,9 @@
 /// A response in a file: its body, and behind it a head.
 ///
-/// When the response is validated, another head is added, and the last one counts. A head is JSON, then its length, its digest and a mark, which have a fixed length together. No byte is ever changed,
-/// so that whoever reads the file meanwhile reads the response as it was. A file that was cut, or that another program
-/// has changed, is recognized, also by its body.
+/// When the response is validated, another head is added, and the last one counts. A head is JSON, then its length, its
+/// digest and a mark, which have a fixed length together. No byte is ever changed, so that whoever reads the file
+/// meanwhile reads the response as it was. A file that was cut, or that another program has changed, is recognized, even
+/// if only the body was changed.
 struct DiskEntry: Sendable {
     /// The length of all heads at which the file is not used any more.
     static let longestHeads = 1 << 16

@@ -16,7 +16,8 @@ public struct HTTPCache: Sendable {
     /// validated (`no-cache`, `must-revalidate`) is never used in this way. Set it in the preset: a response without a
     /// lifetime and a validator is stored only if this is set.
     public var staleIfError: Duration?
-    /// The name of the user, used instead of the credentials and cookies of the requests; `nil`, the default, for these.
+    /// The name of the user, used instead of the credentials and cookies of the requests; `nil`, the default, uses
+    /// these.
     ///
     /// Use it if one user's credentials change between two runs of the app, or if the request does not show them: a
     /// client certificate, a delegate, or a ``Transport`` that adds them. Each user needs a different
@@ -140,7 +141,6 @@ extension Digest.Key {
 extension Digest {
     /// 16 hexadecimal digits.
     var hex: String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        value.hexDigits
     }
 }

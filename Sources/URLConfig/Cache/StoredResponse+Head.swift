@@ -14,8 +14,8 @@ extension StoredResponse {
         /// When the request was sent and when the response came, in seconds since 1970.
         var requested = 0.0
         var received = 0.0
-        /// What the fields say of its freshness, which takes long to read: when the server made the response, and for how
-        /// many seconds it is fresh.
+        /// What the fields say of its freshness, which takes long to read: when the server made the response, and for
+        /// how many seconds it is fresh.
         var date = 0.0
         var lifetime = 0.0
     }

@@ -247,7 +247,7 @@ final class Call: Sendable {
     private func valid(_ stale: Transport.Response, of visit: CacheVisit) async throws -> Received {
         var stale = stale
         stale.redaction = config.redaction
-        var received = try await received(stale, to: visit.asked)
+        var received = try await received(stale, to: visit.request)
         received.response.attempts = attempts
         return try await validated(received)
     }

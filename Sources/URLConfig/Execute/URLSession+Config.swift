@@ -61,8 +61,8 @@ extension URLSession {
         /// Whether equal requests that are sent at the same time share one transfer; by default `false`.
         ///
         /// Two GET requests are equal if they have the same URL, fields, credentials, cookies, session, transport and
-        /// time limit. Each call keeps its deadline, its validators and its decoder. If the transfer fails, all these calls
-        /// fail. The transfer ends when the last call that waits for it is cancelled. Streams, and calls with
+        /// time limit. Each call keeps its deadline, its validators and its decoder. If the transfer fails, all these
+        /// calls fail. The transfer ends when the last call that waits for it is cancelled. Streams, and calls with
         /// ``progress`` or ``taskDelegate``, do not share a transfer.
         public var coalesces = false
         /// The maximum number of bytes of a body after decompression; `nil`, the default, for no limit.

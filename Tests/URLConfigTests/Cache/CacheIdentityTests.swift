@@ -14,7 +14,7 @@ import URLConfigTesting
             hits += story.hits
             try #require(story.wrong == nil, "round \(round): \(story.steps.joined(separator: ", "))")
         }
-        // Otherwise the cache is so careful that it is of no use.
+        // Otherwise the cache never gives a stored response to anybody.
         #expect(hits > 1_000)
     }
 }

@@ -8,7 +8,7 @@ struct Cost {
     /// What a piece of work costs.
     ///
     /// The processor time includes all threads, in the system as well. It is read a moment late, so that what threads
-    /// of a session still do after the last answer counts.
+    /// of a session still do after the last response counts.
     static func of(_ work: () async throws -> Void) async throws -> Self {
         let processor = processorTime()
         let start = ContinuousClock.now
