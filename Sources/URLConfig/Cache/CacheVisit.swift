@@ -179,7 +179,7 @@ struct CacheVisit: Sendable {
                 // It may be too long for the memory.
                 for try await _ in response.body {}
             } catch {
-                visit.call.log.failed(visit.request, error, after: visit.call.elapsed())
+                visit.call.history.log.failed(visit.request, error, after: visit.call.elapsed())
             }
         }
     }

@@ -13,14 +13,13 @@ final class Call: Sendable {
     ///
     /// Then the caller logs failures, and the deadline is only for the head of the response.
     let reconnects: Bool
-    let log: RequestLog
+    let history: CallHistory
     /// The body of the request, if the request does not contain it.
     private let upload: UploadSource?
     /// Whether the call returns when the head of the response has arrived.
     private let isStream: Bool
     private let isForeign: Bool
     private let known: KnownSecrets
-    private let record: Locked<Attempts>
     /// The last request that went through the cache; `nil` without one.
     private let cached: Locked<(sending: Transport.Request, isForeign: Bool)?>?
 
@@ -46,15 +45,16 @@ final class Call: Sendable {
         self.isStream = isStream
         self.reconnects = reconnects
         self.isForeign = isForeign
-        let (record, elapsed) = (Locked(Attempts()), config.clock.stopwatch())
-        self.record = record
+        let elapsed = config.clock.stopwatch()
+        let log = RequestLog(
+            logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
+        let history = CallHistory(log, logsFailures: !reconnects, config.eventSink, elapsed)
+        self.history = history
         let deadline = Deadline(config.deadline, config.clock, elapsed) { limit, arrived in
-            record.withLock { $0 }.error(after: limit, at: elapsed(), arrived: arrived)
+            history.error(after: limit, arrived: arrived)
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
         cached = config.cache == nil && !config.coalesces ? nil : Locked(nil)
-        log = RequestLog(
-            logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
         self.config = config
     }
 
@@ -64,6 +64,13 @@ final class Call: Sendable {
 
     /// The response to a request; without its body if this call is a stream.
     func received(for request: URLRequest) async throws -> Received {
+        let outcome = await Result { try await validOrOther(request) }
+        history.add(.ended(outcome.map(\.response.status)), request)
+        return try outcome.get()
+    }
+
+    /// The valid response of the server, or else a stale one or the one of the fallback.
+    private func validOrOther(_ request: URLRequest) async throws -> Received {
         do {
             return try await validResponse(to: request)
         } catch {
@@ -99,8 +106,8 @@ final class Call: Sendable {
         var limit = config.deadline
         if let deadline = limit, deadline > .zero { limit = max(self.deadline.remaining ?? .zero, Self.fallbackLimit) }
         deadline.end()
-        let rest = Deadline(limit, config.clock) { [config, record, elapsed = deadline.elapsed] limit, _ in
-            record.withLock { $0 }.error(after: config.deadline ?? limit, at: elapsed(), cause: error)
+        let rest = Deadline(limit, config.clock) { [config, history] limit, _ in
+            history.error(after: config.deadline ?? limit, cause: error)
         }
         do {
             return Received(response: configured(try await rest.run { try await fallback(error, request) }))
@@ -112,7 +119,7 @@ final class Call: Sendable {
     /// Checks the request of the caller before anything is done.
     func check(_ request: URLRequest) throws {
         known.add(request)
-        record.withLock { $0.request = request }
+        history.add(.began, request, at: .zero)
         try Task.checkCancellation()
         try transport.check(request)
         try deadline.check()
@@ -181,13 +188,13 @@ final class Call: Sendable {
 
     /// - Throws: The error of the deadline; every other error is an outcome.
     private func sent(_ request: URLRequest, _ step: Step) async throws -> Result<Received, any Error> {
-        log.sent(request)
-        let start = elapsed()
-        record.withLock { $0.begin(at: start, config.redaction) }
+        history.add(.sent, request)
+        let arrival = history.isObserved ? Arrival(deadline.elapsed) : nil
         let outcome: Result<Received, any Error>
         do {
             var sending = Transport.Request(
                 request, session, allowsSessionCredentials: !step.isForeign, conditions, buffersBody: !isStream)
+            sending.arrival = arrival
             if let body = step.body {
                 sending.body = body
                 known.add(sending.urlRequest)
@@ -195,18 +202,17 @@ final class Call: Sendable {
             progress?.begin()
             var response = try await response(to: sending, step)
             response.redaction = config.redaction
-            outcome = .success(try await received(response, to: sending.urlRequest))
+            if let values = arrival?.values {
+                history.add(.head(response.status), request, values, at: values.head)
+            }
+            outcome = .success(try await received(response, to: sending.urlRequest, arrival))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
         try deadline.check()
-        let end = elapsed()
-        record.withLock { record in
-            record.end(at: end, outcome.map(\.response.status))
-            if case .success(let received) = outcome, let status = received.response.cacheStatus {
-                record.changeLast { $0.cacheStatus = status }
-            }
-        }
+        history.add(
+            .attempted(outcome.map(\.response.status), try? outcome.get().response.cacheStatus), request,
+            arrival?.values)
         return outcome
     }
 
@@ -224,10 +230,21 @@ final class Call: Sendable {
     }
 
     /// A response with its body, or without it if this call is a stream.
-    private func received(_ response: Transport.Response, to request: URLRequest) async throws -> Received {
-        try await isStream
-            ? response.received(to: request, config.customDecoder, elapsed())
-            : response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
+    private func received(
+        _ response: Transport.Response, to request: URLRequest, _ arrival: Arrival? = nil
+    ) async throws -> Received {
+        if isStream {
+            var received = response.received(to: request, config.customDecoder, elapsed())
+            received.arrival = arrival
+            return received
+        }
+        let received = try await response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
+        if let values = arrival?.values {
+            let count = received.response.data.count
+            if count > 0 { history.addFirstByte(request, arrival) }
+            history.add(.body(count: Int64(count)), request, values, at: values.end)
+        }
+        return received
     }
 
     /// A stale response of the cache in place of a failure of the server, of the network or of the deadline.
@@ -259,12 +276,12 @@ final class Call: Sendable {
         _ step: Step, of request: URLRequest, after outcome: Result<Received, any Error>
     ) async throws -> Bool {
         if case .end = step.kind {
-            if let note = step.note { self.note(request, note) }
+            if let note = step.note { decide(.notRetried, request, note) }
             return false
         }
         try Task.checkCancellation()
         switch step.kind {
-        case .send, .end: note(request, step.note ?? "")
+        case .send, .end: decide(.repeated, request, step.note)
         case .redirect(let response):
             do {
                 try transport.check(step.request)
@@ -272,16 +289,16 @@ final class Call: Sendable {
                 throw RequestError.refusedRedirect(error.reason, response)
             }
             known.add(step.request)
-            note(request, step.note ?? "", step.request.url)
+            decide(.redirected, request, step.note, step.request.url)
         case .renew(let received):
             try await renew(step, after: received)
-            note(request, step.note ?? "")
+            decide(.renewed, request, step.note)
         case .wait(let delay):
             guard !config.retry.isBudgeted || config.retry.budget.spend(step.host) else {
-                note(request, "not retried: the retry budget is spent")
+                decide(.notRetried, request, "not retried: the retry budget is spent")
                 return false
             }
-            note(request, step.note ?? "")
+            decide(.retried(after: delay), request, step.note)
             if case .success(let received) = outcome { received.endBody() }
             // The sleeper of a clock may wake up too late.
             try await deadline.run { [clock = config.clock] in try await clock.sleep(for: delay) }
@@ -298,7 +315,7 @@ final class Call: Sendable {
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
         try Task.checkCancellation()
-        log.received(valid.response, isStream: isStream)
+        history.add(.accepted(valid.response, isStream: isStream), valid.response.request)
         return valid
     }
 
@@ -326,7 +343,7 @@ final class Call: Sendable {
     @inline(never)
     func failure(_ error: any Error, of request: URLRequest) -> any Error {
         let error = final(error)
-        if !reconnects { log.failed(request, error, status: attempts.last?.status, after: elapsed()) }
+        history.add(.failed(error), request)
         return error
     }
 
@@ -340,28 +357,18 @@ final class Call: Sendable {
             let all = error.attempts.isEmpty ? attempts : error.attempts
             error.attempts = all
             error.response?.attempts = all
-            error.request = error.request ?? record.withLock { $0.request }
+            error.request = error.request ?? history.request
             return error
         case let error as URLError where error.attempts.isEmpty:
-            let request = record.withLock { $0.request }
-            return error.withoutMark.with(attempts, of: request?.summary(config.redaction))
+            return error.withoutMark.with(attempts, of: history.request?.summary(config.redaction))
         case let error: return error
         }
     }
 
-    /// All attempts until now; the last one may be running.
-    var attempts: [Attempt] { record.withLock { $0 }.all(at: elapsed()) }
+    var attempts: [Attempt] { history.attempts }
 
-    /// Adds to the log and to the last attempt why another attempt follows, or why not; a URL is added to the reason.
-    func note(_ request: URLRequest, _ reason: String, _ url: URL? = nil) {
-        let note = Attempt.Note(text: reason, url: url?.absoluteString)
-        log.again(request, record.withLock { $0.changeLast { $0.note = note } })
-    }
-
-    /// Adds to the last attempt the time that its body took, and the error if it has broken off.
-    func endBody(after duration: Duration, _ error: (any Error)? = nil) {
-        record.withLock { record in
-            _ = record.changeLast { ($0.duration, $0.error) = ($0.duration + duration, error) }
-        }
+    /// Notes why another attempt follows, or why not; a URL is added to the reason.
+    func decide(_ decision: CallEvent.Decision, _ request: URLRequest, _ reason: String?, _ url: URL? = nil) {
+        history.add(.decided(decision, .init(text: reason ?? "", url: url?.absoluteString)), request)
     }
 }

@@ -113,6 +113,15 @@ extension URLSession {
         /// Both directions are reported, and never less than before. A slow closure receives fewer reports. The call
         /// returns after the last report.
         public var progress: (@Sendable (TransferProgress) -> Void)?
+        /// Called with what happens in the call, one event after the other, on a queue of its own.
+        ///
+        /// It may be slow: the call does not wait for it, and may have ended before the last event is passed on. If
+        /// more than 65,536 events wait, further ones are dropped.
+        public var events: (@Sendable (CallEvent) -> Void)? {
+            get { eventSink?.receive }
+            set { eventSink = newValue.map(EventSink.init) }
+        }
+        private(set) var eventSink: EventSink?
         /// Measures the ``deadline``, the request's time limit and delays; tests can replace it.
         public var clock: any Clock<Duration> = ContinuousClock()
 

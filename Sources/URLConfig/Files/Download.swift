@@ -30,6 +30,12 @@ final class Download {
 
     /// Downloads the file, and logs an error.
     func response() async throws -> FileResponse {
+        let outcome = await Result { try await file() }
+        call.history.add(.ended(outcome.map(\.head.status)), request)
+        return try outcome.get()
+    }
+
+    private func file() async throws -> FileResponse {
         do {
             try call.check(request)
             try Resumption.check(request)
@@ -40,9 +46,7 @@ final class Download {
             try await part.run { $0.close() }
             return try result.get()
         } catch {
-            let error = call.final(error)
-            call.log.failed(request, error, after: call.elapsed())
-            throw error
+            throw call.failure(error, of: request)
         }
     }
 
@@ -125,7 +129,7 @@ final class Download {
     }
 
     private func startOver(_ request: URLRequest, _ reason: String) {
-        call.note(request, "again from the start: \(reason)")
+        call.decide(.startedOver, request, "again from the start: \(reason)")
         startsOver = true
     }
 
@@ -149,11 +153,11 @@ final class Download {
 
     private func read(_ received: Received, into part: Part) async throws {
         let head = received.response
-        let start = call.elapsed()
         do {
             var count = offset
             for try await piece in received.body ?? ResponseBody(head.data) {
                 try Task.checkCancellation()
+                if count == offset { call.history.addFirstByte(head.request, received.arrival) }
                 count += Int64(piece.count)
                 call.progress?.received(piece.count)
                 try checkLimit(count, head)
@@ -161,14 +165,14 @@ final class Download {
             }
             // A body may also end because the task is cancelled.
             try Task.checkCancellation()
-            call.endBody(after: call.elapsed() - start)
+            call.history.add(.body(count: count - offset), head.request, received.arrival?.values)
         } catch {
             var error = error.hiding(call.config.redaction)
             if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
                 known.response = head
                 error = known
             }
-            call.endBody(after: call.elapsed() - start, error)
+            call.history.add(.bodyFailed(error), head.request, received.arrival?.values)
             throw error
         }
     }
@@ -179,7 +183,7 @@ final class Download {
         let byteCount = try await part.run { try $0.finish() }
         var head = head
         (head.duration, head.attempts) = (call.elapsed(), call.attempts)
-        call.log.ended(head, bytes: byteCount, after: head.duration)
+        call.history.log.ended(head, bytes: byteCount, after: head.duration)
         return FileResponse(head: head, file: target, byteCount: byteCount)
     }
 

@@ -48,7 +48,7 @@ struct EventConnection: Sendable {
         } catch {
             let error = explained(error)
             guard !Task.isCancelled, isTransient(error) else {
-                call.log.failed(request, error, after: call.elapsed())
+                call.history.log.failed(request, error, after: call.elapsed())
                 throw error
             }
             loss?.error = error
@@ -83,7 +83,7 @@ struct EventConnection: Sendable {
         var attempt = Attempt(status: loss.status, error: loss.error, redaction: call.config.redaction)
         attempt.duration = call.elapsed()
         attempt.note = .init(text: "connecting again after \(delay.shown)")
-        call.log.again(request, attempt)
+        call.history.log.again(request, attempt)
     }
 
     /// The parser does not know the response.

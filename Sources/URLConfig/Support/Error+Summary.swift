@@ -20,6 +20,15 @@ extension RequestError {
 }
 
 extension Error {
+    /// The kind of the error, one of few: the code of the library's and the session's errors, or the name of the type.
+    var name: String {
+        switch self as any Error {
+        case let error as RequestError: error.code.rawValue
+        case let error as URLError: error.code.name
+        default: "\(type(of: self as any Error))"
+        }
+    }
+
     /// One sentence about an error, for a log.
     ///
     /// Without a description of its own, only the error's name is shown: its properties may contain secrets.
@@ -118,4 +127,19 @@ extension DecodingError.Context {
         default: nil
         }
     }
+}
+
+extension URLError.Code {
+    /// The name in Swift of the codes that transports use; otherwise the number.
+    fileprivate var name: String { Self.names[self] ?? "URLError\(rawValue)" }
+
+    private static let names: [Self: String] = [
+        .badServerResponse: "badServerResponse", .badURL: "badURL", .cancelled: "cancelled",
+        .cannotConnectToHost: "cannotConnectToHost", .cannotDecodeContentData: "cannotDecodeContentData",
+        .cannotFindHost: "cannotFindHost", .cannotParseResponse: "cannotParseResponse",
+        .cannotWriteToFile: "cannotWriteToFile", .dnsLookupFailed: "dnsLookupFailed",
+        .networkConnectionLost: "networkConnectionLost", .notConnectedToInternet: "notConnectedToInternet",
+        .secureConnectionFailed: "secureConnectionFailed", .serverCertificateUntrusted: "serverCertificateUntrusted",
+        .timedOut: "timedOut", .userAuthenticationRequired: "userAuthenticationRequired",
+    ]
 }

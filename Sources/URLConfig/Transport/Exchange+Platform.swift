@@ -147,6 +147,20 @@ extension Transport.Request {
     }
 }
 
+extension CallEvent.Connection {
+    init(_ metrics: URLSessionTaskTransactionMetrics) {
+        func time(_ start: Date?, _ end: Date?) -> Duration? {
+            guard let start, let end else { return nil }
+            return .seconds(end.timeIntervalSince(start))
+        }
+        self.init(
+            protocolName: metrics.networkProtocolName, isReused: metrics.isReusedConnection,
+            lookup: time(metrics.domainLookupStartDate, metrics.domainLookupEndDate),
+            connect: time(metrics.connectStartDate, metrics.connectEndDate),
+            handshake: time(metrics.secureConnectionStartDate, metrics.secureConnectionEndDate))
+    }
+}
+
 extension Error {
     func transportFailure(hasHead: Bool) -> any Error { self }
 }

@@ -185,6 +185,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         state.set(\.isFromCache, metrics.transactionMetrics.last?.resourceFetchType == .localCache)
+        if let last = metrics.transactionMetrics.last { request.arrival?.note(CallEvent.Connection(last)) }
         _ = isAsked { $0.urlSession?(session, task: $1, didFinishCollecting: metrics) }
     }
 

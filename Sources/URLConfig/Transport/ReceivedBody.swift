@@ -74,6 +74,7 @@ final class ReceivedBody: Sendable {
             // A transport that uses another one has limits of its own.
             if let watchdog { state.watchdogs.append(watchdog) }
             if wait != nil { state.endWaits.append { deadline.end(wait) } }
+            state.arrival = state.arrival ?? request.arrival
             state.leavesSource = state.leavesSource || request.buffersBody || watchdog != nil || wait != nil
         }
         watchdog?.start()
@@ -81,11 +82,14 @@ final class ReceivedBody: Sendable {
 
     /// Adds bytes that have arrived.
     func receive(_ bytes: Data) {
-        let (reader, watchdogs, overflow, error) = state.withLock { state in
+        let (reader, watchdogs, overflow, error, arrival) = state.withLock { state in
+            let arrival = state.count == 0 ? state.arrival : nil
             let error = state.add(bytes, memory, excess) { Overflow { [weak self] in self?.cancel($0) } }
             // Bytes in files do not wake the reader: it asks for them.
-            return (state.bytes.isEmpty ? nil : state.reader.take(), state.watchdogs, state.overflow, error)
+            let reader = state.bytes.isEmpty ? nil : state.reader.take()
+            return (reader, state.watchdogs, state.overflow, error, arrival)
         }
+        arrival?.note(\.firstByte)
         for watchdog in watchdogs { watchdog.touch() }
         reader?.resolve(.success(()))
         if let error { fail(error) }
@@ -99,10 +103,12 @@ final class ReceivedBody: Sendable {
     /// The head of a response has arrived: forgets what has arrived before.
     func restart() {
         touch()
-        state.withLock { state in
+        let arrival = state.withLock { state in
             state.hasHead = true
             if !state.isHeadPassed { (state.bytes, state.spilled, state.overflow, state.count) = (Data(), 0, nil, 0) }
+            return state.arrival
         }
+        arrival?.note(\.head)
     }
 
     /// Bytes were sent or received that are not part of the body.
@@ -136,6 +142,7 @@ final class ReceivedBody: Sendable {
         let (isFirst, signal, ended) = state.withLock { state in
             (state.result == nil, state.signal, state.end(result, dropsBytes: dropsBytes))
         }
+        ended.arrival?.note(\.end)
         for watchdog in ended.watchdogs { watchdog.stop() }
         for endWait in ended.endWaits { endWait() }
         ended.reader?.resolve(.success(()))
@@ -313,6 +320,8 @@ extension ReceivedBody {
         /// Whether the transport is being paused or resumed at this moment.
         var isChangingPause = false
         var watchdogs: [Watchdog] = []
+        /// Is told when the parts arrive.
+        var arrival: Arrival?
         /// End the waits for the deadline.
         var endWaits: [@Sendable () -> Void] = []
 
@@ -407,6 +416,7 @@ extension ReceivedBody {
             swap(&ended.asking, &asking)
             swap(&ended.demand, &demand)
             swap(&ended.watchdogs, &watchdogs)
+            swap(&ended.arrival, &arrival)
             swap(&ended.endWaits, &endWaits)
             if dropsBytes {
                 swap(&ended.bytes, &bytes)

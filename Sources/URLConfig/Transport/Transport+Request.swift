@@ -24,6 +24,8 @@ extension Transport {
             let limit = urlRequest.customTimeLimit
             return conditions.isTransfer ? TimeLimits(silence: limit) : TimeLimits(whole: limit)
         }
+        /// What the transport notes about the attempt; `nil` if nobody wants to know it.
+        var arrival: Arrival?
         /// The body that a transport has set, if `urlRequest` cannot contain it.
         private(set) var replacement: Body?
 

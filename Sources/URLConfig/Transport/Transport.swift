@@ -79,6 +79,7 @@ public struct Transport: Sendable {
         // The other transport may read the body in pieces.
         var request = request
         request.buffersBody = false
+        request.arrival = nil
         return try await response(to: request)
     }
 
@@ -119,6 +120,7 @@ public struct Transport: Sendable {
         }
         conditions.progress?.endSending()
         response.body = response.body.forOneCall
+        request.arrival?.note(\.head)
         let body = response.body.received
         body.limit(to: conditions.responseLimit)
         body.watch(limits, of: request, since: elapsed)

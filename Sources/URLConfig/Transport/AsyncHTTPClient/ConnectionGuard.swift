@@ -113,6 +113,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(let head) where head.status.code >= 200 || head.status == .switchingProtocols:
             isReceiving = true
             delivery.receive(head)
+            // A client of the caller may decompress the body and follow redirects.
+            if delivery.isByOwnClient, head.status != .switchingProtocols { return context.fireChannelRead(data) }
             let connection = head.isKeepAlive ? "keep-alive" : "close"
             let begin = HTTPResponseHead(
                 version: head.version, status: head.status, headers: ["connection": connection])

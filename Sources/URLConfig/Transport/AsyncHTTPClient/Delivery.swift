@@ -35,6 +35,7 @@ final class Delivery: HTTPClientResponseDelegate {
     private let url: URL?
     private let body: ReceivedBody
     private let upload: UploadBody?
+    private let arrival: Arrival?
     private let isWhole: Bool
     private let client: SharedClient
     /// The event loop of the request; `nil` if the client chooses it.
@@ -47,12 +48,14 @@ final class Delivery: HTTPClientResponseDelegate {
     ///   - isWhole: Whether the head of the response is not needed before its body.
     ///   - place: What ``SharedClient/enter()`` has returned.
     init(
-        of url: URL?, _ upload: UploadBody? = nil, to body: ReceivedBody, isWhole: Bool = false,
+        of url: URL?, _ upload: UploadBody? = nil, to body: ReceivedBody, _ arrival: Arrival? = nil,
+        isWhole: Bool = false,
         by client: SharedClient, at place: Int? = nil
     ) {
         self.url = url
         self.body = body
         self.upload = upload
+        self.arrival = arrival
         self.isWhole = isWhole
         self.client = client
         self.place = place
@@ -171,7 +174,14 @@ extension Delivery {
     }
 
     func receive(_ head: HTTPResponseHead) {
-        state.withLock { $0.head = head }
+        let isReused = state.withLock { state in
+            state.head = head
+            return state.isReused
+        }
+        if let arrival {
+            let version = head.version.major == 2 ? "h2" : "http/\(head.version.major).\(head.version.minor)"
+            arrival.note(CallEvent.Connection(protocolName: version, isReused: isReused))
+        }
         body.restart()
         if !isWhole { pass(head) }
     }

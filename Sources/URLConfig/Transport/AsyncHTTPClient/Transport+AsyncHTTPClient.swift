@@ -128,7 +128,8 @@ extension Transport.Request {
             try received.checkResult()
             try Task.checkCancellation()
             let place = content == nil ? client.enter() : nil
-            let delivery = Delivery(of: complete.url, upload, to: received, isWhole: isWhole, by: client, at: place)
+            let delivery = Delivery(
+                of: complete.url, upload, to: received, arrival, isWhole: isWhole, by: client, at: place)
             var headers = headers
             headers.replaceOrAdd(name: Delivery.field, value: "\(delivery.number)")
             do {

@@ -1,0 +1,219 @@
+/// Something that has happened in a call, for ``Foundation/URLSession/Config/events``.
+///
+/// ```swift
+/// URLSession.Config.default.events = { event in
+///     if case .attemptEnded(let outcome, _) = event.kind { record(outcome, event.method, event.time) }
+/// }
+/// ```
+///
+/// Each call begins once and ends once. Secrets are hidden in everything that an event shows.
+public struct CallEvent: Sendable {
+    /// What has happened.
+    public enum Kind: Sendable {
+        /// The call has begun.
+        case began
+        /// A request is sent, or asked of the cache.
+        case attemptBegan
+        /// The head of a response has arrived.
+        case headReceived(HTTPResponse.Status)
+        /// The first byte of its body has arrived.
+        case firstByteReceived
+        /// The whole body has arrived.
+        ///
+        /// - Parameter byteCount: The number of bytes after decompression.
+        case bodyReceived(byteCount: Int64)
+        /// The body of a stream or a download has broken off.
+        case bodyFailed(Failure)
+        /// An attempt has ended: with its body, or with the head for streams and downloads.
+        ///
+        /// - Parameter cache: What the cache did; `nil` if the call has none, or there was no response.
+        case attemptEnded(Outcome, cache: CacheStatus?)
+        /// The call has decided what follows.
+        ///
+        /// - Parameter reason: Why, such as `waiting 3.0 s: Retry-After`.
+        case decided(Decision, reason: String)
+        /// The validators have accepted a response.
+        case accepted(HTTPResponse.Status)
+        /// A step of the call has failed; a stale response, a fallback or the end of the call follows.
+        case failed(Failure)
+        /// The call has returned a response or thrown an error.
+        ///
+        /// The body of a stream may arrive after it.
+        case ended(Outcome)
+    }
+
+    /// What follows an attempt.
+    public enum Decision: Hashable, Sendable {
+        /// The redirect of the server is followed.
+        case redirected
+        /// The request is sent with other credentials.
+        case renewed
+        /// The request is sent again after a delay, because of a transient failure.
+        case retried(after: Duration)
+        /// The request is sent again at once, because a connection that was kept had been closed.
+        case repeated
+        /// A download begins from the start again.
+        case startedOver
+        /// The request is not sent again.
+        case notRetried
+    }
+
+    /// How an attempt or a call has ended.
+    public enum Outcome: Sendable {
+        /// With a response, whatever its status.
+        case response(HTTPResponse.Status)
+        /// With an error.
+        case failure(Failure)
+        /// The task was cancelled.
+        case cancelled
+    }
+
+    /// An error, without what it contains.
+    public struct Failure: Sendable, RedactedDescribable {
+        /// The kind of the error, one of few: a code of ``RequestError``, such as `deadlineExceeded`, or of `URLError`,
+        /// such as `timedOut`, or the name of the error's type.
+        public var name: String { error.name }
+        let error: any Error
+        let redaction: Redaction
+        var shownText: String { redaction.masked(error).onOneLine }
+    }
+
+    /// The connection of an attempt, as far as its transport knows it.
+    public struct Connection: Hashable, Sendable {
+        /// The protocol, such as `http/1.1` or `h2` (RFC 7301 §6).
+        public internal(set) var protocolName: String?
+        /// Whether other requests were sent on it before.
+        public internal(set) var isReused: Bool?
+        /// The time to look up the host's name.
+        public internal(set) var lookup: Duration?
+        /// The time to connect, with the handshake of TLS.
+        public internal(set) var connect: Duration?
+        /// The time of the handshake of TLS.
+        public internal(set) var handshake: Duration?
+    }
+
+    /// The time since the call began, on ``Foundation/URLSession/Config/clock``.
+    public let time: Duration
+    /// The number of the attempt, from 1; 0 before the first one.
+    public let attempt: Int
+    /// The connection of the attempt; `nil` before its head, or if nothing is known.
+    ///
+    /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
+    /// ``Transport/urlSession`` on Linux never.
+    public let connection: Connection?
+    let happening: Happening
+    let call: CallHistory
+    let request: URLRequest
+}
+
+extension CallEvent {
+    /// A number that all events of the call have, and no other call of the process.
+    public var callID: Int { call.id }
+    /// The source file and line of the call, such as `App/Users.swift:12`.
+    public var source: String { "\(call.log.fileID):\(call.log.line)" }
+    /// The method of the request.
+    public var method: String { (request.httpMethod ?? "GET").onOneLine }
+    /// The URL of the request; `nil` if it could not be built.
+    public var url: String? { request.shownURL(redaction) }
+
+    /// What has happened.
+    public var kind: Kind {
+        switch happening {
+        case .began: .began
+        case .sent: .attemptBegan
+        case .head(let status): .headReceived(status)
+        case .firstByte: .firstByteReceived
+        case .body(let count, _): .bodyReceived(byteCount: count)
+        case .bodyFailed(let error): .bodyFailed(failure(error))
+        case .attempted(let result, let cache): .attemptEnded(outcome(result), cache: cache)
+        case .decided(let decision, let note): .decided(decision, reason: note.shown(redaction))
+        case .accepted(let response, _): .accepted(response.status)
+        case .failed(let error): .failed(failure(error))
+        case .ended(let result): .ended(outcome(result))
+        }
+    }
+
+    private var redaction: Redaction { call.log.redaction }
+
+    private func failure(_ error: any Error) -> Failure { Failure(error: error, redaction: redaction) }
+
+    private func outcome(_ result: Result<HTTPResponse.Status, any Error>) -> Outcome {
+        switch result {
+        case .success(let status): .response(status)
+        case .failure(is CancellationError): .cancelled
+        case .failure(let error): .failure(failure(error))
+        }
+    }
+}
+
+extension CallEvent: RedactedDescribable {
+    /// One line, such as `12 ms, attempt 1: 503, waiting 3.0 s: Retry-After`.
+    var shownText: String {
+        let text =
+            switch kind {
+            case .began: "began: \(method) \(url ?? URLRequest.unsendable)"
+            case .attemptBegan: "sent: \(method) \(url ?? URLRequest.unsendable)"
+            case .headReceived(let status): "head: \(status.code)"
+            case .firstByteReceived: "first byte"
+            case .bodyReceived(let count): "body: \(Int(clamping: count).shownAsBytes)"
+            case .bodyFailed(let failure): "body: \(failure)"
+            case .attemptEnded(let outcome, let cache): "\(outcome.shown)" + (cache.map { " (\($0))" } ?? "")
+            case .decided(_, let reason): reason
+            case .accepted(let status): "accepted: \(status.code)"
+            case .failed(let failure): "failed: \(failure)"
+            case .ended(let outcome): "ended: \(outcome.shown)"
+            }
+        return "\(time.shown)" + (attempt > 0 ? ", attempt \(attempt)" : "") + ": " + text.onOneLine
+    }
+}
+
+extension CallEvent.Outcome {
+    fileprivate var shown: String {
+        switch self {
+        case .response(let status): "\(status.code)"
+        case .failure(let failure): "\(failure)"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+/// Passes events to a closure of the app: in order, one at a time, and never on the threads of a call.
+final class EventSink: Sendable {
+    /// The most events that wait for the closure; further ones are dropped, so that a closure that blocks does not fill
+    /// the memory.
+    private static let most = 1 << 16
+
+    private struct State {
+        var events: [CallEvent] = []
+        var isScheduled = false
+    }
+
+    let receive: @Sendable (CallEvent) -> Void
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "URLConfig.events", qos: .utility)
+
+    init(_ receive: @escaping @Sendable (CallEvent) -> Void) {
+        self.receive = receive
+    }
+
+    func add(_ event: CallEvent) {
+        let isDue = state.withLock { state in
+            if state.events.count < Self.most { state.events.append(event) }
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isDue { queue.async { self.pass() } }
+    }
+
+    private func pass() {
+        while true {
+            let events = state.withLock { state in
+                defer { state.events = [] }
+                state.isScheduled = !state.events.isEmpty
+                return state.events
+            }
+            if events.isEmpty { return }
+            for event in events { receive(event) }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+/// Something that has happened in a call.
+enum Happening: Sendable {
+    case began
+    case sent
+    case head(HTTPResponse.Status)
+    case firstByte
+    /// The body has arrived, for a stream or a download with its response.
+    case body(count: Int64, of: DataResponse? = nil)
+    case bodyFailed(any Error)
+    case attempted(Result<HTTPResponse.Status, any Error>, CacheStatus? = nil)
+    case decided(CallEvent.Decision, Attempt.Note)
+    case accepted(DataResponse, isStream: Bool)
+    case failed(any Error)
+    case ended(Result<HTTPResponse.Status, any Error>)
+}
+
+/// What happens in a call: its attempts, its log and the events for the app are made of it.
+final class CallHistory: Sendable {
+    fileprivate struct State {
+        var attempts: [Attempt] = []
+        /// When the last attempt began, as the time of the call.
+        var start = Duration.zero
+        var isRunning = false
+        /// The request of the caller.
+        var request: URLRequest?
+    }
+
+    private static let lastID = Locked(0)
+
+    /// A number for the events of this call; 0 without events.
+    let id: Int
+    let log: RequestLog
+    /// Whether failures are logged: not if the caller does it.
+    private let logsFailures: Bool
+    private let sink: EventSink?
+    /// The time since the call began.
+    private let elapsed: @Sendable () -> Duration
+    private let state = Locked(State())
+
+    init(
+        _ log: RequestLog, logsFailures: Bool, _ sink: EventSink?, _ elapsed: @escaping @Sendable () -> Duration
+    ) {
+        (self.log, self.logsFailures, self.sink, self.elapsed) = (log, logsFailures, sink, elapsed)
+        id = sink == nil ? 0 : Self.nextID()
+    }
+
+    private static func nextID() -> Int {
+        lastID.withLock { last in
+            last += 1
+            return last
+        }
+    }
+
+    /// Whether somebody wants to know when the parts of a response arrive.
+    var isObserved: Bool { sink != nil }
+
+    /// - Parameters:
+    ///   - request: The request of the caller, or the one of the attempt.
+    ///   - arrival: What the transport has noted about the attempt.
+    ///   - time: When it has happened; `nil` for now.
+    func add(
+        _ happening: Happening, _ request: URLRequest, _ arrival: Arrival.Values? = nil, at time: Duration? = nil
+    ) {
+        let time = time ?? elapsed()
+        let (number, last) = state.withLock { state in
+            state.add(happening, request, log.redaction, at: time)
+            return (state.attempts.count, state.attempts.last)
+        }
+        write(happening, request, last, time)
+        sink?.add(
+            CallEvent(
+                time: time, attempt: number, connection: arrival?.connection, happening: happening, call: self,
+                request: request))
+    }
+
+    /// The first byte of a body has arrived, which somebody may want to know.
+    func addFirstByte(_ request: URLRequest, _ arrival: Arrival?) {
+        guard let values = arrival?.values else { return }
+        add(.firstByte, request, values, at: values.firstByte)
+    }
+
+    private func write(_ happening: Happening, _ request: URLRequest, _ last: Attempt?, _ time: Duration) {
+        switch happening {
+        case .sent: log.sent(request)
+        case .decided: if let last { log.again(request, last) }
+        case .accepted(let response, let isStream): log.received(response, isStream: isStream)
+        case .body(let count, let head?): log.ended(head, bytes: count, after: time)
+        case .failed(let error): if logsFailures { log.failed(request, error, status: last?.status, after: time) }
+        default: break
+        }
+    }
+
+    /// The request of the caller; `nil` before it was checked.
+    var request: URLRequest? { state.withLock { $0.request } }
+
+    /// All attempts until now; the last one may be running.
+    var attempts: [Attempt] {
+        let (state, now) = (state.withLock(\.self), elapsed())
+        var attempts = state.attempts
+        if state.isRunning { attempts[attempts.count - 1].duration = now - state.start }
+        return attempts
+    }
+
+    /// The error when the deadline of the call has passed, which says how far the call came.
+    ///
+    /// - Parameters:
+    ///   - arrived: The number of bytes that have arrived of a response that has begun.
+    ///   - cause: The error before a fallback that was too late.
+    func error(after limit: Duration, arrived: Int? = nil, cause: (any Error)? = nil) -> RequestError {
+        let (all, isRunning) = (attempts, state.withLock { $0.isRunning })
+        let place =
+            switch (all.last, arrived) {
+            case (nil, _): "before anything was sent"
+            case (_, let count?): "in attempt \(all.count), after the head and \(count.shownAsBytes) of the body"
+            case _ where isRunning: "in attempt \(all.count), before a response"
+            case (let last?, _):
+                "after attempt \(all.count), "
+                    + (last.status.map { "which had a response, \($0.code)" } ?? "which failed")
+            }
+        let isLate = cause == nil ? "" : "; the fallback did not return in time either"
+        var error = RequestError(
+            .deadlineExceeded, reason: "the deadline, \(limit.shown), passed \(place)\(isLate)", request: request,
+            underlyingError: cause)
+        error.attempts = all
+        return error
+    }
+}
+
+extension CallHistory.State {
+    /// - Parameter redaction: Hides secrets where an attempt is shown.
+    fileprivate mutating func add(
+        _ happening: Happening, _ request: URLRequest, _ redaction: Redaction, at now: Duration
+    ) {
+        if case .began = happening { self.request = request }
+        if case .sent = happening {
+            attempts.append(Attempt(redaction: redaction))
+            (start, isRunning) = (now, true)
+        }
+        guard let last = attempts.indices.last else { return }
+        switch happening {
+        case .attempted(let result, let cache):
+            isRunning = false
+            (attempts[last].duration, attempts[last].cacheStatus) = (now - start, cache)
+            switch result {
+            case .success(let status): attempts[last].status = status
+            case .failure(let error): attempts[last].error = (error as? URLError)?.withoutMark ?? error
+            }
+        case .decided(_, let note): attempts[last].note = note
+        case .body where !isRunning: attempts[last].duration = now - start
+        case .bodyFailed(let error): (attempts[last].duration, attempts[last].error) = (now - start, error)
+        default: break
+        }
+    }
+}
+
+/// When the parts of a response have arrived, as its transport notes it; the times are those of the call.
+final class Arrival: Sendable {
+    struct Values: Sendable {
+        var head: Duration?
+        var firstByte: Duration?
+        var end: Duration?
+        var connection: CallEvent.Connection?
+    }
+
+    private let state = Locked(Values())
+    private let elapsed: @Sendable () -> Duration
+
+    init(_ elapsed: @escaping @Sendable () -> Duration) { self.elapsed = elapsed }
+
+    var values: Values { state.withLock(\.self) }
+
+    /// A part arrives now.
+    func note(_ part: WritableKeyPath<Values, Duration?>) { state.set(part, elapsed()) }
+
+    func note(_ connection: CallEvent.Connection) { state.set(\.connection, connection) }
+}
