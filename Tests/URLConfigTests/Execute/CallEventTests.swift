@@ -1,0 +1,425 @@
+import FlyingFox
+import Foundation
+import InMemoryLogging
+import Logging
+import Testing
+import URLConfigTesting
+
+@testable import URLConfig
+
+/// What an app is told of its calls, on every transport.
+@Suite(.inTime) struct CallEventTests {
+    private let events = Recorder<CallEvent>()
+
+    /// The events of calls that have ended.
+    private func all(calls: Int = 1) async throws -> [CallEvent] {
+        try await waitUntil { events.entries.count { $0.word.contains(" ended ") } >= calls }
+        return events.entries
+    }
+
+    private func observe(_ config: inout URLSession.Config) { config.events = { [events] in events.note($0) } }
+
+    private static let plain = [
+        "0 began", "1 sent", "1 head 200", "1 first", "1 body 5", "1 attempt 200", "1 accepted 200", "1 ended 200",
+    ]
+
+    @Test func `a call of each transport tells the same, in order, and when`() async throws {
+        try await Loopback.serving(.status(.ok, "hello")) { server in
+            let wrapped = Transport { request in try await TransportOfTests.transport.send(request) }
+            for transport in [TransportOfTests.transport, wrapped] {
+                let before = events.count
+                try await server.get("/a") {
+                    observe(&$0)
+                    $0.transport = transport
+                }
+                try await waitUntil { events.count >= before + Self.plain.count }
+                let told = events.entries.dropFirst(before)
+                #expect(told.map(\.word) == Self.plain)
+                #expect(told.map(\.time) == told.map(\.time).sorted())
+                #expect(told.first?.time == .zero)
+                #expect(Set(told.map(\.callID)).count == 1)
+                #expect(told.allSatisfy { $0.method == "GET" && $0.url == server.host + "/a" })
+                #expect(told.allSatisfy { $0.source.contains("/TestServer.swift:") })
+            }
+            #expect(Set(events.entries.map(\.callID)).count == 2)
+        }
+    }
+
+    #if AsyncHTTPClient
+    @Test func `the server transport tells of the connection`() async throws {
+        try await Loopback.serving(.status(.ok, "hello")) { server in
+            for isReused in [false, true] {
+                let before = events.count
+                try await server.get("/a") {
+                    observe(&$0)
+                    $0.transport = .asyncHTTPClient
+                }
+                try await waitUntil { events.count >= before + Self.plain.count }
+                let told = events.entries.dropFirst(before)
+                let connection = CallEvent.Connection(protocolName: "http/1.1", isReused: isReused)
+                #expect(told.map(\.connection) == [nil, nil] + Array(repeating: connection, count: 4) + [nil, nil])
+            }
+        }
+    }
+    #endif
+
+    @Test func `nothing is noted without a closure`() async throws {
+        try await Loopback.serving(.status(.ok, "hello")) { server in
+            let transport = Transport { request in
+                #expect(request.arrival == nil)
+                return try await TransportOfTests.transport.send(request)
+            }
+            try await server.get("/a") { $0.transport = transport }
+        }
+    }
+
+    // MARK: Decisions
+
+    @Test(
+        .stubs {
+            $0.get("/a", .status(.found).field(.location, "/b"))
+            $0.get("/b", .status(.unauthorized), .status(.serviceUnavailable).field(.retryAfter, "3"), .text("hello"))
+            $0.clock = .immediate
+        })
+    func `each decision has its reason, and times are those of the config's clock`() async throws {
+        let response = try await stubs.get("/a") {
+            observe(&$0)
+            ($0.authenticator, $0.retry) = (CountingAuthenticator(), .standard)
+            $0.clock = HTTPStubs.clock ?? ContinuousClock()
+        }
+        let told = try await all()
+        #expect(
+            told.map(\.word) == [
+                "0 began", "1 sent", "1 head 302", "1 body 0", "1 attempt 302", "1 redirected to https://api.test/b",
+                "2 sent",
+                "2 head 401", "2 body 0", "2 attempt 401", "2 renewed credentials refreshed", "3 sent", "3 head 503",
+                "3 body 0", "3 attempt 503", "3 retried(after: 3.0 seconds) waiting 3.0 s: Retry-After", "4 sent",
+                "4 head 200", "4 first", "4 body 5", "4 attempt 200", "4 accepted 200", "4 ended 200",
+            ])
+        #expect(told.last?.time == .seconds(3))
+        #expect(response.attempts.map(\.status?.code) == [302, 401, 503, 200])
+    }
+
+    @Test(.stubs { $0.get("/a", .lostConnection, .text("hello")) })
+    func `a lost connection is repeated, and a refused retry says why`() async throws {
+        try await stubs.get("/a", observe)
+        #expect(
+            try await all().map(\.word).prefix(4) == [
+                "0 began", "1 sent", "1 attempt networkConnectionLost", "1 repeated again on a new connection",
+            ])
+        try await stubs.get(.status(.serviceUnavailable)) {
+            observe(&$0)
+            $0.retry = .atOnce()
+            while $0.retry.budget.spend("api.test") {}
+        }
+        let words = try await all(calls: 2).map(\.word)
+        #expect(words.contains("1 notRetried not retried: the retry budget is spent"))
+    }
+
+    @Test func `what the cache did is told of the attempt`() async throws {
+        let cache = HTTPCache.memory(megabytes: 1)
+        let transport = Transport { _ in .init(headerFields: [.cacheControl: "max-age=60"], body: .init(Data("a".utf8)))
+        }
+        for _ in 1...2 {
+            try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
+                observe(&$0)
+                ($0.cache, $0.transport) = (cache, transport)
+            }
+        }
+        let told = try await all(calls: 2).compactMap { event -> String? in
+            if case .attemptEnded(_, let cache) = event.kind { cache.map { "\($0)" } ?? "none" } else { nil }
+        }
+        #expect(told.count == 2)
+        #expect(told.first == "fwd=uri-miss; stored")
+        #expect(told.last?.hasPrefix("hit") == true)
+    }
+
+    // MARK: Ends
+
+    @Test func `a failure, a cancellation, a passed deadline and an unsendable request end the call once`() async throws
+    {
+        func words(_ request: URLRequest, _ transport: Transport, deadline: Duration? = nil) async throws -> [String] {
+            let own = Recorder<CallEvent>()
+            _ = try? await URLSession.shared.response(for: request, config: .silent) {
+                ($0.transport, $0.deadline) = (transport, deadline)
+                $0.events = { own.note($0) }
+            }
+            try await waitUntil { own.entries.last?.word.contains("ended") == true }
+            return own.entries.map(\.word)
+        }
+        let lost = Transport { _ in throw URLError(.cannotFindHost) }
+        #expect(
+            try await words(stubs.request("/a"), lost) == [
+                "0 began", "1 sent", "1 attempt cannotFindHost", "1 failed cannotFindHost", "1 ended cannotFindHost",
+            ])
+        let silent = Transport { _ in
+            try await Task.sleep(for: .seconds(600))
+            throw CancellationError()
+        }
+        let late = try await words(stubs.request("/a"), silent, deadline: .zero)
+        #expect(late == ["0 began", "0 failed deadlineExceeded", "0 ended deadlineExceeded"])
+        let unsendable = try await words(URLRequest.with { $0.path = "/../a" }, lost)
+        #expect(unsendable == ["0 began", "0 failed invalidURL", "0 ended invalidURL"])
+    }
+
+    @Test func `a cancelled call ends as cancelled`() async throws {
+        let gate = Gate()
+        let transport = Transport { _ in
+            await gate.pass()
+            throw CancellationError()
+        }
+        let call = Task {
+            try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
+                observe(&$0)
+                $0.transport = transport
+            }
+        }
+        await gate.waitForArrivals()
+        call.cancel()
+        gate.open()
+        #expect(
+            try await all().map(\.word) == [
+                "0 began", "1 sent", "1 attempt cancelled", "1 failed CancellationError", "1 ended cancelled",
+            ])
+    }
+
+    @Test func `a fallback and a stale response are the end after a failure`() async throws {
+        let response = try await stubs.get(.error(.timedOut)) {
+            observe(&$0)
+            $0.fallback = { _, request in DataResponse(request: request, status: .ok) }
+        }
+        #expect(response.status == .ok)
+        #expect(try await all().map(\.word).suffix(2) == ["1 failed timedOut", "1 ended 200"])
+    }
+
+    // MARK: Bodies that are read later
+
+    @Test func `a stream ends with its head, and tells of its body when it is read`() async throws {
+        try await Loopback.serving(.status(.ok, "hello")) { server in
+            let stream = try await server.session.stream(for: server.request("/a"), config: .silent, observe)
+            #expect(try await stream.collect(upTo: .max).data.count == 5)
+            try await waitUntil { events.entries.last?.word == "1 body 5" }
+            #expect(
+                events.entries.map(\.word) == [
+                    "0 began", "1 sent", "1 head 200", "1 attempt 200", "1 accepted 200", "1 ended 200", "1 first",
+                    "1 body 5",
+                ])
+        }
+    }
+
+    @Test func `the body of a stream that breaks off is told`() async throws {
+        let body = FaultServer.Fault.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+        try await FaultServer.serving(body) { server in
+            let stream = try await server.session.stream(for: server.request("/a"), config: .silent, observe)
+            await #expect(throws: URLError.self) { try await stream.collect(upTo: .max) }
+            try await waitUntil { events.entries.last?.word.contains(" failed ") == true }
+            #expect(
+                events.entries.map(\.word).suffix(3) == [
+                    "1 first", "1 body networkConnectionLost", "1 failed networkConnectionLost",
+                ])
+        }
+    }
+
+    @Test func `a download tells of each attempt and of its body`() async throws {
+        let directory = try TemporaryDirectory()
+        try await Loopback.serving(.status(.ok, "hello")) { server in
+            let target = directory.url.appending(path: "file")
+            let file = try await server.session.download(
+                for: server.request("/a"), to: target, config: .silent, observe)
+            #expect(file.byteCount == 5)
+            #expect(file.head.attempts.count == 1)
+            #expect(
+                try await all().map(\.word) == [
+                    "0 began", "1 sent", "1 head 200", "1 attempt 200", "1 accepted 200", "1 first", "1 body 5",
+                    "1 ended 200",
+                ])
+        }
+    }
+
+    // MARK: One source
+
+    @Test(arguments: [1, 2, 3, 4]) func `attempts and log say what the events say`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let statuses = (0..<6).map { _ in [200, 302, 401, 404, 503].randomElement(using: &random) ?? 200 } + [200]
+        let (logger, log) = Logger.recording()
+        let count = Recorder<Void>()
+        let transport = Transport { _ in
+            let status = statuses[min(count.note(()), statuses.count) - 1]
+            return .init(status: .init(code: status), headerFields: status == 302 ? [.location: "/b"] : [:])
+        }
+        let response = try? await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
+            observe(&$0)
+            ($0.transport, $0.logger, $0.retry) = (transport, logger, .atOnce())
+            ($0.authenticator, $0.clock) = (CountingAuthenticator(), TestClock.immediate)
+        }
+        let told = try await all()
+        let (ends, reasons) = (told.compactMap(\.status), told.compactMap(\.reason))
+        #expect(log.entries.count { "\($0.message)".hasPrefix("🛫") } == ends.count, "seed \(seed)")
+        #expect(
+            log.entries.map { "\($0.message)" }.filter { $0.hasPrefix("🔁") } == reasons.map { "🔁 " + $0 },
+            "seed \(seed)")
+        guard let response else { return }
+        #expect(response.attempts.map(\.status?.code) == ends, "seed \(seed)")
+        #expect(response.attempts.compactMap(\.reason) == reasons, "seed \(seed)")
+    }
+
+    // MARK: Careless closures
+
+    @Test func `a closure that blocks delays no call, and what it misses is bounded`() async throws {
+        let gate = Gate()
+        let isBlocked = Recorder<Void>()
+        let transport = Transport { _ in .init() }
+        var config = URLSession.Config.silent
+        config.transport = transport
+        config.events = { [events] event in
+            if isBlocked.note(()) == 1 {
+                let semaphore = DispatchSemaphore(value: 0)
+                Task {
+                    await gate.pass()
+                    semaphore.signal()
+                }
+                semaphore.wait()
+            }
+            events.note(event)
+        }
+        for _ in 0..<12_000 { try await URLSession.shared.response(for: stubs.request("/a"), config: config) }
+        #expect(events.count == 0)
+        // Another closure is called meanwhile.
+        let others = Recorder<CallEvent>()
+        try await URLSession.shared.response(for: stubs.request("/a"), config: config) {
+            $0.events = { others.note($0) }
+        }
+        try await waitUntil { others.count == 7 }
+        gate.open()
+        try await waitUntil { events.count > 1 << 16 }
+        try await URLSession.shared.response(for: stubs.request("/a"), config: config)
+        try await waitUntil { events.entries.last?.word == "1 ended 200" && events.count >= 1 << 16 }
+        // 12,000 calls have 84,000 events.
+        #expect(events.count < 66_000)
+    }
+
+    @Test func `a thousand calls at once: each begins and ends once, one event at a time`() async throws {
+        let running = Locked(0)
+        var config = URLSession.Config.silent
+        config.transport = Transport { _ in .init(body: .init(Data("hello".utf8))) }
+        config.events = { [events] event in
+            let count = running.withLock { count in
+                count += 1
+                return count
+            }
+            #expect(count == 1)
+            events.note(event)
+            running.withLock { $0 -= 1 }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { [config] group in
+            for number in 0..<1_000 {
+                group.addTask {
+                    let request = stubs.request("/\(number)")
+                    try await URLSession.shared.response(for: request, config: config)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let calls = Dictionary(grouping: try await all(calls: 1_000), by: \.callID)
+        #expect(calls.count == 1_000)
+        #expect(calls.values.allSatisfy { $0.map(\.word) == Self.plain && Set($0.map(\.url)).count == 1 })
+    }
+
+    @Test func `a closure may make calls itself`() async throws {
+        var config = URLSession.Config.silent
+        config.transport = Transport { _ in .init() }
+        let inner = Recorder<Int>()
+        config.events = { [config, events] event in
+            events.note(event)
+            guard event.word == "1 ended 200" else { return }
+            Task {
+                inner.note(try await URLSession.shared.response(for: stubs.request("/b"), config: config).status.code)
+            }
+        }
+        try await URLSession.shared.response(for: stubs.request("/a"), config: config)
+        try await waitUntil { inner.count == 1 }
+    }
+
+    // MARK: Secrets
+
+    @Test func `nothing that an event shows has a secret`() async throws {
+        let canaries = (1...6).map { "canary-\($0)-\(UUID())" }
+        let request = URLRequest.with {
+            $0.url = URL(string: "https://api.test/a?access_token=\(canaries[0])")
+            $0.headers[.authorization] = "Bearer \(canaries[1])"
+            $0.headers[.cookie] = "session=\(canaries[2])"
+            ($0.method, $0.body) = (.post, .form(["password": canaries[3]]))
+        }
+        struct Failed: LocalizedError {
+            let errorDescription: String?
+        }
+        let transport = Transport { sent in
+            if sent.urlRequest.url?.path() == "/b" {
+                throw Failed(errorDescription: "no \(canaries[1]), \(canaries[4])")
+            }
+            return .init(
+                status: .temporaryRedirect, headerFields: [.location: "/b?access_token=\(canaries[4])"],
+                body: .init(Data(canaries[5].utf8)))
+        }
+        _ = try? await URLSession.shared.response(for: request, config: .silent) {
+            observe(&$0)
+            $0.transport = transport
+        }
+        for event in try await all() {
+            var shown = "\(event) \(event.kind) \(event.url ?? "") \(event.method) \(event.source)"
+            dump(event, to: &shown)
+            dump(event.kind, to: &shown)
+            #expect(!canaries.contains { shown.contains($0) }, "\(shown)")
+        }
+        #expect(try await all().map { "\($0)" }.contains { $0.contains("failed: no ***") })
+    }
+
+    @Test func `an event is one line`() async throws {
+        try await stubs.get(.text("hello"), observe)
+        let lines = try await all().map { "\($0)" }
+        #expect(lines.first == "0 ms: began: GET https://api.test")
+        #expect(lines.contains { $0.contains(", attempt 1: body: 5") })
+        #expect(lines.last?.hasSuffix(", attempt 1: ended: 200") == true)
+        #expect(!lines.contains { $0.contains("\n") })
+    }
+}
+
+extension CallEvent {
+    /// The number of the attempt and what has happened.
+    fileprivate var word: String {
+        let word =
+            switch kind {
+            case .began: "began"
+            case .attemptBegan: "sent"
+            case .headReceived(let status): "head \(status.code)"
+            case .firstByteReceived: "first"
+            case .bodyReceived(let count): "body \(count)"
+            case .bodyFailed(let failure): "body \(failure.name)"
+            case .attemptEnded(let outcome, _): "attempt \(outcome.word)"
+            case .decided(let decision, let reason): "\(decision) \(reason)"
+            case .accepted(let status): "accepted \(status.code)"
+            case .failed(let failure): "failed \(failure.name)"
+            case .ended(let outcome): "ended \(outcome.word)"
+            }
+        return "\(attempt) \(word)"
+    }
+
+    /// The status of an attempt that has ended; `nil` for other events.
+    fileprivate var status: Int?? {
+        guard case .attemptEnded(let outcome, _) = kind else { return nil }
+        if case .response(let status) = outcome { return .some(status.code) }
+        return .some(nil)
+    }
+
+    fileprivate var reason: String? { if case .decided(_, let reason) = kind { reason } else { nil } }
+}
+
+extension CallEvent.Outcome {
+    fileprivate var word: String {
+        switch self {
+        case .response(let status): "\(status.code)"
+        case .failure(let failure): failure.name
+        case .cancelled: "cancelled"
+        }
+    }
+}
