@@ -202,17 +202,14 @@ final class Call: Sendable {
             progress?.begin()
             var response = try await response(to: sending, step)
             response.redaction = config.redaction
-            if let values = arrival?.values {
-                history.add(.head(response.status), request, values, at: values.head)
-            }
+            if let arrival { history.add(.head(response.status), request, arrival, at: arrival.values.head) }
             outcome = .success(try await received(response, to: sending.urlRequest, arrival))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
         try deadline.check()
         history.add(
-            .attempted(outcome.map(\.response.status), try? outcome.get().response.cacheStatus), request,
-            arrival?.values)
+            .attempted(outcome.map(\.response.status), try? outcome.get().response.cacheStatus), request, arrival)
         return outcome
     }
 
@@ -239,10 +236,10 @@ final class Call: Sendable {
             return received
         }
         let received = try await response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
-        if let values = arrival?.values {
+        if let arrival {
             let count = received.response.data.count
             if count > 0 { history.addFirstByte(request, arrival) }
-            history.add(.body(count: Int64(count)), request, values, at: values.end)
+            history.add(.body(count: Int64(count)), request, arrival, at: arrival.values.end)
         }
         return received
     }

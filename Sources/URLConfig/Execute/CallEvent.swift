@@ -96,14 +96,10 @@ public struct CallEvent: Sendable {
     public let time: Duration
     /// The number of the attempt, from 1; 0 before the first one.
     public let attempt: Int
-    /// The connection of the attempt; `nil` before its head, or if nothing is known.
-    ///
-    /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
-    /// ``Transport/urlSession`` on Linux never.
-    public let connection: Connection?
     let happening: Happening
     let call: CallHistory
     let request: URLRequest
+    let arrival: Arrival?
 }
 
 extension CallEvent {
@@ -115,6 +111,12 @@ extension CallEvent {
     public var method: String { (request.httpMethod ?? "GET").onOneLine }
     /// The URL of the request; `nil` if it could not be built.
     public var url: String? { request.shownURL(redaction) }
+
+    /// The connection of the attempt, for events of a response; `nil` if nothing is known.
+    ///
+    /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
+    /// ``Transport/urlSession`` on Linux never.
+    public var connection: Connection? { arrival?.values.connection }
 
     /// What has happened.
     public var kind: Kind {
@@ -178,6 +180,8 @@ extension CallEvent.Outcome {
 }
 
 /// Passes events to a closure of the app: in order, one at a time, and never on the threads of a call.
+///
+/// To wake a thread costs more than all events of a call. So the events of 10 ms are passed together.
 final class EventSink: Sendable {
     /// The most events that wait for the closure; further ones are dropped, so that a closure that blocks does not fill
     /// the memory.
@@ -202,18 +206,14 @@ final class EventSink: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isDue { queue.async { self.pass() } }
+        if isDue { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.pass() } }
     }
 
     private func pass() {
-        while true {
-            let events = state.withLock { state in
-                defer { state.events = [] }
-                state.isScheduled = !state.events.isEmpty
-                return state.events
-            }
-            if events.isEmpty { return }
-            for event in events { receive(event) }
+        let events = state.withLock { state in
+            defer { (state.events, state.isScheduled) = ([], false) }
+            return state.events
         }
+        for event in events { receive(event) }
     }
 }

@@ -1,4 +1,6 @@
 /// Something that has happened in a call.
+///
+/// The large values are kept elsewhere, because thousands of events may wait for the app.
 enum Happening: Sendable {
     case began
     case sent
@@ -7,8 +9,8 @@ enum Happening: Sendable {
     /// The body has arrived, for a stream or a download with its response.
     case body(count: Int64, of: DataResponse? = nil)
     case bodyFailed(any Error)
-    case attempted(Result<HTTPResponse.Status, any Error>, CacheStatus? = nil)
-    case decided(CallEvent.Decision, Attempt.Note)
+    indirect case attempted(Result<HTTPResponse.Status, any Error>, CacheStatus? = nil)
+    indirect case decided(CallEvent.Decision, Attempt.Note)
     case accepted(DataResponse, isStream: Bool)
     case failed(any Error)
     case ended(Result<HTTPResponse.Status, any Error>)
@@ -56,30 +58,27 @@ final class CallHistory: Sendable {
 
     /// - Parameters:
     ///   - request: The request of the caller, or the one of the attempt.
-    ///   - arrival: What the transport has noted about the attempt.
+    ///   - arrival: What the transport notes about the attempt.
     ///   - time: When it has happened; `nil` for now.
-    func add(
-        _ happening: Happening, _ request: URLRequest, _ arrival: Arrival.Values? = nil, at time: Duration? = nil
-    ) {
+    func add(_ happening: Happening, _ request: URLRequest, _ arrival: Arrival? = nil, at time: Duration? = nil) {
+        if case .ended = happening, sink == nil { return }
         let time = time ?? elapsed()
-        let (number, last) = state.withLock { state in
+        let number = state.withLock { state in
             state.add(happening, request, log.redaction, at: time)
-            return (state.attempts.count, state.attempts.last)
+            return state.attempts.count
         }
-        write(happening, request, last, time)
+        write(happening, request, time)
         sink?.add(
             CallEvent(
-                time: time, attempt: number, connection: arrival?.connection, happening: happening, call: self,
-                request: request))
+                time: time, attempt: number, happening: happening, call: self, request: request, arrival: arrival))
     }
 
     /// The first byte of a body has arrived, which somebody may want to know.
     func addFirstByte(_ request: URLRequest, _ arrival: Arrival?) {
-        guard let values = arrival?.values else { return }
-        add(.firstByte, request, values, at: values.firstByte)
+        if let arrival { add(.firstByte, request, arrival, at: arrival.values.firstByte) }
     }
 
-    private func write(_ happening: Happening, _ request: URLRequest, _ last: Attempt?, _ time: Duration) {
+    private func write(_ happening: Happening, _ request: URLRequest, _ time: Duration) {
         switch happening {
         case .sent: log.sent(request)
         case .decided: if let last { log.again(request, last) }
@@ -89,6 +88,8 @@ final class CallHistory: Sendable {
         default: break
         }
     }
+
+    private var last: Attempt? { state.withLock { $0.attempts.last } }
 
     /// The request of the caller; `nil` before it was checked.
     var request: URLRequest? { state.withLock { $0.request } }

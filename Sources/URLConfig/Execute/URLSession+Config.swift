@@ -115,8 +115,8 @@ extension URLSession {
         public var progress: (@Sendable (TransferProgress) -> Void)?
         /// Called with what happens in the call, one event after the other, on a queue of its own.
         ///
-        /// It may be slow: the call does not wait for it, and may have ended before the last event is passed on. If
-        /// more than 65,536 events wait, further ones are dropped.
+        /// Events are passed on within about 10 ms: the call does not wait for the closure, and may have ended before.
+        /// The events of a call are in order. If 65,536 events wait, further ones are dropped.
         public var events: (@Sendable (CallEvent) -> Void)? {
             get { eventSink?.receive }
             set { eventSink = newValue.map(EventSink.init) }

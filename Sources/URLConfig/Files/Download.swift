@@ -165,14 +165,14 @@ final class Download {
             }
             // A body may also end because the task is cancelled.
             try Task.checkCancellation()
-            call.history.add(.body(count: count - offset), head.request, received.arrival?.values)
+            call.history.add(.body(count: count - offset), head.request, received.arrival)
         } catch {
             var error = error.hiding(call.config.redaction)
             if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
                 known.response = head
                 error = known
             }
-            call.history.add(.bodyFailed(error), head.request, received.arrival?.values)
+            call.history.add(.bodyFailed(error), head.request, received.arrival)
             throw error
         }
     }

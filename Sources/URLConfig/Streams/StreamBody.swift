@@ -49,7 +49,7 @@ struct StreamBody: Sendable {
                     return piece
                 }
                 try Task.checkCancellation()
-                call.history.add(.body(count: count, of: head), head.request, arrival?.values)
+                call.history.add(.body(count: count, of: head), head.request, arrival)
                 if let progress = call.progress, !call.reconnects {
                     try await call.deadline.run { try await progress.finish() }
                 }
@@ -57,7 +57,7 @@ struct StreamBody: Sendable {
                 return nil
             } catch {
                 let error = call.final(error.with(head))
-                call.history.add(.bodyFailed(error), head.request, arrival?.values)
+                call.history.add(.bodyFailed(error), head.request, arrival)
                 throw call.failure(error, of: head.request)
             }
         }

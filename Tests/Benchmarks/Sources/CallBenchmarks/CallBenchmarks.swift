@@ -17,6 +17,7 @@ enum CallBenchmarks {
             try await contest.run(on: server)
         }
         for contest in CachedCall.all where contest.work.hasPrefix(filter) { try await contest.run(on: server) }
+        for contest in ObservedCall.all where contest.work.hasPrefix(filter) { try await contest.run() }
         if LargeStream.work.hasPrefix(filter) { try await LargeStream().run(on: server) }
         for contest in Parsing.all where contest.work.hasPrefix(filter) { try await contest.run() }
         try BodyInMemory(filter: filter).run(on: server)
