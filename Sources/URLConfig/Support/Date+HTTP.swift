@@ -17,19 +17,8 @@ extension HTTPFields {
 /// Dates are written as RFC 9110 §5.6.7 says, and read by the algorithm for cookies (RFC 6265 §5.1.1).
 extension Date {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-    private static let calendar = {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        return calendar
-    }()
-    private static let httpFormat = VerbatimFormatStyle(
-        format: """
-            \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \
-            \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
-            \(second: .twoDigits) GMT
-            """,
-        locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: calendar)
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let lowercasedMonths = months.map { $0.lowercased() }
 
     /// Parses a date in one of HTTP's three formats; small deviations are accepted.
     init?(httpDate text: String) {
@@ -44,8 +33,7 @@ extension Date {
 
     /// Parses the date of a cookie, in nearly any format (RFC 6265 §5.1.1).
     init?(cookieDate text: String) {
-        guard let date = Self.parse(text, isOfCookie: true)?.date,
-            Self.calendar.component(.year, from: date) > 1600
+        guard let date = Self.parse(text, isOfCookie: true)?.date, date >= Date(CivilDay(1601, 1, 1))
         else { return nil }
         self = date
     }
@@ -56,35 +44,91 @@ extension Date {
     private static func parse(
         _ text: String, isOfCookie: Bool = false
     ) -> (date: Date, rest: [Substring.UTF8View])? {
-        var parts = DateComponents(calendar: calendar)
-        var time: [Int]?
+        var (time, day, month, year) = ([Int]?.none, Int?.none, Int?.none, Int?.none)
         var rest: [Substring.UTF8View] = []
         for word in text.utf8.split(whereSeparator: "\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~".utf8.contains) {
             if time == nil, let found = word.time {
                 time = found
-            } else if parts.day == nil, let day = word.number(of: 1...2) {
-                parts.day = day
-            } else if parts.month == nil, let month = months.firstIndex(of: Substring(word.prefix(3)).lowercased()) {
-                parts.month = month + 1
-            } else if parts.year == nil, let year = word.number(of: 4...4), year > (isOfCookie ? 99 : 0) {
-                parts.year = year
-            } else if parts.year == nil, let year = word.number(of: isOfCookie ? 2...4 : 2...2) {
-                parts.year = year < 70 ? year + 2000 : year < 100 ? year + 1900 : year
+            } else if day == nil, let found = word.number(of: 1...2) {
+                day = found
+            } else if month == nil, let index = lowercasedMonths.firstIndex(of: Substring(word.prefix(3)).lowercased())
+            {
+                month = index + 1
+            } else if year == nil, let found = word.number(of: 4...4), found > (isOfCookie ? 99 : 0) {
+                year = found
+            } else if year == nil, let found = word.number(of: isOfCookie ? 2...4 : 2...2) {
+                year = found < 70 ? found + 2000 : found < 100 ? found + 1900 : found
             } else {
                 rest.append(word)
             }
         }
-        // `Calendar` does not support leap seconds: the time is added to the day.
-        guard let time, time[0] < 24, time[1] < 60, time[2] <= (isOfCookie ? 59 : 60), parts.day != nil,
-            parts.month != nil, parts.year != nil, parts.isValidDate, let day = parts.date
+        guard let time, time[0] < 24, time[1] < 60, time[2] <= (isOfCookie ? 59 : 60), let day, let month, let year
         else { return nil }
-        return (day + TimeInterval(time[0] * 3600 + time[1] * 60 + time[2]), rest)
+        let civil = CivilDay(year, month, day)
+        guard civil.isValid else { return nil }
+        return (Date(civil) + TimeInterval(time[0] * 3600 + time[1] * 60 + time[2]), rest)
     }
+
+    private init(_ day: CivilDay) { self.init(timeIntervalSince1970: TimeInterval(day.number * 86_400)) }
 
     /// Such as `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
-        return formatted(Self.httpFormat)
+        let seconds = Int(timeIntervalSince1970.rounded(.down))
+        let (day, time) = (CivilDay(number: (seconds - seconds.modulo(86_400)) / 86_400), seconds.modulo(86_400))
+        func digits(_ number: Int, _ count: Int = 2) -> String {
+            let text = "\(number)"
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        let clock = [time / 3600, time / 60 % 60, time % 60].map { digits($0) }.joined(separator: ":")
+        let (weekday, month) = (Self.days[(day.number + 4).modulo(7)], Self.months[day.month - 1])
+        return "\(weekday), \(digits(day.day)) \(month) \(digits(day.year, 4)) \(clock) GMT"
+    }
+}
+
+extension Int {
+    /// The rest of a division, which is never negative.
+    fileprivate func modulo(_ divisor: Int) -> Int { (self % divisor + divisor) % divisor }
+}
+
+/// A day of the Gregorian calendar in the years from 1.
+///
+/// `Calendar` takes ten times as long, and has Julian days before 1582.
+private struct CivilDay {
+    let year: Int
+    let month: Int
+    let day: Int
+
+    /// The days before 1970 of a calendar whose years begin in March: the leap day is the last one.
+    private static let epoch = 719_468
+
+    init(_ year: Int, _ month: Int, _ day: Int) { (self.year, self.month, self.day) = (year, month, day) }
+
+    /// - Parameter number: The number of days since 1970.
+    init(number: Int) {
+        let days = number + Self.epoch
+        // The leap days of four years, of a century and of 400 years shorten the average.
+        let (cycle, rest) = days.quotientAndRemainder(dividingBy: 146_097)
+        let years = (rest - rest / 1_460 + rest / 36_524 - rest / 146_096) / 365
+        let ofYear = rest - (365 * years + years / 4 - years / 100)
+        let ofMarch = (5 * ofYear + 2) / 153
+        day = ofYear - (153 * ofMarch + 2) / 5 + 1
+        month = ofMarch < 10 ? ofMarch + 3 : ofMarch - 9
+        year = cycle * 400 + years + (month <= 2 ? 1 : 0)
+    }
+
+    /// The number of days since 1970.
+    var number: Int {
+        let years = month <= 2 ? year - 1 : year
+        // The months from March on have 31, 30, 31, 30, 31 days, twice and a bit.
+        let ofYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return 365 * years + years / 4 - years / 100 + years / 400 + ofYear - Self.epoch
+    }
+
+    var isValid: Bool {
+        guard 1...12 ~= month, day >= 1 else { return false }
+        let other = Self(number: number)
+        return other.day == day && other.month == month
     }
 }
 

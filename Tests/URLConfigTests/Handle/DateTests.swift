@@ -46,12 +46,24 @@ import URLConfigTesting
         #expect(Date(timeIntervalSince1970: seconds).httpDate == text)
     }
 
-    @Test func `a date that was written is read`() {
-        var random = SeededGenerator(seed: 9110)
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func `a date that was written is read`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.locale = Locale(identifier: "en_US_POSIX")
+        calendar.timeZone = .gmt
         for _ in 0..<1_000 {
             let date = Date(
-                timeIntervalSince1970: .random(in: -12_219_292_800..<253_402_300_800, using: &random).rounded(.down))
-            #expect(date.httpDate.flatMap { Date(httpDate: $0) } == date)
+                timeIntervalSince1970: .random(in: -62_135_596_800..<253_402_300_800, using: &random).rounded(.down))
+            let text = try #require(date.httpDate)
+            #expect(Date(httpDate: text) == date, "seed \(seed)")
+            // Before that, the calendar has Julian days.
+            guard date.timeIntervalSince1970 > -12_219_292_800 else { continue }
+            let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second, .weekday], from: date)
+            let (weekdays, months) = (["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"], calendar.shortMonthSymbols)
+            let expected = String(
+                format: "%@, %02d %@ %04d %02d:%02d:%02d GMT", weekdays[(parts.weekday ?? 0) - 1], parts.day ?? 0,
+                months[(parts.month ?? 0) - 1], parts.year ?? 0, parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0)
+            #expect(text == expected, "seed \(seed)")
         }
     }
 
