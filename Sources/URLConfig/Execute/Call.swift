@@ -23,6 +23,8 @@ final class Call: Sendable {
     private let record: Locked<Attempts>
     /// The last request that went through the cache; `nil` without one.
     private let cached: Locked<(sending: Transport.Request, isForeign: Bool)?>?
+    /// How many requests the call has sent; `nil` if there is no observer.
+    let sends: Locked<Int>?
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
@@ -52,6 +54,7 @@ final class Call: Sendable {
             record.withLock { $0 }.error(after: limit, at: elapsed(), arrived: arrived)
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
+        sends = config.observer.map { _ in Locked(0) }
         cached = config.cache == nil && !config.coalesces ? nil : Locked(nil)
         log = RequestLog(
             logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
@@ -212,7 +215,7 @@ final class Call: Sendable {
 
     /// The response of the cache or of the transport.
     private func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
-        guard let cached else { return try await transport.attempt(sending) }
+        guard let cached else { return try await exchanged(sending) }
         cached.set(\.self, (sending, step.isForeign))
         let visit = CacheVisit(
             sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)
@@ -340,14 +343,16 @@ final class Call: Sendable {
             let all = error.attempts.isEmpty ? attempts : error.attempts
             error.attempts = all
             error.response?.attempts = all
-            error.request = error.request ?? record.withLock { $0.request }
+            error.request = error.request ?? request
             return error
         case let error as URLError where error.attempts.isEmpty:
-            let request = record.withLock { $0.request }
             return error.withoutMark.with(attempts, of: request?.summary(config.redaction))
         case let error: return error
         }
     }
+
+    /// The request of the caller.
+    var request: URLRequest? { record.withLock { $0.request } }
 
     /// All attempts until now; the last one may be running.
     var attempts: [Attempt] { record.withLock { $0 }.all(at: elapsed()) }

@@ -11,6 +11,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var task: URLSessionTask?
         var head: URLResponse?
         var isFromCache = false
+        var protocolName: String?
         var isOver = false
     }
 
@@ -48,6 +49,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var response = Transport.Response(
             status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
         response.isFromCache = { exchange.isFromCache }
+        response.protocolVersion = { exchange.protocolVersion }
         response.redaction = request.conditions.redaction
         return response
     }
@@ -91,6 +93,10 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     var task: URLSessionTask? { state.withLock { $0.task } }
     var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
     var isFromCache: Bool { state.withLock { $0.isFromCache } }
+    /// `nil` on Linux, where Foundation does not tell it.
+    private var protocolVersion: String? {
+        state.withLock { $0.protocolName }.flatMap { ["http/1.0": "1.0", "http/1.1": "1.1", "h2": "2", "h3": "3"][$0] }
+    }
 
     /// Waits until the head of the response has arrived, or its whole body if the caller wants that.
     ///
@@ -185,6 +191,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         state.set(\.isFromCache, metrics.transactionMetrics.last?.resourceFetchType == .localCache)
+        state.set(\.protocolName, metrics.transactionMetrics.last?.networkProtocolName)
         _ = isAsked { $0.urlSession?(session, task: $1, didFinishCollecting: metrics) }
     }
 

@@ -148,6 +148,8 @@ extension Transport {
         public var body: ResponseBody
         /// Whether it came from the session's cache; this is known when the body has ended.
         var isFromCache: @Sendable () -> Bool = { false }
+        /// The version of HTTP, such as `1.1` or `2`, if it is known when the body has ended.
+        var protocolVersion: @Sendable () -> String? = { nil }
         /// What the cache of the call did; this is known when the body has ended.
         var cacheStatus: (@Sendable () -> CacheStatus)?
         /// Hides the secrets of the call; by default, those that the defaults name.

@@ -56,16 +56,14 @@ extension Transport.Request {
         let configuration = session.configuration
         try check(configuration)
         let complete = complete(configuration)
-        let response = try await traced(complete) { complete in
-            do {
-                return try await send(complete, by: client, configuration)
-            } catch {
-                try Task.checkCancellation()
-                throw error.asURLError(complete.url)
-            }
+        do {
+            let response = try await send(complete, by: client, configuration)
+            storeCookies(of: response)
+            return response
+        } catch {
+            try Task.checkCancellation()
+            throw error.asURLError(complete.url)
         }
-        storeCookies(of: response)
-        return response
     }
 
     /// Warns about settings of the session and the call that AsyncHTTPClient does not use.
@@ -154,8 +152,11 @@ extension Transport.Request {
         let codings = head.headers.codings(for: headers, Int(head.status.code))
         let decoded = codings.isEmpty ? body : try body.decoding(codings, of: complete.url)
         decoded.received.limit(to: conditions.responseLimit)
-        return Transport.Response(
+        var response = Transport.Response(
             status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
+        let (major, minor) = (head.version.major, head.version.minor)
+        response.protocolVersion = { major > 1 ? "\(major)" : "\(major).\(minor)" }
+        return response
     }
 }
 
