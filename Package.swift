@@ -139,7 +139,7 @@ let package = Package(
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio", condition: onServers),
-            ] + inMemoryTelemetry,
+            ] + telemetry + inMemoryTelemetry,
             path: "Examples/Service"
         ),
     ],

@@ -8,6 +8,10 @@ import Tracing
 
 @testable import URLConfig
 
+#if AsyncHTTPClient
+import AsyncHTTPClient
+#endif
+
 /// Every attribute that the conventions of OpenTelemetry require, and no other, on each transport.
 @Suite(.inTime) struct TelemetryConventionsTests {
     enum Wire: String, CaseIterable, Sendable {
@@ -179,6 +183,24 @@ import Tracing
         }
     }
 }
+
+#if AsyncHTTPClient
+extension TelemetryConventionsTests {
+    @Test func `the version of HTTP is the one of the connection`() async throws {
+        try await TLSServer.serving { _, _ in
+            .ok("{}")
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                try await InMemoryTelemetry.observing { telemetry in
+                    try await server.get(config: .onServer(client)) { $0.telemetry = .openTelemetry }
+                    #expect(telemetry.spans.map { $0.texts["network.protocol.version"] } == ["2"])
+                    #expect(telemetry.durations.keys.map { $0["network.protocol.version"] } == ["2"])
+                }
+            }
+        }
+    }
+}
+#endif
 
 /// A tracer and a metrics backend in memory, for the calls of one test.
 struct InMemoryTelemetry {
