@@ -14,7 +14,21 @@ let serverTransport: [Target.Dependency] = [
     .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: onServers),
     .product(name: "NIOPosix", package: "swift-nio", condition: onServers),
     .product(name: "NIOSSL", package: "swift-nio-ssl", condition: onServers),
-    .product(name: "Tracing", package: "swift-distributed-tracing", condition: onServers),
+]
+
+/// The condition of everything that spans and metrics need.
+let withTelemetry = TargetDependencyCondition.when(traits: ["Telemetry"])
+
+/// The dependencies of spans and metrics and their tests.
+let telemetry: [Target.Dependency] = [
+    .product(name: "Metrics", package: "swift-metrics", condition: withTelemetry),
+    .product(name: "Tracing", package: "swift-distributed-tracing", condition: withTelemetry),
+]
+
+/// What receives spans and metrics in memory.
+let inMemoryTelemetry: [Target.Dependency] = [
+    .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: withTelemetry),
+    .product(name: "MetricsTestKit", package: "swift-metrics", condition: withTelemetry),
 ]
 
 // Only Apple's App Store reads the privacy manifest. Elsewhere a resource would add a bundle to each program.
@@ -32,18 +46,20 @@ let package = Package(
         .library(name: "URLConfigTesting", targets: ["URLConfigTesting"]),
     ],
     traits: [
-        .trait(name: "AsyncHTTPClient", description: "Adds Transport.asyncHTTPClient, for services.")
+        .trait(name: "AsyncHTTPClient", description: "Adds Transport.asyncHTTPClient, for services."),
+        .trait(name: "Telemetry", description: "Adds the spans and metrics of OpenTelemetry."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.12.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
-        // Only with the trait; without it they are not even fetched.
+        // Only with the traits; without them they are not even fetched.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.36.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     ],
     targets: [
@@ -54,7 +70,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio", condition: onServers),
                 .target(name: "CURLConfigZlib", condition: onServers),
-            ] + serverTransport,
+            ] + serverTransport + telemetry,
             exclude: excluded,
             resources: privacyManifest
         ),
@@ -72,9 +88,8 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: onServers),
                 .product(name: "Logging", package: "swift-log"),
-            ] + serverTransport
+            ] + serverTransport + telemetry + inMemoryTelemetry
         ),
         .executableTarget(
             name: "tour",
@@ -124,7 +139,7 @@ let package = Package(
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio", condition: onServers),
-            ],
+            ] + telemetry + inMemoryTelemetry,
             path: "Examples/Service"
         ),
     ],

@@ -56,7 +56,7 @@ struct Chunk {
 
 struct Module {
     var document: String
-    var needsTrait = false
+    var needsTraits = false
     var declarations: [Chunk] = []
     var blocks: [[Chunk]] = []
 
@@ -119,8 +119,8 @@ for document in CommandLine.arguments.dropFirst(2) {
             imagined += Chunk.chunks(of: block(to: "-->"), from: first)
         } else if line == "<!-- swift: start anew -->" {
             modules.append(Module(document: document))
-        } else if line == "<!-- swift: with the trait AsyncHTTPClient -->" {
-            modules.append(Module(document: document, needsTrait: true))
+        } else if line == "<!-- swift: with the traits -->" {
+            modules.append(Module(document: document, needsTraits: true))
         } else if line.hasPrefix("<!-- swift: not compiled, since ") {
             isLeftOut = true
         } else if line.hasPrefix("```") {
@@ -142,8 +142,8 @@ for document in CommandLine.arguments.dropFirst(2) {
     }
     for (number, var module) in modules.enumerated() {
         module.declarations += imagined
-        let trait = module.needsTrait ? "_AsyncHTTPClient" : ""
-        let file = CommandLine.arguments[1] + "/Document_\(name)_\(number + 1)\(trait).swift"
+        let suffix = module.needsTraits ? "_WithTraits" : ""
+        let file = CommandLine.arguments[1] + "/Document_\(name)_\(number + 1)\(suffix).swift"
         try module.source.write(toFile: file, atomically: false, encoding: .utf8)
     }
     print("\(document): \(compiled) compiled, \(leftOut) left out")

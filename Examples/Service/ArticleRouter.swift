@@ -1,4 +1,4 @@
-#if AsyncHTTPClient
+#if AsyncHTTPClient && Telemetry
 
 import Hummingbird
 import Logging
@@ -10,6 +10,8 @@ struct ArticleRouter: Sendable {
 
     var router: Router<ServiceContext> {
         let router = Router(context: ServiceContext.self)
+        // Requests to other services belong to the span of the request to this one.
+        router.add(middleware: TracingMiddleware())
         router.add(middleware: RequestFrame())
         router.get("articles/:id") { _, context in
             try await page(context.parameters.require("id", as: Int.self), context)

@@ -1,7 +1,11 @@
-#if AsyncHTTPClient
+#if AsyncHTTPClient && Telemetry
 
 import InMemoryLogging
+import InMemoryTracing
 import Logging
+import Metrics
+import MetricsTestKit
+import Tracing
 import URLConfig
 
 /// Sends requests to the service, and checks what comes back.
@@ -9,16 +13,22 @@ struct Demo {
     private let service: URLRequest.Config
     private let standIns: StandIns
     private let log: InMemoryLogHandler
+    private let tracer: InMemoryTracer
+    private let metrics: TestMetrics
 
     static func run() async throws {
-        let log = InMemoryLogHandler()
+        let (log, tracer, metrics) = (InMemoryLogHandler(), InMemoryTracer(), TestMetrics())
+        InstrumentationSystem.bootstrap(tracer)
+        MetricsSystem.bootstrap(metrics)
         var logger = Logger(label: "demo") { _ in log }
         logger.logLevel = .debug
         Service.prepare(logger)
         try await StandIns.run { hosts in
             let router = ArticleRouter(upstreams: Upstreams(hosts)).router
             try await Server(router, logger: logger).run { host in
-                try await Demo(service: .init(host: host), standIns: hosts.standIns, log: log).showAll()
+                let demo = Demo(
+                    service: .init(host: host), standIns: hosts.standIns, log: log, tracer: tracer, metrics: metrics)
+                try await demo.showAll()
             }
         }
         print("\nEverything is right.")
@@ -40,12 +50,26 @@ struct Demo {
         let refreshes = await standIns.issuedTokens - issued
         await print("  100 responses with status 200, after \(standIns.refusals) refusals and \(refreshes) refresh")
         guard refreshes == 1 else { throw Surprise("There were \(refreshes) refreshes instead of one.") }
+        try showDurations()
     }
 
-    /// Requests an article, and shows the response and what the service has logged.
+    /// Shows how many durations of requests for authors a metrics backend has received.
+    private func showDurations() throws {
+        print("\nThe histogram http.client.request.duration, for authors")
+        let template = [("url.template", "/authors/{id}")]
+        let timers = metrics.timers(label: "http.client.request.duration", dimensions: template)
+        guard !timers.isEmpty else { throw Surprise("There are no durations.") }
+        for timer in timers {
+            let dimensions = timer.dimensions.sorted { $0.0 < $1.0 }.map { "\($0)=\($1)" }
+            print("  \(timer.values.count) with \(dimensions.joined(separator: " "))")
+        }
+    }
+
+    /// Requests an article, and shows the response, what the service has logged, and the spans of its requests.
     ///
     /// - Parameter lines: How many messages with the ID of the request must be in the log.
     private func show(_ title: String, article: Int, status: HTTPResponse.Status, lines: Int) async throws {
+        tracer.clearFinishedSpans()
         let id = "demo-\(article)"
         print("\n\(title)\n  GET /articles/\(article) with X-Request-ID: \(id)")
         let response = try await page(article, id, status)
@@ -56,6 +80,15 @@ struct Demo {
                 entry.metadata[name].map { "\(name)=\($0)" }
             }
             print("    \(entry.message) \(details.joined(separator: " "))")
+        }
+        print("  The spans of the requests to other services:")
+        let spans = tracer.finishedSpans.filter { $0.kind == .client && $0.attributes.get("url.template") != nil }
+        guard !spans.isEmpty else { throw Surprise("There are no spans.") }
+        for span in spans {
+            var attributes: [String] = []
+            func add(_ name: String, _ value: SpanAttribute) { attributes.append("\(name)=\(value.shown)") }
+            span.attributes.forEach(add)
+            print("    \(span.operationName) \(attributes.sorted().joined(separator: " "))")
         }
         guard entries.count == lines else { throw Surprise("There are \(entries.count) lines instead of \(lines).") }
     }
@@ -76,6 +109,17 @@ struct Demo {
             throw Surprise("This is another article: \(page)")
         }
         return response
+    }
+}
+
+extension SpanAttribute {
+    /// Text and numbers without their type.
+    fileprivate var shown: String {
+        switch self {
+        case .string(let text): text
+        case .int64(let number): "\(number)"
+        default: "\(self)"
+        }
     }
 }
 

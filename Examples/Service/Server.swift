@@ -1,4 +1,4 @@
-#if AsyncHTTPClient
+#if AsyncHTTPClient && Telemetry
 
 import Foundation
 import Hummingbird

@@ -1,4 +1,4 @@
-#if AsyncHTTPClient
+#if AsyncHTTPClient && Telemetry
 
 import Hummingbird
 import Logging
@@ -49,6 +49,8 @@ struct Service {
         URLSession.Config.default.transport = .asyncHTTPClient
         URLSession.Config.default.logger = logger
         URLSession.Config.default.logBody = false
+        // Spans and metrics, for the tracer and the metrics backend that a process has set up.
+        URLSession.Config.default.telemetry = .openTelemetry
     }
 
     private static func complain(_ text: String) {
@@ -65,8 +67,8 @@ struct Service {
     static func main() {
         print(
             """
-            This example needs the server transport, which is a trait of the package. Run it with
-              swift run --traits AsyncHTTPClient --scratch-path .build/async-http-client service --help
+            This example needs the server transport and telemetry, which are traits of the package. Run it with
+              swift run --traits AsyncHTTPClient,Telemetry --scratch-path .build/async-http-client service --help
             """)
         exit(1)
     }

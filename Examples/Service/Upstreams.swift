@@ -1,4 +1,4 @@
-#if AsyncHTTPClient
+#if AsyncHTTPClient && Telemetry
 
 import Hummingbird
 import URLConfig
@@ -29,19 +29,20 @@ struct Upstreams: Sendable {
 
     /// The article with this number; `nil` if there is none.
     func article(_ id: Int, for context: ServiceContext) async throws -> Article? {
-        try await value(articles.with { $0.path = "/articles/\(id)" }, articlesConfig, context)
+        try await value(articles.with { $0.path = "/articles/\(id)" }, "/articles/{id}", articlesConfig, context)
     }
 
     /// The author with this number; `nil` if there is none.
     func author(_ id: Int, for context: ServiceContext) async throws -> Author? {
-        try await value(authors.with { $0.path = "/authors/\(id)" }, .upstream, context)
+        try await value(authors.with { $0.path = "/authors/\(id)" }, "/authors/{id}", .upstream, context)
     }
 
     /// Sends a request with the ID, the log and the time that is left of the request to this service.
     private func value<Model: Decodable & Sendable>(
-        _ preset: URLRequest.Config, _ config: URLSession.Config, _ context: ServiceContext, line: UInt = #line
+        _ preset: URLRequest.Config, _ route: String, _ config: URLSession.Config, _ context: ServiceContext,
+        line: UInt = #line
     ) async throws -> Model? {
-        let request = TypedRequest<Model?>.with(preset, reader: .json.or(nil, for: .notFound)) {
+        let request = TypedRequest<Model?>.with(preset, route: route, reader: .json.or(nil, for: .notFound)) {
             $0.headers[.requestID] = context.id
         }
         return try await URLSession.service.value(for: request, config: config, line: line) {

@@ -2,18 +2,11 @@ import URLConfig
 
 /// A URL with names in place of some segments of its path.
 struct URLTemplate: Sendable {
-    private enum Segment {
-        case literal(String)
-        case name(String)
-    }
-
     private let text: String
     private var scheme: String?
     private var host: String?
     private var port: Int?
-    private var segments: [Segment] = []
-    /// Whether the path may have any segments after these.
-    private var hasRest = false
+    private let path: PathTemplate
     private var query: [URLQueryItem] = []
 
     /// - Throws: ``StubMistake`` for a brace without its partner, two equal names, or what is no URL.
@@ -33,31 +26,10 @@ struct URLTemplate: Sendable {
             throw StubMistake("the template begins neither with a path, such as /users, nor with a scheme and a host")
         }
         query = parts.queryItems ?? []
-        var raw = Self.segments(parts.percentEncodedPath)
-        if raw.last == "*" {
-            raw.removeLast()
-            hasRest = true
-        }
-        var names = Set<String>()
-        for segment in raw {
-            let name = segment.dropFirst().dropLast()
-            if segment.hasPrefix("{"), segment.hasSuffix("}"), !name.isEmpty, !name.contains(where: "{}".contains) {
-                guard names.insert(String(name)).inserted else {
-                    throw StubMistake("the template has {\(name)} twice")
-                }
-                segments.append(.name(String(name)))
-            } else if segment.contains(where: "{}".contains) {
-                throw StubMistake("'\(segment)' is neither text nor a name in braces, such as {id}")
-            } else {
-                segments.append(.literal(segment))
-            }
-        }
-    }
-
-    /// The decoded segments of a path.
-    private static func segments(_ path: String) -> [String] {
-        path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
-            $0.removingPercentEncoding ?? String($0)
+        do {
+            path = try PathTemplate(parts.percentEncodedPath)
+        } catch {
+            throw StubMistake(error.reason)
         }
     }
 
@@ -65,7 +37,7 @@ struct URLTemplate: Sendable {
     ///
     /// - Returns: The values of the names, what differs, and how near the path is.
     func match(_ request: HTTPStubs.Request) -> (values: [String: String], differences: [String], distance: Int) {
-        var (values, differences, equal) = ([String: String](), [String](), 0)
+        var differences: [String] = []
         func compare(_ what: String, _ sent: String?, _ expected: String?) {
             guard let expected, sent?.lowercased() != expected else { return }
             differences.append("\(what) \(sent ?? "none"), expected \(expected)")
@@ -77,26 +49,15 @@ struct URLTemplate: Sendable {
         if host != nil, url.port ?? standard != port ?? standard {
             differences.append("port \(url.port ?? standard), expected \(port ?? standard)")
         }
-        let path = url.path(percentEncoded: true)
-        let sent = Self.segments(path.isEmpty ? "/" : path)
-        for (index, segment) in segments.enumerated() where index < sent.count {
-            switch segment {
-            case .literal(let text): equal += text == sent[index] ? 1 : 0
-            case .name(let name):
-                equal += sent[index].isEmpty ? 0 : 1
-                values[name] = sent[index]
-            }
-        }
-        if equal < segments.count || sent.count > segments.count && !hasRest {
-            differences.append("path \(request.shownPath), expected \(shownPath)")
-        }
+        let (values, fits, distance) = path.match(url.path(percentEncoded: true))
+        if !fits { differences.append("path \(request.shownPath), expected \(shownPath)") }
         let items = request.query
         for item in query where !items.contains(item) {
             let other = items.first { $0.name == item.name }
             let found = request.shown(item.name, other.map { $0.value ?? "" })
             differences.append("query \(found), expected \(request.shown(item.name, item.value ?? ""))")
         }
-        return (values, differences, max(segments.count, sent.count) - equal)
+        return (values, differences, distance)
     }
 
     /// The path as the test has written it.

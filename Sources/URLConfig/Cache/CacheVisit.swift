@@ -188,7 +188,7 @@ struct CacheVisit: Sendable {
 
     /// Sends a request to the server, without the session's own cache.
     private func sent(_ sending: Transport.Request) async throws -> Transport.Response {
-        guard cache != nil else { return try await call.transport.attempt(sending) }
+        guard cache != nil else { return try await call.exchanged(sending) }
         var sending = sending
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData,
             request.value(forHTTPHeaderField: "Cache-Control") == nil
@@ -202,7 +202,7 @@ struct CacheVisit: Sendable {
         {
             sending.urlRequest.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
-        return try await call.transport.attempt(sending)
+        return try await call.exchanged(sending)
     }
 
     /// The same transfer for all calls with equal requests, if the caller wants that.

@@ -22,6 +22,8 @@ final class Call: Sendable {
     private let known: KnownSecrets
     /// The last request that went through the cache; `nil` without one.
     private let cached: Locked<(sending: Transport.Request, isForeign: Bool)?>?
+    /// How many requests the call has sent; `nil` if there is no observer.
+    let sends: Locked<Int>?
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
@@ -54,6 +56,7 @@ final class Call: Sendable {
             history.error(after: limit, arrived: arrived)
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
+        sends = config.observer.map { _ in Locked(0) }
         cached = config.cache == nil && !config.coalesces ? nil : Locked(nil)
         self.config = config
     }
@@ -202,7 +205,10 @@ final class Call: Sendable {
             progress?.begin()
             var response = try await response(to: sending, step)
             response.redaction = config.redaction
-            if let arrival { history.add(.head(response.status), request, arrival, at: arrival.values.head) }
+            if let arrival {
+                arrival.note(response.connection)
+                history.add(.head(response.status), request, arrival, at: arrival.values.head)
+            }
             outcome = .success(try await received(response, to: sending.urlRequest, arrival))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
@@ -215,7 +221,7 @@ final class Call: Sendable {
 
     /// The response of the cache or of the transport.
     private func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
-        guard let cached else { return try await transport.attempt(sending) }
+        guard let cached else { return try await exchanged(sending) }
         cached.set(\.self, (sending, step.isForeign))
         let visit = CacheVisit(
             sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)

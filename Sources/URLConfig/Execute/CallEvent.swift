@@ -116,7 +116,7 @@ extension CallEvent {
     ///
     /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
     /// ``Transport/urlSession`` on Linux never.
-    public var connection: Connection? { arrival?.values.connection }
+    public var connection: Connection? { arrival?.values.connection() }
 
     /// What has happened.
     public var kind: Kind {

@@ -160,7 +160,7 @@ final class Arrival: Sendable {
         var head: Duration?
         var firstByte: Duration?
         var end: Duration?
-        var connection: CallEvent.Connection?
+        var connection: @Sendable () -> CallEvent.Connection? = { nil }
     }
 
     private let state = Locked(Values())
@@ -173,5 +173,5 @@ final class Arrival: Sendable {
     /// A part arrives now.
     func note(_ part: WritableKeyPath<Values, Duration?>) { state.set(part, elapsed()) }
 
-    func note(_ connection: CallEvent.Connection) { state.set(\.connection, connection) }
+    func note(_ connection: @escaping @Sendable () -> CallEvent.Connection?) { state.set(\.connection, connection) }
 }

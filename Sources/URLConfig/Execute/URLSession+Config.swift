@@ -122,6 +122,23 @@ extension URLSession {
             set { eventSink = newValue.map(EventSink.init) }
         }
         private(set) var eventSink: EventSink?
+        /// The template of the request's path, such as `/users/{id}`, which names the request in traces and metrics; by
+        /// default the first of ``routes`` that fits.
+        ///
+        /// It must not contain a value of this request. What follows a `?` is ignored. It does not name a request that
+        /// a redirect leads to another path.
+        public var route: String?
+        /// Templates of paths, such as `/v2/users/{id}`, of which the first that fits names a request in traces and
+        /// metrics.
+        ///
+        /// They are compared with the whole path, segment by segment. A segment is text or a name in braces; `*` at the
+        /// end stands for any segments. A template that is invalid is logged as an error and ignored.
+        public var routes: [String] = [] {
+            didSet { templates = routes.compactMap { PathTemplate(route: $0) } }
+        }
+        private(set) var templates: [PathTemplate] = []
+        /// Sees the requests that are sent; `nil` for none.
+        var observer: (any RequestObserver)?
         /// Measures the ``deadline``, the request's time limit and delays; tests can replace it.
         public var clock: any Clock<Duration> = ContinuousClock()
 

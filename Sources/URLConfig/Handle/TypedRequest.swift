@@ -16,11 +16,17 @@ public struct TypedRequest<Output: Sendable>: Sendable {
     public var request: URLRequest
     /// Makes the value of the response.
     public var reader: ResponseReader<Output>
+    /// The template of the path, as for ``Foundation/URLSession/Config/route``; `nil` for none.
+    public var route: String?
 
     /// A request and a reader.
-    public init(_ request: URLRequest, reader: ResponseReader<Output>) {
-        self.request = request
-        self.reader = reader
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - route: The template of its path, such as `/users/{id}`, for traces and metrics.
+    ///   - reader: Makes the value of the response.
+    public init(_ request: URLRequest, route: String? = nil, reader: ResponseReader<Output>) {
+        (self.request, self.route, self.reader) = (request, route, reader)
     }
 }
 
@@ -29,24 +35,25 @@ extension TypedRequest where Output: Decodable {
     ///
     /// - Parameters:
     ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
+    ///   - route: The template of the path, such as `/users/{id}`, for traces and metrics.
     ///   - reader: Makes the value of the response; by default ``ResponseReader/text`` for a `String`,
     ///     ``ResponseReader/data`` for `Data`, and ``ResponseReader/json`` for other types.
     ///   - configure: Makes the changes. Its errors are rethrown; if it does not throw, no `try` is needed.
     public static func with<Failure: Error>(
-        _ config: URLRequest.Config = .init(), reader: ResponseReader<Output>? = nil,
+        _ config: URLRequest.Config = .init(), route: String? = nil, reader: ResponseReader<Output>? = nil,
         _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {
-        Self(try URLRequest.with(config, configure), reader: reader ?? .automatic)
+        Self(try URLRequest.with(config, configure), route: route, reader: reader ?? .automatic)
     }
 }
 
 extension TypedRequest where Output == Void {
     /// Builds a request whose response has no value; by default its status must be 2xx, and its content is ignored.
     public static func with<Failure: Error>(
-        _ config: URLRequest.Config = .init(), reader: ResponseReader<Void> = .discard,
+        _ config: URLRequest.Config = .init(), route: String? = nil, reader: ResponseReader<Void> = .discard,
         _ configure: (inout URLRequest.Config) throws(Failure) -> Void
     ) throws(Failure) -> Self {
-        Self(try URLRequest.with(config, configure), reader: reader)
+        Self(try URLRequest.with(config, configure), route: route, reader: reader)
     }
 }
 
@@ -79,7 +86,10 @@ extension URLSession {
         for request: TypedRequest<Output>, config: Config? = nil, fileID: String = #fileID, line: UInt = #line,
         _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> Output {
-        let response = try await response(for: request.request, config: config, fileID: fileID, line: line, configure)
+        let response = try await response(for: request.request, config: config, fileID: fileID, line: line) {
+            $0.route = request.route ?? $0.route
+            configure(&$0)
+        }
         return try await request.reader.readOnNoActor(response)
     }
 }

@@ -1,6 +1,6 @@
 /// An error that says what is wrong with an input and how to correct it.
-struct InvalidInput: Error {
-    let reason: String
+package struct InvalidInput: Error {
+    package let reason: String
 
     init(_ reason: String) {
         self.reason = reason

@@ -11,6 +11,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var task: URLSessionTask?
         var head: URLResponse?
         var isFromCache = false
+        var connection: CallEvent.Connection?
         var isOver = false
     }
 
@@ -48,6 +49,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var response = Transport.Response(
             status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
         response.isFromCache = { exchange.isFromCache }
+        response.connection = { exchange.connection }
         response.redaction = request.conditions.redaction
         return response
     }
@@ -91,6 +93,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     var task: URLSessionTask? { state.withLock { $0.task } }
     var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
     var isFromCache: Bool { state.withLock { $0.isFromCache } }
+    /// `nil` on Linux, where Foundation does not tell it.
+    private var connection: CallEvent.Connection? { state.withLock { $0.connection } }
 
     /// Waits until the head of the response has arrived, or its whole body if the caller wants that.
     ///
@@ -185,7 +189,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         state.set(\.isFromCache, metrics.transactionMetrics.last?.resourceFetchType == .localCache)
-        if let last = metrics.transactionMetrics.last { request.arrival?.note(CallEvent.Connection(last)) }
+        state.set(\.connection, metrics.transactionMetrics.last.map { CallEvent.Connection($0) })
         _ = isAsked { $0.urlSession?(session, task: $1, didFinishCollecting: metrics) }
     }
 

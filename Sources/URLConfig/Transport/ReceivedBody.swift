@@ -73,11 +73,22 @@ final class ReceivedBody: Sendable {
         state.withLock { state in
             // A transport that uses another one has limits of its own.
             if let watchdog { state.watchdogs.append(watchdog) }
-            if wait != nil { state.endWaits.append { deadline.end(wait) } }
             state.arrival = state.arrival ?? request.arrival
             state.leavesSource = state.leavesSource || request.buffersBody || watchdog != nil || wait != nil
         }
         watchdog?.start()
+        if wait != nil { onEnd { _ in deadline.end(wait) } }
+    }
+
+    /// Calls a function when the body has ended, once and with no lock held; now if it has ended.
+    ///
+    /// A body that is released before its end ends with `CancellationError`.
+    func onEnd(_ act: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        let result = state.withLock { state in
+            if state.result == nil { state.ends.append(act) }
+            return state.result
+        }
+        if let result { act(result) }
     }
 
     /// Adds bytes that have arrived.
@@ -144,7 +155,7 @@ final class ReceivedBody: Sendable {
         }
         ended.arrival?.note(\.end)
         for watchdog in ended.watchdogs { watchdog.stop() }
-        for endWait in ended.endWaits { endWait() }
+        for act in ended.ends { act(result) }
         ended.reader?.resolve(.success(()))
         ended.demand?.resolve(.success(()))
         // Cancelling or releasing a source may block, and an alarm may call this.
@@ -322,8 +333,8 @@ extension ReceivedBody {
         var watchdogs: [Watchdog] = []
         /// Is told when the parts arrive.
         var arrival: Arrival?
-        /// End the waits for the deadline.
-        var endWaits: [@Sendable () -> Void] = []
+        /// Called at the end.
+        var ends: [@Sendable (Result<Void, any Error>) -> Void] = []
 
         private var tooLong: RequestError { RequestError(tooLongFor: limit ?? .max, "responseLimit") }
 
@@ -417,7 +428,7 @@ extension ReceivedBody {
             swap(&ended.demand, &demand)
             swap(&ended.watchdogs, &watchdogs)
             swap(&ended.arrival, &arrival)
-            swap(&ended.endWaits, &endWaits)
+            swap(&ended.ends, &ends)
             if dropsBytes {
                 swap(&ended.bytes, &bytes)
                 swap(&ended.overflow, &overflow)

@@ -150,6 +150,8 @@ extension Transport {
         public var body: ResponseBody
         /// Whether it came from the session's cache; this is known when the body has ended.
         var isFromCache: @Sendable () -> Bool = { false }
+        /// The connection, as far as it is known when the body has ended.
+        var connection: @Sendable () -> CallEvent.Connection? = { nil }
         /// What the cache of the call did; this is known when the body has ended.
         var cacheStatus: (@Sendable () -> CacheStatus)?
         /// Hides the secrets of the call; by default, those that the defaults name.

@@ -35,7 +35,6 @@ final class Delivery: HTTPClientResponseDelegate {
     private let url: URL?
     private let body: ReceivedBody
     private let upload: UploadBody?
-    private let arrival: Arrival?
     private let isWhole: Bool
     private let client: SharedClient
     /// The event loop of the request; `nil` if the client chooses it.
@@ -48,14 +47,13 @@ final class Delivery: HTTPClientResponseDelegate {
     ///   - isWhole: Whether the head of the response is not needed before its body.
     ///   - place: What ``SharedClient/enter()`` has returned.
     init(
-        of url: URL?, _ upload: UploadBody? = nil, to body: ReceivedBody, _ arrival: Arrival? = nil,
+        of url: URL?, _ upload: UploadBody? = nil, to body: ReceivedBody,
         isWhole: Bool = false,
         by client: SharedClient, at place: Int? = nil
     ) {
         self.url = url
         self.body = body
         self.upload = upload
-        self.arrival = arrival
         self.isWhole = isWhole
         self.client = client
         self.place = place
@@ -174,14 +172,7 @@ extension Delivery {
     }
 
     func receive(_ head: HTTPResponseHead) {
-        let isReused = state.withLock { state in
-            state.head = head
-            return state.isReused
-        }
-        if let arrival {
-            let version = head.version.major == 2 ? "h2" : "http/\(head.version.major).\(head.version.minor)"
-            arrival.note(CallEvent.Connection(protocolName: version, isReused: isReused))
-        }
+        state.withLock { $0.head = head }
         body.restart()
         if !isWhole { pass(head) }
     }
@@ -199,6 +190,9 @@ extension Delivery {
             return state.isPaused
         }
     }
+
+    /// Whether its connection has written other requests before.
+    var isReused: Bool { state.withLock { $0.isReused } }
 
     /// Whether a connection has begun to write the request.
     var isSent: Bool { state.withLock { $0.isSent } }

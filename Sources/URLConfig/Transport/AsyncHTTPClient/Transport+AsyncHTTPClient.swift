@@ -56,16 +56,14 @@ extension Transport.Request {
         let configuration = session.configuration
         try check(configuration)
         let complete = complete(configuration)
-        let response = try await traced(complete) { complete in
-            do {
-                return try await send(complete, by: client, configuration)
-            } catch {
-                try Task.checkCancellation()
-                throw error.asURLError(complete.url)
-            }
+        do {
+            let response = try await send(complete, by: client, configuration)
+            storeCookies(of: response)
+            return response
+        } catch {
+            try Task.checkCancellation()
+            throw error.asURLError(complete.url)
         }
-        storeCookies(of: response)
-        return response
     }
 
     /// Warns about settings of the session and the call that AsyncHTTPClient does not use.
@@ -124,16 +122,19 @@ extension Transport.Request {
         let isWhole = isWhole && content == nil && conditions.responseLimit ?? .max >= Self.memory
         let limit = [limits.silence, limits.whole, conditions.deadline.remaining].compactMap { $0 }.min()
         var establishing: Establishing?
+        var isReused = false
         func attempt() async throws -> HTTPResponseHead? {
             try received.checkResult()
             try Task.checkCancellation()
             let place = content == nil ? client.enter() : nil
             let delivery = Delivery(
-                of: complete.url, upload, to: received, arrival, isWhole: isWhole, by: client, at: place)
+                of: complete.url, upload, to: received, isWhole: isWhole, by: client, at: place)
             var headers = headers
             headers.replaceOrAdd(name: Delivery.field, value: "\(delivery.number)")
             do {
-                return try await client.send(complete, headers, content, delivery)
+                let head = try await client.send(complete, headers, content, delivery)
+                isReused = delivery.isReused
+                return head
             } catch {
                 delivery.withdraw()
                 delivery.end(.failure(error))
@@ -155,8 +156,13 @@ extension Transport.Request {
         let codings = head.headers.codings(for: headers, Int(head.status.code))
         let decoded = codings.isEmpty ? body : try body.decoding(codings, of: complete.url)
         decoded.received.limit(to: conditions.responseLimit)
-        return Transport.Response(
+        var response = Transport.Response(
             status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
+        let (version, isReused) = (head.version, isReused)
+        response.connection = {
+            .init(protocolName: version.major > 1 ? "h\(version.major)" : "\(version)".lowercased(), isReused: isReused)
+        }
+        return response
     }
 }
 

@@ -29,8 +29,12 @@ struct SmallCall {
     private var work: String { "Call, \(how)" }
     private var workOnServers: String { "Call on servers, \(how)" }
     private var workWithDeadline: String { "Call with a deadline, \(how)" }
+    private var workWithTelemetry: String { "Call with telemetry, \(how)" }
+    private var workWithTelemetryInMemory: String { "Call with telemetry in memory, \(how)" }
     /// They are measured in the same rounds.
-    var works: [String] { [work, workOnServers, workWithDeadline] }
+    var works: [String] {
+        [work, workOnServers, workWithDeadline, workWithTelemetry, workWithTelemetryInMemory]
+    }
 
     /// Prints the rows.
     ///
@@ -40,7 +44,7 @@ struct SmallCall {
         let request = URLRequest(url: URL(string: server.url("/small"))!)
         let ways: [any Way] = [
             Ours(), ByHand(), BareDelegate(), ByHandWithoutCache(), OursOnServers(), BareAsyncHTTPClient(),
-            OursWithDeadline(),
+            OursWithDeadline(), OursWithTelemetry(), OursWithTelemetryInMemory(),
         ]
         for way in ways { try await batch(way, request) }
         var costs = [[Cost]](repeating: [], count: ways.count)
@@ -56,6 +60,7 @@ struct SmallCall {
         let comparisons: [(work: String, ours: Int, theirs: Int, targets: Targets?)] = [
             (work, 0, 1, Self.targets(0.95)), (work, 0, 2, nil), (work, 0, 3, Self.targets(1.08)),
             (workWithDeadline, 6, 0, Self.targets(1.05)),
+            (workWithTelemetry, 7, 0, nil), (workWithTelemetryInMemory, 8, 0, nil),
             (workOnServers, 4, 1, onServers), (workOnServers, 4, 5, Self.targets(atOnce == 1 ? 1 : 1.1)),
         ]
         for (work, ours, theirs, targets) in comparisons {

@@ -1,3 +1,7 @@
+import InMemoryTracing
+import Metrics
+import MetricsTestKit
+import Tracing
 import URLConfig
 
 /// A way to make a call, with a session of its own.
@@ -31,15 +35,20 @@ struct Ours: Way {
     private let transport: Transport
     private let deadline: Duration?
     private let cache: HTTPCache?
+    private let telemetry: URLSession.Config.Telemetry?
 
     init() {
         self.init(transport: .urlSession)
     }
 
-    init(transport: Transport, deadline: Duration? = nil, cache: HTTPCache? = nil) {
+    init(
+        transport: Transport, deadline: Duration? = nil, cache: HTTPCache? = nil,
+        telemetry: URLSession.Config.Telemetry? = nil
+    ) {
         self.transport = transport
         self.deadline = deadline
         self.cache = cache
+        self.telemetry = telemetry
     }
 
     func data(for request: URLRequest) async throws -> Data {
@@ -58,6 +67,7 @@ struct Ours: Way {
             $0.transport = transport
             $0.deadline = deadline
             $0.cache = cache
+            $0.telemetry = telemetry
         }
     }
 }
@@ -70,6 +80,36 @@ struct OursWithDeadline: Way {
 
     func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
     func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
+}
+
+/// Ours with telemetry, in a process without a backend.
+struct OursWithTelemetry: Way {
+    static let name = "ours with telemetry"
+
+    private let way = Ours(transport: .urlSession, telemetry: .openTelemetry)
+
+    func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
+    func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
+}
+
+/// Ours with telemetry, and with backends in memory.
+struct OursWithTelemetryInMemory: Way {
+    static let name = "ours with telemetry in memory"
+
+    private let way = OursWithTelemetry()
+    private let tracer = InMemoryTracer()
+    private let metrics = TestMetrics()
+
+    func data(for request: URLRequest) async throws -> Data { try await traced { try await way.data(for: request) } }
+
+    func article(for request: URLRequest) async throws -> Article {
+        try await traced { try await way.article(for: request) }
+    }
+
+    private func traced<Value>(_ call: () async throws -> Value) async throws -> Value {
+        defer { tracer.clearFinishedSpans() }
+        return try await withTracer(tracer) { try await withMetricsFactory(metrics, call) }
+    }
 }
 
 /// Ours on the server transport.

@@ -1,0 +1,93 @@
+/// A path with names in place of some segments, such as `/users/{id}`.
+package struct PathTemplate: Sendable {
+    private enum Segment {
+        case literal(String)
+        case name(String)
+    }
+
+    /// The path as it was written.
+    package let text: String
+    private var segments: [Segment] = []
+    /// Whether the path may have any segments after these.
+    private var hasRest = false
+
+    /// - Parameter path: The path, with or without percent-encoding.
+    /// - Throws: `InvalidInput` for a brace without its partner, or two equal names.
+    package init(_ path: String) throws(InvalidInput) {
+        text = path
+        var raw = Self.segments(path)
+        if raw.last == "*" {
+            raw.removeLast()
+            hasRest = true
+        }
+        var names = Set<String>()
+        for segment in raw {
+            let name = segment.dropFirst().dropLast()
+            if segment.hasPrefix("{"), segment.hasSuffix("}"), !name.isEmpty, !name.contains(where: "{}".contains) {
+                guard names.insert(String(name)).inserted else {
+                    throw InvalidInput("the template has {\(name)} twice")
+                }
+                segments.append(.name(String(name)))
+            } else if segment.contains(where: "{}".contains) {
+                throw InvalidInput("'\(segment)' is neither text nor a name in braces, such as {id}")
+            } else {
+                segments.append(.literal(segment))
+            }
+        }
+    }
+
+    /// A template of the preset, or `nil` with an error in the log if it is invalid.
+    init?(route: String) {
+        do throws(InvalidInput) {
+            guard route.hasPrefix("/") else { throw InvalidInput("it does not begin with /") }
+            try self.init(route.withoutQuery)
+        } catch {
+            URLSession.Config.defaultLogger?.error(
+                "URLSession.Config.routes: '\(route.escapingControls)' is ignored: \(error.reason.escapingControls)")
+            return nil
+        }
+    }
+
+    /// The decoded segments of a path.
+    private static func segments(_ path: String) -> [String] {
+        (path.isEmpty ? "/" : path).split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+            $0.removingPercentEncoding ?? String($0)
+        }
+    }
+
+    /// Compares a path, with its percent-encoding.
+    ///
+    /// - Returns: The values of the names, whether the path fits, and how near it is.
+    package func match(_ path: String) -> (values: [String: String], fits: Bool, distance: Int) {
+        var (values, equal) = ([String: String](), 0)
+        let sent = Self.segments(path)
+        for (segment, sent) in zip(segments, sent) {
+            switch segment {
+            case .literal(let text): equal += text == sent ? 1 : 0
+            case .name(let name):
+                equal += sent.isEmpty ? 0 : 1
+                values[name] = sent
+            }
+        }
+        let fits = equal == segments.count && (sent.count == segments.count || hasRest)
+        return (values, fits, max(segments.count, sent.count) - equal)
+    }
+}
+
+extension URLSession.Config {
+    /// The template of a request's path; `nil` if none is known.
+    ///
+    /// - Parameter first: The request of the caller, to which ``route`` belongs; a redirect may lead to another path.
+    func route(of request: URLRequest, after first: URLRequest?) -> String? {
+        let (url, firstURL) = (request.url, first?.url ?? request.url)
+        if let route, url == firstURL || Origin(url) == Origin(firstURL) && url?.path() == firstURL?.path() {
+            return route.withoutQuery
+        }
+        guard !templates.isEmpty, let path = url?.path(percentEncoded: true) else { return nil }
+        return templates.first { $0.match(path).fits }?.text
+    }
+}
+
+extension String {
+    fileprivate var withoutQuery: String { String(prefix { $0 != "?" && $0 != "#" }) }
+}
