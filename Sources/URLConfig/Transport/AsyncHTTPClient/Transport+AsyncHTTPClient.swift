@@ -158,10 +158,8 @@ extension Transport.Request {
         decoded.received.limit(to: conditions.responseLimit)
         var response = Transport.Response(
             status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
-        let (version, isReused) = (head.version, isReused)
-        response.connection = {
-            .init(protocolName: version.major > 1 ? "h\(version.major)" : "\(version)".lowercased(), isReused: isReused)
-        }
+        let version = head.version.major > 1 ? "h\(head.version.major)" : "\(head.version)".lowercased()
+        response.connection = { [isReused] in .init(protocolName: version, isReused: isReused) }
         return response
     }
 }
