@@ -72,12 +72,34 @@ extension URLRequest {
 
 extension URLRequest.Config: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
-        let redaction = URLSession.Config.default.redaction
-        let url = (try? urlText()).map(redaction.url) ?? redaction.host(host)
-        return [
-            ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
-            ("authorization", authorization.map { _ in Redaction.mask }), ("hasBody", !body.isEmpty),
-            ("timeout", timeout),
+        settings(URLSession.Config.default.redaction).map { ($0.name, $0.shown) }
+    }
+
+    /// Every member, as `explain` and `dump` show it; with ``url``, only the query items that are sent with it.
+    func settings(_ redaction: Redaction, _ sent: HTTPFields? = nil) -> [Explanation.Setting] {
+        var settings: [Explanation.Setting] = [
+            .init("host", host, shown: redaction.host(host)), .init("path", path, shown: redaction.masked("\(path)")),
+            .init("url", url, shown: redaction.url(url?.absoluteString ?? "")), .init("method", method.rawValue),
+        ]
+        let items = Dictionary(grouping: url == nil ? query.items : own?.query ?? []) { $0.name ?? "" }
+        settings += items.sorted { $0.key < $1.key }.map { name, items in
+            let values = items.flatMap { $0.encoded == nil ? $0.values : ["<encoded>"] }.joined(separator: ",")
+            let shown = redaction.masked(field: name, values)
+            return .init("query[\"\(redaction.masked(name))\"]", items, shown: shown)
+        }
+        let fields = Dictionary(grouping: sent ?? headers, by: \.name.canonicalName)
+        settings += fields.sorted { $0.key < $1.key }.map { name, fields in
+            let value = HTTPFields(fields)[fields[0].name] ?? ""
+            return .init("headers[\"\(name)\"]", value, shown: redaction.masked(field: name, value))
+        }
+        let unsent = sent != nil && sent?[.authorization] != authorization?.value ? ", not sent" : ""
+        let credentials = authorization?.value.map { $0.prefix { $0 != " " } + unsent } ?? "set"
+        let key = idempotencyKey?.text.map { redaction.masked(field: IdempotencyKey.field, $0) } ?? "automatic"
+        return settings + [
+            .init("query.arrayStyle", query.arrayStyle), .init("idempotencyKey", idempotencyKey, shown: key),
+            .init(name: "authorization", shown: authorization.map { _ in credentials }, identity: authorization?.value),
+            .init("body", isSet: !body.isEmpty), .init("timeout", timeout), .init("cachePolicy", cachePolicy),
+            .init("encoder", type: effectiveEncoder), .init("modify", isSet: modify != nil),
         ]
     }
 }
