@@ -10,7 +10,6 @@
 /// ```
 public struct Authorization: Sendable {
     private let apply: @Sendable (inout HTTPFields) throws -> Void
-    private var isOwn = false
 
     /// Credentials that a function adds to the header fields when the request is built.
     ///
@@ -19,39 +18,28 @@ public struct Authorization: Sendable {
         self.apply = apply
     }
 
-    private init(own apply: @escaping @Sendable (inout HTTPFields) throws -> Void) {
-        (self.apply, isOwn) = (apply, true)
-    }
-
-    /// The value of `Authorization`; `nil` if a function of the app adds the credentials, or if they are invalid.
-    var value: String? {
-        var fields = HTTPFields()
-        if isOwn { try? apply(&fields) }
-        return fields[.authorization]
-    }
-
     /// A bearer token (RFC 6750 §2.1).
     ///
     /// - Parameter token: The token. It must be ASCII, not empty, and without white space, such as a final newline.
     public static func bearer(_ token: String) -> Self {
-        Self(own: { fields in
+        Self { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
                 throw InvalidInput(
                     "the bearer token is empty, contains white space or is not ASCII; trim it or use another")
             }
             fields[.authorization] = "Bearer \(token)"
-        })
+        }
     }
 
     /// A user name, which must not contain a colon, and a password (RFC 7617 §2), in UTF-8.
     public static func basic(username: String, password: String) -> Self {
-        Self(own: { fields in
+        Self { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
                 throw InvalidInput(
                     "the user name contains a colon, which basic authentication does not allow; remove it")
             }
             fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
-        })
+        }
     }
 
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {

@@ -75,32 +75,37 @@ extension URLRequest.Config: RedactedReflectable {
         settings(URLSession.Config.default.redaction).map { ($0.name, $0.shown) }
     }
 
-    /// Every member, as `explain` and `dump` show it; with ``url``, only the query items that are sent with it.
-    func settings(_ redaction: Redaction, _ sent: HTTPFields? = nil) -> [Explanation.Setting] {
+    /// Every member, as `explain` and `dump` show it.
+    ///
+    /// - Parameter request: Its fields and its body are shown; with ``url``, items of a preset's query are not sent.
+    func settings(_ redaction: Redaction, _ request: URLRequest? = nil) -> [Explanation.Setting] {
+        let key = idempotencyKey?.text.map { redaction.masked(field: IdempotencyKey.field, $0) } ?? "automatic"
+        let body = request?.httpBody?.summary(request?.contentType) ?? (body.isEmpty ? nil : "set")
         var settings: [Explanation.Setting] = [
             .init("host", host, shown: redaction.host(host)), .init("path", path, shown: redaction.masked("\(path)")),
             .init("url", url, shown: redaction.url(url?.absoluteString ?? "")), .init("method", method.rawValue),
+            .init("authorization", isSet: authorization != nil), .init("idempotencyKey", idempotencyKey, shown: key),
+            .init(name: "body", shown: body, identity: request?.httpBody), .init("timeout", timeout),
+            .init("cachePolicy", cachePolicy), .init("encoder", type: effectiveEncoder),
+            .init("modify", isSet: modify != nil), .init("query.arrayStyle", query.arrayStyle),
         ]
         let items = Dictionary(grouping: url == nil ? query.items : own?.query ?? []) { $0.name ?? "" }
-        settings += items.sorted { $0.key < $1.key }.map { name, items in
-            let values = items.flatMap { $0.encoded == nil ? $0.values : ["<encoded>"] }.joined(separator: ",")
-            let shown = redaction.masked(field: name, values)
-            return .init("query[\"\(redaction.masked(name))\"]", items, shown: shown)
+        for (name, items) in items.sorted(by: { $0.key < $1.key }) {
+            let text = items.flatMap { $0.encoded == nil ? $0.values : ["<encoded>"] }.joined(separator: ",")
+            let label = "query[\"\(redaction.masked(name))\"]"
+            settings.append(.init(label, items, shown: redaction.masked(field: name, text)))
         }
-        let fields = Dictionary(grouping: sent ?? headers, by: \.name.canonicalName)
-        settings += fields.sorted { $0.key < $1.key }.map { name, fields in
+        let sent = request.flatMap { $0.refusal == nil ? $0.allHTTPHeaderFields ?? [:] : nil }
+        let fields = sent.map { HTTPFields(received: $0.lazy.map { ($0, $1) }) } ?? headers
+        for (name, fields) in Dictionary(grouping: fields, by: \.name.canonicalName).sorted(by: { $0.key < $1.key }) {
+            // An automatic key is another one at each stage.
+            if idempotencyKey != nil, name == IdempotencyKey.field.lowercased() { continue }
             let value = HTTPFields(fields)[fields[0].name] ?? ""
-            return .init("headers[\"\(name)\"]", value, shown: redaction.masked(field: name, value))
+            let shown = redaction.masked(field: name, value)
+            let scheme = shown == Redaction.mask ? ["Basic ", "Bearer "].first(where: value.hasPrefix) : nil
+            settings.append(.init("headers[\"\(name)\"]", value, shown: (scheme ?? "") + shown))
         }
-        let unsent = sent != nil && sent?[.authorization] != authorization?.value ? ", not sent" : ""
-        let credentials = authorization?.value.map { $0.prefix { $0 != " " } + unsent } ?? "set"
-        let key = idempotencyKey?.text.map { redaction.masked(field: IdempotencyKey.field, $0) } ?? "automatic"
-        return settings + [
-            .init("query.arrayStyle", query.arrayStyle), .init("idempotencyKey", idempotencyKey, shown: key),
-            .init(name: "authorization", shown: authorization.map { _ in credentials }, identity: authorization?.value),
-            .init("body", isSet: !body.isEmpty), .init("timeout", timeout), .init("cachePolicy", cachePolicy),
-            .init("encoder", type: effectiveEncoder), .init("modify", isSet: modify != nil),
-        ]
+        return settings
     }
 }
 

@@ -12,8 +12,8 @@ extension URLRequest {
     /// ```
     ///
     /// Secrets are hidden. Built-in values are left out; `none` is what was taken away. What a preset has from
-    /// ``Config/default`` is from `default`. The fields are those that are sent, and a member such as `body` may have
-    /// set them. With `preset or later`, a later closure may have replaced the first one, which cannot be seen.
+    /// ``Config/default`` is from `default`. The header fields and the body are those that are sent: a request is built
+    /// at each stage. With `preset or later`, a later closure may have replaced the first one, which cannot be seen.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
@@ -21,18 +21,13 @@ extension URLRequest {
     public static func explain<Failure: Error>(
         _ config: Config = .init(), _ configure: (inout Config) throws(Failure) -> Void
     ) throws(Failure) -> String {
-        let changed = try config.changed(by: configure)
-        let request = URLRequest.with(changed)
-        let redaction = URLSession.Config.preset(for: request).redaction.knowing(request)
         let builtIn = Config(host: "") { $0.encoder = Config.standardEncoder }
-        var stages = [("", builtIn), ("default", .default), ("preset", config), ("closure", changed)]
-            .map { ($0, $1.settings(redaction)) }
-        let members = ["authorization", "idempotencyKey", "body", "url", "modify"]
-        let causes = stages[3].1.filter { $0.shown != nil && members.contains($0.name) }.map(\.name)
-        let sent = request.refusal == nil ? request.allHTTPHeaderFields ?? [:] : nil
-        let fields = sent.map { HTTPFields(received: $0.lazy.map { ($0, $1) }) }
-        stages.append((causes.joined(separator: " or "), changed.settings(redaction, fields)))
-        return Explanation.table(request, redaction, stages)
+        let changed = try config.changed(by: configure)
+        let stages = [("", builtIn), ("default", .default), ("preset", config), ("closure", changed)]
+            .map { ($0, $1, URLRequest.with($1)) }
+        let request = stages[3].2
+        let redaction = URLSession.Config.preset(for: request).redaction.knowing(request)
+        return Explanation.table(request, redaction, stages.map { ($0, $1.settings(redaction, $2)) })
     }
 
     /// The table of a preset without changes.

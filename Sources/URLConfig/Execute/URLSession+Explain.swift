@@ -1,8 +1,8 @@
 extension URLSession.Config {
     /// A table that says who has set each value for a call, which is not made; see `URLRequest.explain`.
     ///
-    /// The sources are `default`, the registered preset, such as `host api.example.com`, or else the parameter `config:`,
-    /// `closure`, and `test` for the stubs of a test.
+    /// The sources are `default`, the preset (such as `host api.example.com`, or the parameter `config:`), `closure`,
+    /// and `test` for the stubs of a test.
     ///
     /// - Parameters:
     ///   - request: The request.

@@ -23,36 +23,44 @@ import Testing
         }
         #expect(
             table == """
-                POST https://api.example.com/v2/users/7?page=1&sort=name <24 bytes application/json>
+                POST https://api.example.com/v2/users/7?page=1&sort=name
 
-                NAME                      VALUE                       SOURCE
-                host                      https://api.example.com/v2  preset
-                path                      /users/7                    closure
-                method                    POST                        closure
-                query["page"]             1                           preset
-                query["sort"]             name                        closure
-                headers["accept"]         application/json            preset
-                headers["authorization"]  ***                         authorization or body
-                headers["content-type"]   application/json            authorization or body
-                headers["x-tenant"]       other                       closure, instead of preset
-                authorization             Bearer                      preset
-                body                      set                         closure
-                timeout                   none                        closure, instead of preset
+                NAME                      VALUE                        SOURCE
+                host                      https://api.example.com/v2   preset
+                path                      /users/7                     closure
+                method                    POST                         closure
+                authorization             set                          preset or later
+                body                      <24 bytes application/json>  closure
+                timeout                   none                         closure, instead of preset
+                query["page"]             1                            preset
+                query["sort"]             name                         closure
+                headers["accept"]         application/json             preset
+                headers["authorization"]  Bearer ***                   preset
+                headers["content-type"]   application/json             closure
+                headers["x-tenant"]       other                        closure, instead of preset
                 """)
         #expect(URLRequest.explain(Self.api).row("timeout") == "30.0 s preset")
     }
 
     typealias Change = @Sendable (inout URLRequest.Config) -> Void
 
-    static let changes: [(String, String, Change)] = [
-        ("authorization", "Bearer closure, instead of preset", { $0.authorization = .bearer("an0ther-t0ken") }),
-        ("authorization", "Bearer preset", { $0.authorization = .bearer("s3cret-t0ken") }),
-        ("authorization", "set closure, instead of preset", { $0.authorization = .init { $0[.cookie] = "a=b" } }),
-        ("headers[\"cookie\"]", "*** authorization", { $0.authorization = .init { $0[.cookie] = "a=b" } }),
-        ("authorization", "Bearer, not sent preset", { $0.url = URL(string: "https://other.example.com/") }),
-        ("authorization", "Bearer, not sent preset", { $0.headers[.authorization] = "own" }),
+    static let changes: [(String, String?, Change)] = [
+        (
+            "headers[\"authorization\"]", "Bearer *** closure, instead of preset",
+            { $0.authorization = .bearer("an0ther-t0ken") }
+        ),
+        ("headers[\"authorization\"]", "Bearer *** preset", { $0.authorization = .bearer("s3cret-t0ken") }),
+        ("headers[\"authorization\"]", "*** closure, instead of preset", { $0.headers[.authorization] = "own" }),
+        (
+            "headers[\"authorization\"]", "none closure, instead of preset",
+            { $0.url = URL(string: "https://other.example.com/") }
+        ),
+        ("query[\"page\"]", "none closure, instead of preset", { $0.url = URL(string: "https://other.example.com/") }),
+        ("authorization", "none closure, instead of preset", { $0.authorization = nil }),
+        ("headers[\"cookie\"]", "*** closure", { $0.authorization = .init { $0[.cookie] = "a=b" } }),
         ("headers[\"x-tenant\"]", "none closure, instead of preset", { $0.headers["X-Tenant"] = nil }),
         ("idempotencyKey", "automatic closure", { $0.idempotencyKey = .automatic }),
+        ("headers[\"idempotency-key\"]", nil, { $0.idempotencyKey = .automatic }),
         ("idempotencyKey", "order-1 closure", { $0.idempotencyKey = "order-1" }),
         ("encoder", "JSONEncoder closure", { $0.encoder.dateEncodingStrategy = .iso8601 }),
         ("query.arrayStyle", "comma closure", { $0.query.arrayStyle = .comma }),
@@ -60,7 +68,7 @@ import Testing
         ("query[\"at\"]", "<encoded> closure", { $0.query["at"] = Date() }),
         ("modify", "set closure", { $0.modify = { $0.allowsCellularAccess = false } }),
         (
-            "headers[\"x-late\"]", "1 authorization or modify",
+            "headers[\"x-late\"]", "1 closure",
             {
                 $0.modify = { $0.setValue("1", forHTTPHeaderField: "X-Late") }
             }
@@ -68,7 +76,7 @@ import Testing
     ]
 
     @Test(arguments: changes) func `each member has its value and its source`(
-        name: String, expected: String, change: Change
+        name: String, expected: String?, change: Change
     ) {
         #expect(URLRequest.explain(Self.api, change).row(name) == expected)
     }
