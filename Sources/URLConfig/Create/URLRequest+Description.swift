@@ -89,11 +89,14 @@ extension URLRequest.Config: RedactedReflectable {
             .init("cachePolicy", cachePolicy), .init("encoder", type: effectiveEncoder),
             .init("modify", isSet: modify != nil), .init("query.arrayStyle", query.arrayStyle),
         ]
-        let items = Dictionary(grouping: url == nil ? query.items : own?.query ?? []) { $0.name ?? "" }
+        // Comparing and hashing long texts of combining marks takes quadratic time.
+        let items = Dictionary(grouping: url == nil ? query.items : own?.query ?? []) {
+            redaction.masked($0.name ?? "").shortened(to: 60)
+        }
         for (name, items) in items.sorted(by: { $0.key < $1.key }) {
             let text = items.flatMap { $0.encoded == nil ? $0.values : ["<encoded>"] }.joined(separator: ",")
-            let label = "query[\"\(redaction.masked(name))\"]"
-            settings.append(.init(label, items, shown: redaction.masked(field: name, text)))
+            let shown = redaction.masked(field: items[0].name ?? "", text)
+            settings.append(.init("query[\"\(name)\"]", items, shown: shown))
         }
         let sent = request.flatMap { $0.refusal == nil ? $0.allHTTPHeaderFields ?? [:] : nil }
         let fields = sent.map { HTTPFields(received: $0.lazy.map { ($0, $1) }) } ?? headers

@@ -134,6 +134,18 @@ import Testing
         #expect(table.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" } && table.count < 5000)
     }
 
+    @Test(.oneAtATime) func `combining marks in names and values take linear time`() {
+        let factor = growth(from: 1000) { count in
+            let text = String(repeating: "\u{301}\u{316}", count: count)
+            let preset = Self.api.with { $0.query["a"] = text + "b" }
+            let table = URLRequest.explain(preset) {
+                ($0.query["a"], $0.query[text], $0.path) = (text, text, "/\(text)")
+            }
+            #expect(table.count < 3000)
+        }
+        #expect(factor < 24)
+    }
+
     @Test func `no member is forgotten`() {
         let others = ["fields": "headers", "base": "host", "customEncoder": "encoder", "query": "query.arrayStyle"]
         let unseen = ["cachedHeaders", "own", "changes", "isURLMissing", "headers"]
