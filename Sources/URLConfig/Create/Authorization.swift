@@ -60,7 +60,7 @@ public struct Authorization: Sendable {
 /// $0.idempotencyKey = "order-\(order.id)"
 /// ```
 public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolation {
-    private var text: String?
+    private(set) var text: String?
 
     private init() {}
 

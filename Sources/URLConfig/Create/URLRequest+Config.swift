@@ -222,7 +222,7 @@ extension URLRequest.Config {
         set { defaults.set(\.customEncoder, newValue) }
     }
 
-    private static let standardEncoder: JSONEncoder = {
+    static let standardEncoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder

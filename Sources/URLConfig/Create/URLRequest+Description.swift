@@ -72,13 +72,43 @@ extension URLRequest {
 
 extension URLRequest.Config: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
-        let redaction = URLSession.Config.default.redaction
-        let url = (try? urlText()).map(redaction.url) ?? redaction.host(host)
-        return [
-            ("method", method.rawValue), ("url", url), ("headers", redaction.masked(headers)),
-            ("authorization", authorization.map { _ in Redaction.mask }), ("hasBody", !body.isEmpty),
-            ("timeout", timeout),
+        settings(URLSession.Config.default.redaction).map { ($0.name, $0.shown) }
+    }
+
+    /// Every member, as `explain` and `dump` show it.
+    ///
+    /// - Parameter request: Its fields and its body are shown; with ``url``, items of a preset's query are not sent.
+    func settings(_ redaction: Redaction, _ request: URLRequest? = nil) -> [Explanation.Setting] {
+        let key = idempotencyKey?.text.map { redaction.masked(field: IdempotencyKey.field, $0) } ?? "automatic"
+        let body = request?.httpBody?.summary(request?.contentType) ?? (body.isEmpty ? nil : "set")
+        var settings: [Explanation.Setting] = [
+            .init("host", host, shown: redaction.host(host)), .init("path", path, shown: redaction.masked("\(path)")),
+            .init("url", url, shown: redaction.url(url?.absoluteString ?? "")), .init("method", method.rawValue),
+            .init("authorization", isSet: authorization != nil), .init("idempotencyKey", idempotencyKey, shown: key),
+            .init(name: "body", shown: body, identity: request?.httpBody), .init("timeout", timeout),
+            .init("cachePolicy", cachePolicy), .init("encoder", type: effectiveEncoder),
+            .init("modify", isSet: modify != nil), .init("query.arrayStyle", query.arrayStyle),
         ]
+        // Comparing and hashing long texts of combining marks takes quadratic time.
+        let items = Dictionary(grouping: url == nil ? query.items : own?.query ?? []) {
+            redaction.masked($0.name ?? "").shortened(to: 60)
+        }
+        for (name, items) in items.sorted(by: { $0.key < $1.key }) {
+            let text = items.flatMap { $0.encoded == nil ? $0.values : ["<encoded>"] }.joined(separator: ",")
+            let shown = redaction.masked(field: items[0].name ?? "", text)
+            settings.append(.init("query[\"\(name)\"]", items, shown: shown))
+        }
+        let sent = request.flatMap { $0.refusal == nil ? $0.allHTTPHeaderFields ?? [:] : nil }
+        let fields = sent.map { HTTPFields(received: $0.lazy.map { ($0, $1) }) } ?? headers
+        for (name, fields) in Dictionary(grouping: fields, by: \.name.canonicalName).sorted(by: { $0.key < $1.key }) {
+            // An automatic key is another one at each stage.
+            if idempotencyKey != nil, name == IdempotencyKey.field.lowercased() { continue }
+            let value = HTTPFields(fields)[fields[0].name] ?? ""
+            let shown = redaction.masked(field: name, value)
+            let scheme = shown == Redaction.mask ? ["Basic ", "Bearer "].first(where: value.hasPrefix) : nil
+            settings.append(.init("headers[\"\(name)\"]", value, shown: (scheme ?? "") + shown))
+        }
+        return settings
     }
 }
 

@@ -18,6 +18,7 @@ public struct RedirectPolicy: Sendable {
     private let decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
     /// Whether the caller has made it, so that it may block.
     let isCustom: Bool
+    var shown: String { isCustom ? "set" : decide == nil ? "none" : "follow" }
 
     /// Follows redirects.
     public static let follow = Self(isCustom: false) { _, next in next }

@@ -83,7 +83,7 @@ extension URLSession {
         fileprivate var customLogger: Logger??
         // Its handler comes from `LoggingSystem`. It is created when it is first needed, not with the defaults, because
         // the initializer of a LogHandler may create a Config().
-        private static let standardLogger = Logger(label: "networking")
+        static let standardLogger = Logger(label: "networking")
         /// How much of a body is logged: `true` (the default, 4,096 bytes), `false`, or a number of bytes.
         ///
         /// By default as ``default`` says when a call begins. With `false`, errors in the log do not quote the content.
@@ -152,7 +152,7 @@ extension URLSession {
             (customLogger, customRedaction, customDecoder, customLogBody) = (nil, nil, nil, nil)
         }
 
-        private init(standard: Void) {}
+        init(standard: Void) {}
 
         /// A setting of the default itself; `nil` if it has none.
         private static func own<Value: Sendable>(_ value: KeyPath<Self, Value?>) -> Value? {
@@ -229,12 +229,26 @@ extension URLSession.Config {
 }
 
 extension URLSession.Config: RedactedReflectable {
-    /// Shows only the type of the authenticator, which may contain tokens.
-    var shownChildren: [(String, Any?)] {
+    var shownChildren: [(String, Any?)] { settings.map { ($0.name, $0.shown) } }
+
+    /// Every member, as `explain` and `dump` show it.
+    var settings: [Explanation.Setting] {
         [
-            ("authorize", authorize), ("authenticator", authenticator.map { "\(type(of: $0))" }),
-            ("validators", validators.count), ("retry", retry), ("deadline", deadline), ("redirects", redirects),
-            ("responseLimit", responseLimit), ("logBody", logBody.bytes),
+            .init("authorize", authorize), .init("authenticator", type: authenticator),
+            .init("isUnauthorized", isSet: hasOwnIsUnauthorized), .init("onUnauthorized", isSet: onUnauthorized != nil),
+            .init(name: "validators", shown: validators.isEmpty ? nil : "\(validators.count)"),
+            .init("decoder", type: decoder), .init("deadline", deadline),
+            .init("retry", "\(retry)", shown: "\(retry.attempts) attempts, delays up to \(retry.longestDelay.shown)"),
+            .init(name: "redirects", shown: redirects.shown, identity: redirects.isCustom ? nil : redirects.shown),
+            .init("cache", type: cache?.core.store), .init("cache.staleIfError", cache?.staleIfError),
+            .init("cache.requester", cache?.requester, shown: "set"), .init("coalesces", coalesces),
+            .init("responseLimit", responseLimit), .init("fallback", isSet: fallback != nil),
+            .init("logger", logger.map { "\($0.label) \($0.logLevel) \($0.handler.metadata)" }, shown: logger?.label),
+            .init("logBody", logBody.bytes),
+            .init("redaction", redaction, shown: [.standard: "standard", .none: "none"][redaction] ?? "set"),
+            .init("taskDelegate", type: taskDelegate),
+            .init("transport", [transport.key], shown: transport.isURLSession ? "urlSession" : "set"),
+            .init("progress", isSet: progress != nil), .init("clock", type: clock),
         ]
     }
 }

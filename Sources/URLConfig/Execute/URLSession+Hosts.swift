@@ -68,16 +68,19 @@ extension URLSession.Config {
     }
 
     /// The preset of the request's host, or else the default.
-    static func preset(for request: URLRequest) -> Self {
+    static func preset(for request: URLRequest) -> Self { registered(for: request)?.preset ?? .default }
+
+    /// The preset of the request's host.
+    static func registered(for request: URLRequest) -> (pattern: Origin, preset: Self)? {
         let scoped = scopedHosts?.withLock { $0 }
         // Without presets for hosts, the URL is not parsed.
-        guard scoped != nil || defaults.withLock({ !$0.hosts.isEmpty }) else { return .default }
+        guard scoped != nil || defaults.withLock({ !$0.hosts.isEmpty }) else { return nil }
         let patterns = Origin(request.url).patterns
         return defaults.withLock { defaults in
             for hosts in [scoped ?? [:], defaults.hosts] {
-                for pattern in patterns { if let preset = hosts[pattern] { return preset } }
+                for pattern in patterns { if let preset = hosts[pattern] { return (pattern, preset) } }
             }
-            return defaults.config
+            return nil
         }
     }
 

@@ -11,7 +11,8 @@ extension DataResponse {
             set { current = newValue }
         }
 
-        private static let defaults = Locked<any ResponseDecoder>(JSONDecoder())
+        private static let defaults = Locked<any ResponseDecoder>(standardDecoder)
+        static let standardDecoder = JSONDecoder()
 
         /// The decoder of calls whose configuration has none; by default a `JSONDecoder`.
         ///

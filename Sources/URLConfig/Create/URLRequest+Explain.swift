@@ -1,0 +1,38 @@
+extension URLRequest {
+    /// A table that says who has set each value of a request. Write `explain` in place of `with`, and print it:
+    ///
+    /// ```swift
+    /// print(URLRequest.explain(.api) { $0.timeout = .seconds(5) })
+    /// // GET https://api.example.com/v2
+    /// //
+    /// // NAME               VALUE                       SOURCE
+    /// // host               https://api.example.com/v2  preset
+    /// // headers["accept"]  application/json            default
+    /// // timeout            5.0 s                       closure, instead of preset
+    /// ```
+    ///
+    /// Secrets are hidden. Built-in values are left out; `none` is what was taken away. What a preset has from
+    /// ``Config/default`` is from `default`. The header fields and the body are those that are sent: each stage builds
+    /// a request, and calls functions such as ``Config/modify``. With `preset or later`, a later function may have
+    /// replaced the first one, which cannot be seen.
+    ///
+    /// - Parameters:
+    ///   - config: The preset; by default ``Config/default``.
+    ///   - configure: Makes the changes. Its error is rethrown.
+    public static func explain<Failure: Error>(
+        _ config: Config = .init(), _ configure: (inout Config) throws(Failure) -> Void
+    ) throws(Failure) -> String {
+        let builtIn = Config(host: "") { $0.encoder = Config.standardEncoder }
+        let changed = try config.changed(by: configure)
+        let stages = [("", builtIn), ("default", .default), ("preset", config), ("closure", changed)]
+            .map { ($0, $1, URLRequest.with($1)) }
+        let request = stages[3].2
+        let redaction = URLSession.Config.preset(for: request).redaction.knowing(request)
+        return Explanation.table(request, redaction, stages.map { ($0, $1.settings(redaction, $2)) })
+    }
+
+    /// The table of a preset without changes.
+    ///
+    /// - Parameter config: The preset.
+    public static func explain(_ config: Config) -> String { explain(config) { _ in } }
+}
