@@ -248,7 +248,12 @@ extension URLSession.Config: RedactedReflectable {
             .init("redaction", redaction, shown: [.standard: "standard", .none: "none"][redaction] ?? "set"),
             .init("taskDelegate", type: taskDelegate),
             .init("transport", [transport.key], shown: transport.isURLSession ? "urlSession" : "set"),
-            .init("progress", isSet: progress != nil), .init("clock", type: clock),
+            .init("progress", isSet: progress != nil),
+            .init(
+                name: "events", shown: eventSink.map { _ in "set" }, identity: eventSink.map { ObjectIdentifier($0) }),
+            .init("route", route),
+            .init(name: "routes", shown: routes.isEmpty ? nil : "\(routes.count)", identity: routes),
+            .init("telemetry", type: observer), .init("clock", type: clock),
         ]
     }
 }

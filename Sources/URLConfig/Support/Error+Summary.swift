@@ -131,7 +131,7 @@ extension DecodingError.Context {
 
 extension URLError.Code {
     /// The name in Swift of the codes that transports use; otherwise the number.
-    fileprivate var name: String { Self.names[self] ?? "URLError\(rawValue)" }
+    fileprivate var name: String { Self.names[self] ?? "URLError(\(rawValue))" }
 
     private static let names: [Self: String] = [
         .badServerResponse: "badServerResponse", .badURL: "badURL", .cancelled: "cancelled",

@@ -65,7 +65,8 @@ import URLConfigTesting
         ("redaction", "set closure", { $0.redaction = .standard.adding("a") }),
         ("redaction", "none closure", { $0.redaction = .none }),
         ("taskDelegate", "Delegate closure", { $0.taskDelegate = Delegate() }),
-        ("progress", "set closure", { $0.progress = { _ in } }),
+        ("progress", "set closure", { $0.progress = { _ in } }), ("events", "set closure", { $0.events = { _ in } }),
+        ("route", "/users/{id} closure", { $0.route = "/users/{id}" }), ("routes", "1 closure", { $0.routes = ["/a"] }),
         ("transport", "set test, instead of closure", { $0.transport = .init { _ in .init() } }),
         ("clock", "TestClock closure", { $0.clock = TestClock() }),
     ]
@@ -119,7 +120,8 @@ import URLConfigTesting
     @Test func `no member is forgotten`() {
         let others = [
             "hasOwnIsUnauthorized": "isUnauthorized", "customDecoder": "decoder", "customLogger": "logger",
-            "customLogBody": "logBody", "customRedaction": "redaction",
+            "customLogBody": "logBody", "customRedaction": "redaction", "eventSink": "events", "observer": "telemetry",
+            "templates": "routes",
         ]
         let members = Set(Config().settings.map(\.name))
         let forgotten = storedProperties(of: Config.self).filter { !members.contains(others[$0] ?? $0) }
