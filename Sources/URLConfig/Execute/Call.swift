@@ -50,7 +50,7 @@ final class Call: Sendable {
         let elapsed = config.clock.stopwatch()
         let log = RequestLog(
             logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
-        let history = CallHistory(log, logsFailures: !reconnects, config.eventSink, elapsed)
+        let history = CallHistory(log, logsFailures: !reconnects, config, elapsed)
         self.history = history
         let deadline = Deadline(config.deadline, config.clock, elapsed) { limit, arrived in
             history.error(after: limit, arrived: arrived)

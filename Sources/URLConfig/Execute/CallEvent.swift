@@ -111,7 +111,9 @@ extension CallEvent {
     public var method: String { (request.httpMethod ?? "GET").onOneLine }
     /// The URL of the request; `nil` if it could not be built.
     public var url: String? { request.shownURL(redaction) }
-
+    /// The template of the request's path, such as `/users/{id}` (``Foundation/URLSession/Config/route``); `nil` if none
+    /// is known.
+    public var route: String? { call.route(of: request) }
     /// The connection of the attempt, for events of a response; `nil` if nothing is known.
     ///
     /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and

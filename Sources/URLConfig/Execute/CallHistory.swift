@@ -35,14 +35,19 @@ final class CallHistory: Sendable {
     /// Whether failures are logged: not if the caller does it.
     private let logsFailures: Bool
     private let sink: EventSink?
+    /// The settings that events show; `nil` without events.
+    private let config: URLSession.Config?
     /// The time since the call began.
     private let elapsed: @Sendable () -> Duration
     private let state = Locked(State())
 
     init(
-        _ log: RequestLog, logsFailures: Bool, _ sink: EventSink?, _ elapsed: @escaping @Sendable () -> Duration
+        _ log: RequestLog, logsFailures: Bool, _ config: URLSession.Config,
+        _ elapsed: @escaping @Sendable () -> Duration
     ) {
-        (self.log, self.logsFailures, self.sink, self.elapsed) = (log, logsFailures, sink, elapsed)
+        (self.log, self.logsFailures, self.elapsed) = (log, logsFailures, elapsed)
+        sink = config.eventSink
+        self.config = sink.map { _ in config }
         id = sink == nil ? 0 : Self.nextID()
     }
 
@@ -52,6 +57,8 @@ final class CallHistory: Sendable {
             return last
         }
     }
+
+    func route(of request: URLRequest) -> String? { config?.route(of: request, after: self.request) }
 
     /// Whether somebody wants to know when the parts of a response arrive.
     var isObserved: Bool { sink != nil }

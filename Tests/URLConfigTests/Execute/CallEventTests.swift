@@ -379,6 +379,23 @@ import URLConfigTesting
         #expect(try await all().map { "\($0)" }.contains { $0.contains("failed: no ***") })
     }
 
+    @Test func `an event has the route of its request`() async throws {
+        let transport = Transport { request in
+            let isFirst = request.urlRequest.url?.path() == "/users/7"
+            return .init(status: isFirst ? .found : .ok, headerFields: isFirst ? [.location: "/groups/8"] : [:])
+        }
+        for route in [nil, "/u/{id}"] {
+            try await URLSession.shared.response(for: stubs.request("/users/7"), config: .silent) {
+                observe(&$0)
+                ($0.transport, $0.route, $0.routes) = (transport, route, ["/users/{id}", "/groups/{id}"])
+            }
+        }
+        let routes = try await all(calls: 2).map { $0.route ?? "none" }
+        let (table, own) = (routes.prefix(routes.count / 2), routes.suffix(routes.count / 2))
+        #expect(Set(table) == ["/users/{id}", "/groups/{id}"])
+        #expect(Set(own) == ["/u/{id}", "/groups/{id}"])
+    }
+
     @Test func `an event is one line`() async throws {
         try await stubs.get(.text("hello"), observe)
         let lines = try await all().map { "\($0)" }
