@@ -52,6 +52,17 @@ import URLConfigTesting
         }
     }
 
+    @Test func `a route of a preset that is no template is logged`() async {
+        await #expect(processExitsWith: .success) {
+            let (logger, log) = Logger.recording()
+            URLSession.Config.defaultLogger = logger
+            URLSession.Config.default.routes = ["/users/{id", "users", "/users/{id}"]
+            #expect(log.entries.map(\.level) == [.error, .error])
+            #expect(log.text.contains("URLSession.Config.routes: '/users/{id' is ignored: '{id' is neither text nor"))
+            #expect(log.text.contains("'users' is ignored: it does not begin with /"))
+        }
+    }
+
     @Test func `a preset's host that is not one is logged, without a password in it`() async {
         await #expect(processExitsWith: .success) {
             let (logger, log) = Logger.recording()

@@ -125,8 +125,8 @@ extension URLSession {
         /// The template of the request's path, such as `/users/{id}`, which names the request in traces and metrics; by
         /// default the first of ``routes`` that fits.
         ///
-        /// It must not contain a value of this request. What follows a `?` is ignored. It does not name a request that
-        /// a redirect leads to another path.
+        /// It must not contain a value of this request. What follows a `?` is ignored. After a redirect to another
+        /// path, only ``routes`` are used.
         public var route: String?
         /// Templates of paths, such as `/v2/users/{id}`, of which the first that fits names a request in traces and
         /// metrics.

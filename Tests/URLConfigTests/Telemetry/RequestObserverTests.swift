@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// What is told of each request that is sent.
-@Suite(.inTime) struct RequestObserverTests {
+@Suite(.inTime, .silentByDefault) struct RequestObserverTests {
     /// Records what begins and what ends.
     private final class Observer: RequestObserver {
         struct Begin: Equatable {

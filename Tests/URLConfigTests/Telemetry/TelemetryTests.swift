@@ -2,6 +2,7 @@
 
 import InMemoryTracing
 import Metrics
+import MetricsTestKit
 import Testing
 import Tracing
 import URLConfigTesting
@@ -234,6 +235,18 @@ import AsyncHTTPClient
         #expect(sent.entries.first?.allHTTPHeaderFields ?? [:] == request.urlRequest.allHTTPHeaderFields ?? [:])
         #expect(Self.config.telemetry == .openTelemetry)
         #expect(URLSession.Config.silent.telemetry == nil)
+    }
+
+    @Test func `one backend is enough`() async throws {
+        let (tracer, metrics) = (InMemoryTracer(), TestMetrics())
+        func get() async throws { _ = try await stubs.get(nil, config: Self.config) { $0.transport = transport } }
+        try await withTracer(tracer) { try await get() }
+        #expect(tracer.finishedSpans.count == 1)
+        #expect(metrics.timers.isEmpty)
+        try await withMetricsFactory(metrics) { try await get() }
+        #expect(tracer.finishedSpans.count == 1)
+        #expect(metrics.timers.map(\.values.count) == [1])
+        #expect(sent.entries.map { $0.value(forHTTPHeaderField: Self.key) != nil } == [true, false])
     }
 
     @Test func `an app may name the methods that it knows`() async throws {
