@@ -56,7 +56,9 @@ extension Transport {
         ///   - urlRequest: The request.
         ///   - session: The session of the call.
         public init(_ urlRequest: URLRequest, session: URLSession = .shared) {
-            let config = URLSession.Config()
+            var config = URLSession.Config()
+            // The default one would learn the secrets of this request, for all calls.
+            config.redaction = config.redaction.knowing(urlRequest)
             let deadline = Deadline(nil, config.clock) { _, _ in CancellationError() }
             self.init(urlRequest, session, Conditions(config, deadline))
         }

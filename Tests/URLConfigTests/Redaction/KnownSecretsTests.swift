@@ -22,6 +22,14 @@ import URLConfigTesting
         withExtendedLifetime(known) {}
     }
 
+    @Test func `a request that belongs to no call does not tell its secrets to all calls`() {
+        let secret = "s3cret-of-no-call"
+        let request = Transport.Request(URLRequest(url: URL(string: "https://h.invalid/?token=\(secret)")!))
+        #expect(request.completeURLRequest.url == request.urlRequest.url)
+        #expect(request.redaction.maskedByValue(secret) == "***")
+        #expect(Redaction.standard.maskedByValue(secret) == secret)
+    }
+
     @Test func `the credentials of an authenticator and of the session are hidden in a server's text`()
         async throws
     {

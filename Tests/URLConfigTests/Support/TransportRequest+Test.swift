@@ -8,7 +8,8 @@ extension Transport.Request {
         for request: URLRequest, in session: URLSession = .shared, config: URLSession.Config = .init(),
         _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) {
-        let config = config.with(configure)
+        var config = config.with(configure)
+        config.redaction = config.redaction.knowing(request)
         let deadline = Deadline(config.deadline, config.clock) { limit, _ in
             RequestError(.deadlineExceeded, reason: "the deadline, \(limit.shown), passed")
         }
