@@ -1,5 +1,6 @@
 #if Telemetry
 
+import InMemoryTracing
 import Testing
 import Tracing
 
