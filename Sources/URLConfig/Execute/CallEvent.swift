@@ -82,7 +82,7 @@ public struct CallEvent: Sendable {
     public struct Connection: Hashable, Sendable {
         /// The protocol, such as `http/1.1` or `h2` (RFC 7301 §6).
         public internal(set) var protocolName: String?
-        /// Whether other requests were sent on it before.
+        /// Whether other requests were sent on it before; ``Transport/asyncHTTPClient`` does not know it for HTTP/2.
         public internal(set) var isReused: Bool?
         /// The time to look up the host's name.
         public internal(set) var lookup: Duration?
