@@ -213,7 +213,12 @@ final class Call: Sendable {
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
-        try deadline.check()
+        do {
+            try deadline.check()
+        } catch {
+            history.add(.unfinished(error), request, arrival)
+            throw error
+        }
         history.add(
             .attempted(outcome.map(\.response.status), try? outcome.get().response.cacheStatus), request, arrival)
         return outcome

@@ -34,11 +34,11 @@ public struct CallEvent: Sendable {
         case decided(Decision, reason: String)
         /// The validators have accepted a response.
         case accepted(HTTPResponse.Status)
-        /// A step of the call has failed; a stale response, a fallback or the end of the call follows.
+        /// The call or the body of its stream has failed; a fallback may follow.
         case failed(Failure)
         /// The call has returned a response or thrown an error.
         ///
-        /// The body of a stream may arrive after it.
+        /// The body of a stream may arrive after it, or never, if it is not read.
         case ended(Outcome)
     }
 
@@ -82,7 +82,7 @@ public struct CallEvent: Sendable {
     public struct Connection: Hashable, Sendable {
         /// The protocol, such as `http/1.1` or `h2` (RFC 7301 §6).
         public internal(set) var protocolName: String?
-        /// Whether other requests were sent on it before.
+        /// Whether other requests were sent on it before; ``Transport/asyncHTTPClient`` does not know it for HTTP/2.
         public internal(set) var isReused: Bool?
         /// The time to look up the host's name.
         public internal(set) var lookup: Duration?
@@ -97,23 +97,49 @@ public struct CallEvent: Sendable {
     /// The number of the attempt, from 1; 0 before the first one.
     public let attempt: Int
     let happening: Happening
-    let call: CallHistory
+    let call: ObservedCall
     let request: URLRequest
+    /// The request of the caller.
+    let first: URLRequest?
     let arrival: Arrival?
+}
+
+/// What all events of a call show.
+///
+/// It keeps neither the closure that receives the events nor any other one of the call: if an object collects the
+/// events, it may be in these closures, and would keep itself in memory.
+final class ObservedCall: Sendable {
+    private static let lastID = Locked(0)
+
+    let id: Int
+    let source: String
+    let redaction: Redaction
+    let routes: RouteTable
+    /// Whether errors quote the content of a response, as in the log.
+    let quotesContent: Bool
+
+    init(_ log: RequestLog, _ routes: RouteTable) {
+        id = Self.lastID.withLock { last in
+            last += 1
+            return last
+        }
+        (source, redaction, self.routes) = ("\(log.fileID):\(log.line)", log.redaction, routes)
+        quotesContent = log.bodyLimit > 0
+    }
 }
 
 extension CallEvent {
     /// A number that all events of the call have, and no other call of the process.
     public var callID: Int { call.id }
     /// The source file and line of the call, such as `App/Users.swift:12`.
-    public var source: String { "\(call.log.fileID):\(call.log.line)" }
+    public var source: String { call.source }
     /// The method of the request.
     public var method: String { (request.httpMethod ?? "GET").onOneLine }
     /// The URL of the request; `nil` if it could not be built.
     public var url: String? { request.shownURL(redaction) }
     /// The template of the request's path, such as `/users/{id}` (``Foundation/URLSession/Config/route``); `nil` if none
     /// is known.
-    public var route: String? { call.route(of: request) }
+    public var route: String? { call.routes.route(of: request, after: first) }
     /// The connection of the attempt, for events of a response; `nil` if nothing is known.
     ///
     /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
@@ -130,6 +156,7 @@ extension CallEvent {
         case .body(let count, _): .bodyReceived(byteCount: count)
         case .bodyFailed(let error): .bodyFailed(failure(error))
         case .attempted(let result, let cache): .attemptEnded(outcome(result), cache: cache)
+        case .unfinished(let error): .attemptEnded(.failure(failure(error)), cache: nil)
         case .decided(let decision, let note): .decided(decision, reason: note.shown(redaction))
         case .accepted(let response, _): .accepted(response.status)
         case .failed(let error): .failed(failure(error))
@@ -137,9 +164,11 @@ extension CallEvent {
         }
     }
 
-    private var redaction: Redaction { call.log.redaction }
+    private var redaction: Redaction { call.redaction }
 
-    private func failure(_ error: any Error) -> Failure { Failure(error: error, redaction: redaction) }
+    private func failure(_ error: any Error) -> Failure {
+        Failure(error: call.quotesContent ? error : error.withoutContent, redaction: redaction)
+    }
 
     private func outcome(_ result: Result<HTTPResponse.Status, any Error>) -> Outcome {
         switch result {
@@ -151,7 +180,7 @@ extension CallEvent {
 }
 
 extension CallEvent: RedactedDescribable {
-    /// One line, such as `12 ms, attempt 1: 503, waiting 3.0 s: Retry-After`.
+    /// One line, such as `12 ms, attempt 1: waiting 3.0 s: Retry-After`.
     var shownText: String {
         let text =
             switch kind {

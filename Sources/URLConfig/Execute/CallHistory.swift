@@ -10,10 +10,19 @@ enum Happening: Sendable {
     case body(count: Int64, of: DataResponse? = nil)
     case bodyFailed(any Error)
     indirect case attempted(Result<HTTPResponse.Status, any Error>, CacheStatus? = nil)
+    /// The call has ended before its last attempt; the attempt itself stays unfinished.
+    case unfinished(any Error)
     indirect case decided(CallEvent.Decision, Attempt.Note)
     case accepted(DataResponse, isStream: Bool)
     case failed(any Error)
     case ended(Result<HTTPResponse.Status, any Error>)
+
+    /// The same without the content of a response, which an event does not show and should not keep in memory.
+    fileprivate var withoutContent: Self {
+        guard case .accepted(var response, let isStream) = self, !response.data.isEmpty else { return self }
+        response.data = Data()
+        return .accepted(response, isStream: isStream)
+    }
 }
 
 /// What happens in a call: its attempts, its log and the events for the app are made of it.
@@ -27,16 +36,12 @@ final class CallHistory: Sendable {
         var request: URLRequest?
     }
 
-    private static let lastID = Locked(0)
-
-    /// A number for the events of this call; 0 without events.
-    let id: Int
     let log: RequestLog
     /// Whether failures are logged: not if the caller does it.
     private let logsFailures: Bool
     private let sink: EventSink?
-    /// The settings that events show; `nil` without events.
-    private let config: URLSession.Config?
+    /// What events show; `nil` without events.
+    private let observed: ObservedCall?
     /// The time since the call began.
     private let elapsed: @Sendable () -> Duration
     private let state = Locked(State())
@@ -47,18 +52,8 @@ final class CallHistory: Sendable {
     ) {
         (self.log, self.logsFailures, self.elapsed) = (log, logsFailures, elapsed)
         sink = config.eventSink
-        self.config = sink.map { _ in config }
-        id = sink == nil ? 0 : Self.nextID()
+        observed = sink.map { _ in ObservedCall(log, config.routeTable) }
     }
-
-    private static func nextID() -> Int {
-        lastID.withLock { last in
-            last += 1
-            return last
-        }
-    }
-
-    func route(of request: URLRequest) -> String? { config?.route(of: request, after: self.request) }
 
     /// Whether somebody wants to know when the parts of a response arrive.
     var isObserved: Bool { sink != nil }
@@ -70,14 +65,16 @@ final class CallHistory: Sendable {
     func add(_ happening: Happening, _ request: URLRequest, _ arrival: Arrival? = nil, at time: Duration? = nil) {
         if case .ended = happening, sink == nil { return }
         let time = time ?? elapsed()
-        let number = state.withLock { state in
+        let (number, first) = state.withLock { state in
             state.add(happening, request, log.redaction, at: time)
-            return state.attempts.count
+            return (state.attempts.count, state.request)
         }
         write(happening, request, time)
-        sink?.add(
+        guard let sink, let observed else { return }
+        sink.add(
             CallEvent(
-                time: time, attempt: number, happening: happening, call: self, request: request, arrival: arrival))
+                time: time, attempt: number, happening: happening.withoutContent, call: observed, request: request,
+                first: first, arrival: arrival))
     }
 
     /// The first byte of a body has arrived, which somebody may want to know.

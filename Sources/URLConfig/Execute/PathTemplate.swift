@@ -63,7 +63,8 @@ package struct PathTemplate: Sendable {
         let sent = Self.segments(path)
         for (segment, sent) in zip(segments, sent) {
             switch segment {
-            case .literal(let text): equal += text == sent ? 1 : 0
+            // As bytes: comparing characters takes quadratic time for a long text of combining marks.
+            case .literal(let text): equal += text.utf8.elementsEqual(sent.utf8) ? 1 : 0
             case .name(let name):
                 equal += sent.isEmpty ? 0 : 1
                 values[name] = sent
@@ -75,13 +76,21 @@ package struct PathTemplate: Sendable {
 }
 
 extension URLSession.Config {
+    var routeTable: RouteTable { RouteTable(own: route, templates: templates) }
+}
+
+/// The route of a call, and those of its preset.
+struct RouteTable: Sendable {
+    let own: String?
+    let templates: [PathTemplate]
+
     /// The template of a request's path; `nil` if none is known.
     ///
-    /// - Parameter first: The request of the caller, to which ``route`` belongs; a redirect may lead to another path.
+    /// - Parameter first: The request of the caller, to which `own` belongs; a redirect may lead to another path.
     func route(of request: URLRequest, after first: URLRequest?) -> String? {
         let (url, firstURL) = (request.url, first?.url ?? request.url)
-        if let route, url == firstURL || Origin(url) == Origin(firstURL) && url?.path() == firstURL?.path() {
-            return route.withoutQuery
+        if let own, url == firstURL || Origin(url) == Origin(firstURL) && url?.path() == firstURL?.path() {
+            return own.withoutQuery
         }
         guard !templates.isEmpty, let path = url?.path(percentEncoded: true) else { return nil }
         return templates.first { $0.match(path).fits }?.text

@@ -33,7 +33,7 @@ extension Call {
         }
         let request = sending.urlRequest
         let end = observer.begin(&sending, resends: resends ?? 0) {
-            config.route(of: request, after: self.history.request)
+            config.routeTable.route(of: request, after: self.history.request)
         }
         guard let end else { return try await transport.attempt(sending) }
         let response: Transport.Response

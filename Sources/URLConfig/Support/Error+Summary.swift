@@ -130,16 +130,19 @@ extension DecodingError.Context {
 }
 
 extension URLError.Code {
-    /// The name in Swift of the codes that transports use; otherwise the number.
+    /// The name in Swift of the codes that the library uses; otherwise the number.
     fileprivate var name: String { Self.names[self] ?? "URLError(\(rawValue))" }
 
     private static let names: [Self: String] = [
         .badServerResponse: "badServerResponse", .badURL: "badURL", .cancelled: "cancelled",
-        .cannotConnectToHost: "cannotConnectToHost", .cannotDecodeContentData: "cannotDecodeContentData",
-        .cannotFindHost: "cannotFindHost", .cannotParseResponse: "cannotParseResponse",
-        .cannotWriteToFile: "cannotWriteToFile", .dnsLookupFailed: "dnsLookupFailed",
-        .networkConnectionLost: "networkConnectionLost", .notConnectedToInternet: "notConnectedToInternet",
-        .secureConnectionFailed: "secureConnectionFailed", .serverCertificateUntrusted: "serverCertificateUntrusted",
+        .cannotConnectToHost: "cannotConnectToHost", .cannotCreateFile: "cannotCreateFile",
+        .cannotDecodeContentData: "cannotDecodeContentData", .cannotFindHost: "cannotFindHost",
+        .cannotMoveFile: "cannotMoveFile", .cannotOpenFile: "cannotOpenFile",
+        .cannotParseResponse: "cannotParseResponse", .cannotWriteToFile: "cannotWriteToFile",
+        .dnsLookupFailed: "dnsLookupFailed", .networkConnectionLost: "networkConnectionLost",
+        .notConnectedToInternet: "notConnectedToInternet", .requestBodyStreamExhausted: "requestBodyStreamExhausted",
+        .resourceUnavailable: "resourceUnavailable", .secureConnectionFailed: "secureConnectionFailed",
+        .serverCertificateUntrusted: "serverCertificateUntrusted",
         .timedOut: "timedOut", .userAuthenticationRequired: "userAuthenticationRequired",
     ]
 }

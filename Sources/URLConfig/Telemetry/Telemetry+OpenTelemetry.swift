@@ -49,7 +49,8 @@ extension URLSession.Config.Telemetry: RequestObserver {
             result["network.protocol.version"] = outcome.protocolName.flatMap { Self.versions[$0] }
             result["error.type"] = outcome.errorType
             if hasMetrics {
-                let dimensions = shared.merging(result) { $1 }.map { ($0, "\($1)") }
+                // A backend may keep a timer for each array. The order of a dictionary is another one each time.
+                let dimensions = shared.merging(result) { $1 }.sorted { $0.key < $1.key }.map { ($0, "\($1)") }
                 Metrics.Timer(label: "http.client.request.duration", dimensions: dimensions, factory: factory)
                     .record(duration: elapsed())
             }

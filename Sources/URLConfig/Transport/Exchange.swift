@@ -11,13 +11,16 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var task: URLSessionTask?
         var head: URLResponse?
         var isFromCache = false
-        var connection: CallEvent.Connection?
         var isOver = false
     }
 
     let request: Transport.Request
     let body: ReceivedBody
     private let state = Locked(State())
+    /// What Foundation tells of the connection: nothing on Linux.
+    ///
+    /// Events keep it, and not the exchange.
+    private let connection = Locked(CallEvent.Connection?.none)
     /// Whether the caller waits for the end of the body.
     private let isWhole: Bool
     private let begun = OneShot<Void>()
@@ -49,7 +52,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         var response = Transport.Response(
             status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
         response.isFromCache = { exchange.isFromCache }
-        response.connection = { exchange.connection }
+        response.connection = { [connection = exchange.connection] in connection.withLock { $0 } }
         response.redaction = request.conditions.redaction
         return response
     }
@@ -93,8 +96,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     var task: URLSessionTask? { state.withLock { $0.task } }
     var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
     var isFromCache: Bool { state.withLock { $0.isFromCache } }
-    /// `nil` on Linux, where Foundation does not tell it.
-    private var connection: CallEvent.Connection? { state.withLock { $0.connection } }
 
     /// Waits until the head of the response has arrived, or its whole body if the caller wants that.
     ///
@@ -189,7 +190,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         state.set(\.isFromCache, metrics.transactionMetrics.last?.resourceFetchType == .localCache)
-        state.set(\.connection, metrics.transactionMetrics.last.map { CallEvent.Connection($0) })
+        connection.set(\.self, metrics.transactionMetrics.last.map { CallEvent.Connection($0) })
         _ = isAsked { $0.urlSession?(session, task: $1, didFinishCollecting: metrics) }
     }
 

@@ -57,7 +57,10 @@ final class ReceivedBody: Sendable {
         _ limits: TimeLimits, of request: Transport.Request, on clock: (any Clock<Duration>)? = nil,
         since elapsed: (@Sendable () -> Duration)? = nil
     ) {
-        if isOver { return }
+        if isOver {
+            for part in [\Arrival.Values.firstByte, \.end] { request.arrival?.note(part) }
+            return
+        }
         let (deadline, url) = (request.conditions.deadline, request.urlRequest.url)
         let wait = deadline.wait(
             arrived: { [weak self] in self?.arrived }, expire: { [weak self] in self?.cancel($0) })
@@ -94,7 +97,7 @@ final class ReceivedBody: Sendable {
     /// Adds bytes that have arrived.
     func receive(_ bytes: Data) {
         let (reader, watchdogs, overflow, error, arrival) = state.withLock { state in
-            let arrival = state.count == 0 ? state.arrival : nil
+            let arrival = state.count == 0 && !bytes.isEmpty ? state.arrival : nil
             let error = state.add(bytes, memory, excess) { Overflow { [weak self] in self?.cancel($0) } }
             // Bytes in files do not wake the reader: it asks for them.
             let reader = state.bytes.isEmpty ? nil : state.reader.take()

@@ -152,10 +152,17 @@ import URLConfigTesting
             try await words(stubs.request("/a"), lost) == [
                 "0 began", "1 sent", "1 attempt cannotFindHost", "1 failed cannotFindHost", "1 ended cannotFindHost",
             ])
+        let unavailable = Transport { _ in throw URLError(.resourceUnavailable) }
+        #expect(try await words(stubs.request("/a"), unavailable).last == "1 ended resourceUnavailable")
         let silent = Transport { _ in
             try await Task.sleep(for: .seconds(600))
             throw CancellationError()
         }
+        #expect(
+            try await words(stubs.request("/a"), silent, deadline: .milliseconds(20)) == [
+                "0 began", "1 sent", "1 attempt deadlineExceeded", "1 failed deadlineExceeded",
+                "1 ended deadlineExceeded",
+            ])
         let late = try await words(stubs.request("/a"), silent, deadline: .zero)
         #expect(late == ["0 began", "0 failed deadlineExceeded", "0 ended deadlineExceeded"])
         let unsendable = try await words(URLRequest.with { $0.path = "/../a" }, lost)
@@ -190,6 +197,24 @@ import URLConfigTesting
         }
         #expect(response.status == .ok)
         #expect(try await all().map(\.word).suffix(2) == ["1 failed timedOut", "1 ended 200"])
+
+        let (cache, isDown) = (HTTPCache.memory(megabytes: 1), Locked(false))
+        let transport = Transport { _ in
+            if isDown.withLock(\.self) { throw URLError(.cannotFindHost) }
+            return .init(headerFields: [.cacheControl: "max-age=0"], body: .init(Data("a".utf8)))
+        }
+        for _ in 1...2 {
+            try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
+                observe(&$0)
+                ($0.cache, $0.transport) = (cache, transport)
+                $0.cache?.staleIfError = .seconds(60)
+            }
+            isDown.set(\.self, true)
+        }
+        #expect(
+            try await all(calls: 3).map(\.word).suffix(3) == [
+                "1 attempt cannotFindHost", "1 accepted 200", "1 ended 200",
+            ])
     }
 
     // MARK: Bodies that are read later
@@ -261,6 +286,67 @@ import URLConfigTesting
         guard let response else { return }
         #expect(response.attempts.map(\.status?.code) == ends, "seed \(seed)")
         #expect(response.attempts.compactMap(\.reason) == reasons, "seed \(seed)")
+    }
+
+    @Test func `a validated response from the memory arrives in order`() async throws {
+        func reply(_ head: String, _ body: String = "") -> FaultServer.Fault {
+            .raw("HTTP/1.1 \(head)\r\nETag: \"a\"\r\nCache-Control: no-cache\r\nConnection: close\r\n\(body)")
+        }
+        let stored = reply("200 OK", "Content-Length: 5\r\n\r\nhello")
+        try await FaultServer.serving(.first(1, stored, then: reply("304 Not Modified", "\r\n"))) { server in
+            let cache = HTTPCache.memory(megabytes: 1)
+            for _ in 1...2 {
+                try await server.get("/a") {
+                    observe(&$0)
+                    $0.cache = cache
+                }
+            }
+        }
+        let told = try await all(calls: 2).suffix(Self.plain.count)
+        #expect(told.map(\.word) == Self.plain)
+        #expect(told.map(\.time) == told.map(\.time).sorted())
+    }
+
+    // MARK: Memory
+
+    @Test func `an object that collects events is released`() async throws {
+        try await Loopback.serving(.status(.ok, "hello")) { server in
+            for transport in [TransportOfTests.transport, Transport { _ in .init() }] {
+                weak var kept: Recorder<CallEvent>?
+                do {
+                    let own = Recorder<CallEvent>()
+                    kept = own
+                    try await server.get("/a") {
+                        ($0.transport, $0.deadline) = (transport, .seconds(60))
+                        $0.progress = { _ in own.count > 0 ? () : () }
+                        $0.events = { own.note($0) }
+                    }
+                    try await waitUntil { own.entries.last?.word == "1 ended 200" }
+                }
+                try await waitUntil { kept == nil }
+            }
+        }
+    }
+
+    @Test func `events do not keep the content of a response`() async throws {
+        let freed = Recorder<Void>()
+        let transport = Transport { _ in
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: 100_000, alignment: 1)
+            bytes.initializeMemory(as: UInt8.self, repeating: 97, count: 100_000)
+            let content = Data(
+                bytesNoCopy: bytes, count: 100_000,
+                deallocator: .custom { bytes, _ in
+                    bytes.deallocate()
+                    freed.note(())
+                })
+            return .init(body: .init(content))
+        }
+        try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
+            observe(&$0)
+            $0.transport = transport
+        }
+        #expect(try await all().map(\.word) == Self.plain.map { $0 == "1 body 5" ? "1 body 100000" : $0 })
+        try await waitUntil { freed.count == 1 }
     }
 
     // MARK: Careless closures
@@ -377,6 +463,24 @@ import URLConfigTesting
             #expect(!canaries.contains { shown.contains($0) }, "\(shown)")
         }
         #expect(try await all().map { "\($0)" }.contains { $0.contains("failed: no ***") })
+    }
+
+    @Test(arguments: [true, false])
+    func `an event quotes the content of a response as the log does`(logsBody: Bool) async throws {
+        _ = try? await stubs.get(.text("Jane Doe is unknown", status: .badRequest)) {
+            observe(&$0)
+            ($0.validators, $0.logBody) = ([.success], .init(logsBody ? 4096 : 0))
+        }
+        #expect(try await all().contains { "\($0)".contains("Jane Doe") } == logsBody)
+    }
+
+    @Test func `a hostile path takes linear time to compare`() throws {
+        let template = try PathTemplate("/caf\u{E9}/{id}")
+        #expect(template.match("/caf%C3%A9/7").fits)
+        expectLinearTime(from: 2000) { count in
+            let marks = String(repeating: "%CC%81%CC%A3", count: count / 2)
+            #expect(!template.match("/caf\(marks)/7").fits)
+        }
     }
 
     @Test func `an event has the route of its request`() async throws {

@@ -47,8 +47,7 @@ final class Delivery: HTTPClientResponseDelegate {
     ///   - isWhole: Whether the head of the response is not needed before its body.
     ///   - place: What ``SharedClient/enter()`` has returned.
     init(
-        of url: URL?, _ upload: UploadBody? = nil, to body: ReceivedBody,
-        isWhole: Bool = false,
+        of url: URL?, _ upload: UploadBody? = nil, to body: ReceivedBody, isWhole: Bool = false,
         by client: SharedClient, at place: Int? = nil
     ) {
         self.url = url

@@ -127,8 +127,7 @@ extension Transport.Request {
             try received.checkResult()
             try Task.checkCancellation()
             let place = content == nil ? client.enter() : nil
-            let delivery = Delivery(
-                of: complete.url, upload, to: received, isWhole: isWhole, by: client, at: place)
+            let delivery = Delivery(of: complete.url, upload, to: received, isWhole: isWhole, by: client, at: place)
             var headers = headers
             headers.replaceOrAdd(name: Delivery.field, value: "\(delivery.number)")
             do {
@@ -159,7 +158,9 @@ extension Transport.Request {
         var response = Transport.Response(
             status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
         let version = head.version.major > 1 ? "h\(head.version.major)" : "\(head.version)".lowercased()
-        response.connection = { [isReused] in .init(protocolName: version, isReused: isReused) }
+        // The handler of a stream does not know the streams before it.
+        let wasUsed = head.version.major > 1 ? nil : isReused
+        response.connection = { .init(protocolName: version, isReused: wasUsed) }
         return response
     }
 }

@@ -41,9 +41,14 @@ import Testing
             .ok("{}", status: status)
         } _: { server in
             try await HTTPClient.trusting { client in
-                let response = try await server.get(config: .onServer(client))
+                let events = Recorder<CallEvent>()
+                let response = try await server.get(config: .onServer(client)) { $0.events = { events.note($0) } }
                 #expect(response.status.code == Int(status))
                 #expect(try response.text() == "{}")
+                try await waitUntil { events.entries.contains { $0.attempt == 1 && $0.connection != nil } }
+                // The connection may have had other requests, which its streams do not know.
+                let connections = Set(events.entries.compactMap(\.connection))
+                #expect(connections == [.init(protocolName: "h2", isReused: nil)])
             }
         }
     }
