@@ -112,7 +112,8 @@ final class ObservedCall: Sendable {
     private static let lastID = Locked(0)
 
     let id: Int
-    let source: String
+    let fileID: String
+    let line: UInt
     let redaction: Redaction
     let routes: RouteTable
     /// Whether errors quote the content of a response, as in the log.
@@ -123,7 +124,7 @@ final class ObservedCall: Sendable {
             last += 1
             return last
         }
-        (source, redaction, self.routes) = ("\(log.fileID):\(log.line)", log.redaction, routes)
+        (fileID, line, redaction, self.routes) = (log.fileID, log.line, log.redaction, routes)
         quotesContent = log.bodyLimit > 0
     }
 }
@@ -132,7 +133,7 @@ extension CallEvent {
     /// A number that all events of the call have, and no other call of the process.
     public var callID: Int { call.id }
     /// The source file and line of the call, such as `App/Users.swift:12`.
-    public var source: String { call.source }
+    public var source: String { "\(call.fileID):\(call.line)" }
     /// The method of the request.
     public var method: String { (request.httpMethod ?? "GET").onOneLine }
     /// The URL of the request; `nil` if it could not be built.

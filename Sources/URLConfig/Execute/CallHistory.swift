@@ -64,6 +64,8 @@ final class CallHistory: Sendable {
     ///   - time: When it has happened; `nil` for now.
     func add(_ happening: Happening, _ request: URLRequest, _ arrival: Arrival? = nil, at time: Duration? = nil) {
         if case .ended = happening, sink == nil { return }
+        // First, so that a slow logger does not count.
+        if case .sent = happening { log.sent(request) }
         let time = time ?? elapsed()
         let (number, first) = state.withLock { state in
             state.add(happening, request, log.redaction, at: time)
@@ -84,7 +86,6 @@ final class CallHistory: Sendable {
 
     private func write(_ happening: Happening, _ request: URLRequest, _ time: Duration) {
         switch happening {
-        case .sent: log.sent(request)
         case .decided: if let last { log.again(request, last) }
         case .accepted(let response, let isStream): log.received(response, isStream: isStream)
         case .body(let count, let head?): log.ended(head, bytes: count, after: time)
