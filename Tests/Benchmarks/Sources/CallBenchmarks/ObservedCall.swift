@@ -52,7 +52,8 @@ struct ObservedCall {
             let extra = pairs.map { ($0 - $1) / Double(calls) }
             Row(
                 work: work, against: "not observed, \(what)",
-                theirs: pairs.map(\.1).quantile(0.5) / Double(calls), ours: pairs.map(\.0).quantile(0.5) / Double(calls),
+                theirs: pairs.map(\.1).quantile(0.5) / Double(calls),
+                ours: pairs.map(\.0).quantile(0.5) / Double(calls),
                 unit: "ns", ratio: pairs.map { $0 / $1 }.quantile(0.5),
                 note: "\(Int(extra.quantile(0.5))) ns more; half within "
                     + "\(Int(extra.quantile(0.25)))-\(Int(extra.quantile(0.75)))"
