@@ -323,7 +323,8 @@ final class Call: Sendable {
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
         try Task.checkCancellation()
-        history.add(.accepted(valid.response, isStream: isStream), valid.response.request)
+        let response = valid.response
+        history.add(.accepted(response.status, response, isStream: isStream), response.request)
         return valid
     }
 

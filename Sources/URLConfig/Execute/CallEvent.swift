@@ -159,7 +159,7 @@ extension CallEvent {
         case .attempted(let result, let cache): .attemptEnded(outcome(result), cache: cache)
         case .unfinished(let error): .attemptEnded(.failure(failure(error)), cache: nil)
         case .decided(let decision, let note): .decided(decision, reason: note.shown(redaction))
-        case .accepted(let response, _): .accepted(response.status)
+        case .accepted(let status, _, _): .accepted(status)
         case .failed(let error): .failed(failure(error))
         case .ended(let result): .ended(outcome(result))
         }

@@ -13,15 +13,15 @@ enum Happening: Sendable {
     /// The call has ended before its last attempt; the attempt itself stays unfinished.
     case unfinished(any Error)
     indirect case decided(CallEvent.Decision, Attempt.Note)
-    case accepted(DataResponse, isStream: Bool)
+    /// The validators have accepted a response, which is for the log.
+    case accepted(HTTPResponse.Status, DataResponse?, isStream: Bool)
     case failed(any Error)
     case ended(Result<HTTPResponse.Status, any Error>)
 
     /// The same without the content of a response, which an event does not show and should not keep in memory.
     fileprivate var withoutContent: Self {
-        guard case .accepted(var response, let isStream) = self, !response.data.isEmpty else { return self }
-        response.data = Data()
-        return .accepted(response, isStream: isStream)
+        guard case .accepted(let status, _, let isStream) = self else { return self }
+        return .accepted(status, nil, isStream: isStream)
     }
 }
 
@@ -87,7 +87,7 @@ final class CallHistory: Sendable {
     private func write(_ happening: Happening, _ request: URLRequest, _ time: Duration) {
         switch happening {
         case .decided: if let last { log.again(request, last) }
-        case .accepted(let response, let isStream): log.received(response, isStream: isStream)
+        case .accepted(_, let response?, let isStream): log.received(response, isStream: isStream)
         case .body(let count, let head?): log.ended(head, bytes: count, after: time)
         case .failed(let error): if logsFailures { log.failed(request, error, status: last?.status, after: time) }
         default: break

@@ -11,10 +11,11 @@ import URLConfigTesting
 @Suite(.inTime) struct CallEventTests {
     private let events = Recorder<CallEvent>()
 
-    /// The events of calls that have ended.
+    /// The events of calls that have ended, one call after the other: each closure has a queue of its own.
     private func all(calls: Int = 1) async throws -> [CallEvent] {
         try await waitUntil { events.entries.count { $0.word.contains(" ended ") } >= calls }
-        return events.entries
+        let byCall = Dictionary(grouping: events.entries, by: \.callID)
+        return byCall.keys.sorted().flatMap { byCall[$0] ?? [] }
     }
 
     private func observe(_ config: inout URLSession.Config) { config.events = { [events] in events.note($0) } }
