@@ -2,7 +2,8 @@ import Testing
 import URLConfig
 
 @Suite(.silentByDefault) struct ExplanationTests {
-    @Test func `what is set, and by whom`() async {
+    // The table also has the transport, if the default has another one.
+    @Test(.urlSessionOnly) func `what is set, and by whom`() async {
         await URLSession.Config.withHosts([NotesService.host: .notes]) {
             let request = URLRequest.note(7, token: "t0ken")
             let creation = URLRequest.explain(.notes("t0ken")) {
