@@ -248,9 +248,10 @@ final class Call: Sendable {
         }
         let received = try await response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
         if let arrival {
-            let count = received.response.data.count
-            if count > 0 { history.addFirstByte(request, arrival) }
-            history.add(.body(count: Int64(count)), request, arrival, at: arrival.values.end)
+            let (count, values) = (received.response.data.count, arrival.values)
+            // The body of another transport may have begun before it was watched.
+            if count > 0 { history.add(.firstByte, request, arrival, at: values.firstByte ?? values.end) }
+            history.add(.body(count: Int64(count)), request, arrival, at: values.end)
         }
         return received
     }
