@@ -20,8 +20,7 @@ public struct HTTPCache: Sendable {
     /// these.
     ///
     /// Use it if one user's credentials change between two runs of the app, or if the request does not show them: a
-    /// client certificate, a delegate, or a ``Transport`` that adds them. Each user needs a different
-    /// name.
+    /// client certificate, a delegate, or a ``Transport`` that adds them. Each user needs a different name.
     public var requester: String?
 
     private(set) var core: Core

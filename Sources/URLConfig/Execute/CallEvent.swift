@@ -138,8 +138,9 @@ extension CallEvent {
     public var method: String { (request.httpMethod ?? "GET").onOneLine }
     /// The URL of the request; `nil` if it could not be built.
     public var url: String? { request.shownURL(redaction) }
-    /// The template of the request's path, such as `/users/{id}` (``Foundation/URLSession/Config/route``); `nil` if none
-    /// is known.
+    /// The template of the request's path, such as `/users/{id}`; `nil` if none is known.
+    ///
+    /// See ``Foundation/URLSession/Config/route``.
     public var route: String? { call.routes.route(of: request, after: first) }
     /// The connection of the attempt, for events of a response; `nil` if nothing is known.
     ///

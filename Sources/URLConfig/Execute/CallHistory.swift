@@ -159,7 +159,7 @@ extension CallHistory.State {
     }
 }
 
-/// When the parts of a response have arrived, as its transport notes it; the times are those of the call.
+/// When the parts of a response have arrived, as its transport notes it; times are since the call began.
 final class Arrival: Sendable {
     struct Values: Sendable {
         var head: Duration?

@@ -79,7 +79,7 @@ extension URLSession.Config {
     var routeTable: RouteTable { RouteTable(own: route, templates: templates) }
 }
 
-/// The route of a call, and those of its preset.
+/// The route of a call, and the routes of its preset.
 struct RouteTable: Sendable {
     let own: String?
     let templates: [PathTemplate]

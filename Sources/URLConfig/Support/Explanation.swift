@@ -11,7 +11,7 @@ enum Explanation {
 
     /// What is sent, or why it cannot be sent, and the values that are not built-in.
     ///
-    /// - Parameter stages: Those of the caller, after the built-in values, and `test`, which replaces no closures.
+    /// - Parameter stages: The built-in values, the stages of the caller, and `test`, which replaces no closures.
     static func table(_ request: URLRequest, _ redaction: Redaction, _ stages: [(name: String, [Setting])]) -> String {
         var (settings, sources) = (stages[0].1, [String: (name: String, note: String)]())
         for (stage, new) in stages.dropFirst() {

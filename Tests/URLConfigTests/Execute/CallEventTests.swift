@@ -82,7 +82,7 @@ import URLConfigTesting
             $0.get("/b", .status(.unauthorized), .status(.serviceUnavailable).field(.retryAfter, "3"), .text("hello"))
             $0.clock = .immediate
         })
-    func `each decision has its reason, and times are those of the config's clock`() async throws {
+    func `each decision has its reason, and times are measured by the config's clock`() async throws {
         let response = try await stubs.get("/a") {
             observe(&$0)
             ($0.authenticator, $0.retry) = (CountingAuthenticator(), .standard)
