@@ -11,7 +11,7 @@ final class Call: Sendable {
     let conditions: Transport.Conditions
     /// Whether the caller connects again after a transient failure.
     ///
-    /// Then the caller logs failures, and the deadline is only for the head of the response.
+    /// Then the caller reports failures, and the deadline is only for the head of the response.
     let reconnects: Bool
     let history: CallHistory
     /// The body of the request, if the request does not contain it.
@@ -50,7 +50,7 @@ final class Call: Sendable {
         let elapsed = config.clock.stopwatch()
         let log = RequestLog(
             logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
-        let history = CallHistory(log, logsFailures: !reconnects, config, elapsed)
+        let history = CallHistory(log, config, elapsed)
         self.history = history
         let deadline = Deadline(config.deadline, config.clock, elapsed) { limit, arrived in
             history.error(after: limit, arrived: arrived)
@@ -349,11 +349,11 @@ final class Call: Sendable {
     /// Whether another attempt may have another outcome.
     func isTransient(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool { !config.retry.accepts(outcome) }
 
-    /// Logs an error, and returns the error that the caller receives.
+    /// Reports an error, unless the caller does it, and returns the error that the caller receives.
     @inline(never)
     func failure(_ error: any Error, of request: URLRequest) -> any Error {
         let error = final(error)
-        history.add(.failed(error), request)
+        if !reconnects { history.add(.failed(error), request) }
         return error
     }
 

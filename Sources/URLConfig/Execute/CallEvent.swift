@@ -99,8 +99,6 @@ public struct CallEvent: Sendable {
     let happening: Happening
     let call: ObservedCall
     let request: URLRequest
-    /// The request of the caller.
-    let first: URLRequest?
     let arrival: Arrival?
 }
 
@@ -116,15 +114,18 @@ final class ObservedCall: Sendable {
     let line: UInt
     let redaction: Redaction
     let routes: RouteTable
+    /// The request of the caller.
+    let request: URLRequest
     /// Whether errors quote the content of a response, as in the log.
     let quotesContent: Bool
 
-    init(_ log: RequestLog, _ routes: RouteTable) {
+    init(_ log: RequestLog, _ routes: RouteTable, _ request: URLRequest) {
         id = Self.lastID.withLock { last in
             last += 1
             return last
         }
-        (fileID, line, redaction, self.routes) = (log.fileID, log.line, log.redaction, routes)
+        (fileID, line, redaction) = (log.fileID, log.line, log.redaction)
+        (self.routes, self.request) = (routes, request)
         quotesContent = log.bodyLimit > 0
     }
 }
@@ -141,7 +142,7 @@ extension CallEvent {
     /// The template of the request's path, such as `/users/{id}`; `nil` if none is known.
     ///
     /// See ``Foundation/URLSession/Config/route``.
-    public var route: String? { call.routes.route(of: request, after: first) }
+    public var route: String? { call.routes.route(of: request, after: call.request) }
     /// The connection of the attempt, for events of a response; `nil` if nothing is known.
     ///
     /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
@@ -212,41 +213,39 @@ extension CallEvent.Outcome {
     }
 }
 
-/// Passes events to a closure of the app: in order, one at a time, and never on the threads of a call.
+/// Passes events to a closure of the app: those of a call in order, one at a time, and never on the threads of a call.
 ///
-/// To wake a thread costs more than all events of a call. So the events of 10 ms are passed together.
+/// To wake a thread costs more than all events of a call. So the events of 10 ms are passed together; until then, they
+/// stay in the histories of their calls.
 final class EventSink: Sendable {
-    /// The most events that wait for the closure; further ones are dropped, so that a closure that blocks does not fill
-    /// the memory.
-    private static let most = 1 << 16
-
-    private struct State {
-        var events: [CallEvent] = []
-        var isScheduled = false
-    }
+    /// The most calls whose events wait for the closure; those of further ones are dropped, so that a closure that
+    /// blocks does not fill the memory.
+    private static let mostCalls = 1 << 13
 
     let receive: @Sendable (CallEvent) -> Void
-    private let state = Locked(State())
+    /// The calls that have events.
+    private let calls = Locked([CallHistory]())
     private let queue = DispatchQueue(label: "URLConfig.events", qos: .utility)
 
     init(_ receive: @escaping @Sendable (CallEvent) -> Void) {
         self.receive = receive
     }
 
-    func add(_ event: CallEvent) {
-        let isDue = state.withLock { state in
-            if state.events.count < Self.most { state.events.append(event) }
-            defer { state.isScheduled = true }
-            return !state.isScheduled
+    /// Passes the events of a call, soon.
+    func pass(_ call: CallHistory) {
+        let count = calls.withLock { calls in
+            if calls.count < Self.mostCalls { calls.append(call) } else { return -1 }
+            return calls.count
         }
-        if isDue { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.pass() } }
+        if count < 0 { _ = call.takeEvents() }
+        if count == 1 { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() } }
     }
 
-    private func pass() {
-        let events = state.withLock { state in
-            defer { (state.events, state.isScheduled) = ([], false) }
-            return state.events
+    private func passAll() {
+        let calls = calls.withLock { calls in
+            defer { calls = [] }
+            return calls
         }
-        for event in events { receive(event) }
+        for call in calls { for event in call.takeEvents() { receive(event) } }
     }
 }

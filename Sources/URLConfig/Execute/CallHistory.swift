@@ -34,25 +34,25 @@ final class CallHistory: Sendable {
         var isRunning = false
         /// The request of the caller.
         var request: URLRequest?
+        /// What all events show; `nil` before the first one.
+        var observed: ObservedCall?
+        /// The events that wait for the app.
+        var events: [CallEvent] = []
     }
 
+    /// The most events of one call that wait; further ones are dropped.
+    private static let mostEvents = 1 << 10
+
     let log: RequestLog
-    /// Whether failures are logged: not if the caller does it.
-    private let logsFailures: Bool
     private let sink: EventSink?
-    /// What events show; `nil` without events.
-    private let observed: ObservedCall?
+    private let routes: RouteTable
     /// The time since the call began.
     private let elapsed: @Sendable () -> Duration
     private let state = Locked(State())
 
-    init(
-        _ log: RequestLog, logsFailures: Bool, _ config: URLSession.Config,
-        _ elapsed: @escaping @Sendable () -> Duration
-    ) {
-        (self.log, self.logsFailures, self.elapsed) = (log, logsFailures, elapsed)
-        sink = config.eventSink
-        observed = sink.map { _ in ObservedCall(log, config.routeTable) }
+    init(_ log: RequestLog, _ config: URLSession.Config, _ elapsed: @escaping @Sendable () -> Duration) {
+        (self.log, self.elapsed) = (log, elapsed)
+        (sink, routes) = (config.eventSink, config.routeTable)
     }
 
     /// Whether somebody wants to know when the parts of a response arrive.
@@ -67,16 +67,30 @@ final class CallHistory: Sendable {
         // First, so that a slow logger does not count.
         if case .sent = happening { log.sent(request) }
         let time = time ?? elapsed()
-        let (number, first) = state.withLock { state in
-            state.add(happening, request, log.redaction, at: time)
-            return (state.attempts.count, state.request)
+        let mustPass = state.withLock { state in
+            state.note(happening, request, log.redaction, at: time)
+            guard sink != nil else { return false }
+            let observed = state.observed ?? ObservedCall(log, routes, request)
+            state.observed = observed
+            if state.events.count < Self.mostEvents {
+                if state.events.isEmpty { state.events.reserveCapacity(8) }
+                state.events.append(
+                    CallEvent(
+                        time: time, attempt: state.attempts.count, happening: happening.withoutContent,
+                        call: observed, request: request, arrival: arrival))
+            }
+            return state.events.count == 1
         }
         write(happening, request, time)
-        guard let sink, let observed else { return }
-        sink.add(
-            CallEvent(
-                time: time, attempt: number, happening: happening.withoutContent, call: observed, request: request,
-                first: first, arrival: arrival))
+        if mustPass { sink?.pass(self) }
+    }
+
+    /// Removes the events that wait.
+    func takeEvents() -> [CallEvent] {
+        state.withLock { state in
+            defer { state.events = [] }
+            return state.events
+        }
     }
 
     /// The first byte of a body has arrived, which somebody may want to know.
@@ -89,7 +103,7 @@ final class CallHistory: Sendable {
         case .decided: if let last { log.again(request, last) }
         case .accepted(_, let response?, let isStream): log.received(response, isStream: isStream)
         case .body(let count, let head?): log.ended(head, bytes: count, after: time)
-        case .failed(let error): if logsFailures { log.failed(request, error, status: last?.status, after: time) }
+        case .failed(let error): log.failed(request, error, status: last?.status, after: time)
         default: break
         }
     }
@@ -134,7 +148,7 @@ final class CallHistory: Sendable {
 
 extension CallHistory.State {
     /// - Parameter redaction: Hides secrets where an attempt is shown.
-    fileprivate mutating func add(
+    fileprivate mutating func note(
         _ happening: Happening, _ request: URLRequest, _ redaction: Redaction, at now: Duration
     ) {
         if case .began = happening { self.request = request }
@@ -161,6 +175,12 @@ extension CallHistory.State {
 
 /// When the parts of a response have arrived, as its transport notes it; times are since the call began.
 final class Arrival: Sendable {
+    enum Part {
+        case head
+        case firstByte
+        case end
+    }
+
     struct Values: Sendable {
         var head: Duration?
         var firstByte: Duration?
@@ -176,7 +196,16 @@ final class Arrival: Sendable {
     var values: Values { state.withLock(\.self) }
 
     /// A part arrives now.
-    func note(_ part: WritableKeyPath<Values, Duration?>) { state.set(part, elapsed()) }
+    func note(_ part: Part) {
+        let time = elapsed()
+        state.withLock { state in
+            switch part {
+            case .head: state.head = time
+            case .firstByte: state.firstByte = time
+            case .end: state.end = time
+            }
+        }
+    }
 
     func note(_ connection: @escaping @Sendable () -> CallEvent.Connection?) { state.set(\.connection, connection) }
 }

@@ -48,7 +48,7 @@ struct EventConnection: Sendable {
         } catch {
             let error = explained(error)
             guard !Task.isCancelled, isTransient(error) else {
-                call.history.log.failed(request, error, after: call.elapsed())
+                call.history.add(.failed(error), request)
                 throw error
             }
             loss?.error = error
@@ -78,12 +78,11 @@ struct EventConnection: Sendable {
         open = call.config.clock.stopwatch()
     }
 
-    /// Logs that another connection follows.
-    func logs(_ loss: Loss, _ delay: Duration) {
-        var attempt = Attempt(status: loss.status, error: loss.error, redaction: call.config.redaction)
-        attempt.duration = call.elapsed()
-        attempt.note = .init(text: "connecting again after \(delay.shown)")
-        call.history.log.again(request, attempt)
+    /// Another connection follows.
+    func willReconnect(after delay: Duration) {
+        // The attempt has no error if the deadline has passed before its end.
+        let cause = (loss?.error as? RequestError).map { ": \($0.reason)" } ?? ""
+        call.decide(.retried(after: delay), request, "connecting again after \(delay.shown)" + cause)
     }
 
     /// The parser does not know the response.

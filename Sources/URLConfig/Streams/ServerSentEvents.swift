@@ -103,7 +103,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             if let retry = old.parser.retry { reconnection.time = Swift.min(retry, longest) }
             loss.retryAfter = loss.retryAfter.map { Swift.min($0, longest) }
             let delay = reconnection.delay(after: loss, jitter: .random(in: 0...1))
-            old.logs(loss, delay)
+            old.willReconnect(after: delay)
             try await old.clock.sleep(for: delay)
         }
     }

@@ -31,11 +31,11 @@ struct CookieStore: Sendable {
 
     /// The cookies of a request, in the order of RFC 6265 §5.4.
     func cookies(for url: URL) -> [HTTPCookie] {
-        guard let host = url.host()?.lowercased() else { return [] }
         // First, because changes move from here to the storage.
         let pending = Self.pending.withLock { $0[ObjectIdentifier(storage)] }
         var cookies = storage.cookies(for: url) ?? []
-        if let pending {
+        if cookies.isEmpty, pending == nil { return [] }
+        if let pending, let host = url.host()?.lowercased() {
             cookies.removeAll { pending[Key($0)] != nil }
             cookies += pending.values.compactMap { $0.source != nil && $0.cookie.isMeant(for: host) ? $0.cookie : nil }
         }

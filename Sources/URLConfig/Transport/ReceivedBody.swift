@@ -58,7 +58,7 @@ final class ReceivedBody: Sendable {
         since elapsed: (@Sendable () -> Duration)? = nil
     ) {
         if isOver {
-            for part in [\Arrival.Values.firstByte, \.end] { request.arrival?.note(part) }
+            for part in [Arrival.Part.firstByte, .end] { request.arrival?.note(part) }
             return
         }
         let (deadline, url) = (request.conditions.deadline, request.urlRequest.url)
@@ -103,7 +103,7 @@ final class ReceivedBody: Sendable {
             let reader = state.bytes.isEmpty ? nil : state.reader.take()
             return (reader, state.watchdogs, state.overflow, error, arrival)
         }
-        arrival?.note(\.firstByte)
+        arrival?.note(.firstByte)
         for watchdog in watchdogs { watchdog.touch() }
         reader?.resolve(.success(()))
         if let error { fail(error) }
@@ -122,7 +122,7 @@ final class ReceivedBody: Sendable {
             if !state.isHeadPassed { (state.bytes, state.spilled, state.overflow, state.count) = (Data(), 0, nil, 0) }
             return state.arrival
         }
-        arrival?.note(\.head)
+        arrival?.note(.head)
     }
 
     /// Bytes were sent or received that are not part of the body.
@@ -156,7 +156,7 @@ final class ReceivedBody: Sendable {
         let (isFirst, signal, ended) = state.withLock { state in
             (state.result == nil, state.signal, state.end(result, dropsBytes: dropsBytes))
         }
-        ended.arrival?.note(\.end)
+        ended.arrival?.note(.end)
         for watchdog in ended.watchdogs { watchdog.stop() }
         for act in ended.ends { act(result) }
         ended.reader?.resolve(.success(()))

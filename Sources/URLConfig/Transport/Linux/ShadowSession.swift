@@ -40,6 +40,7 @@ final class ShadowSession: Sendable {
     let fields: SessionFields
     private let resourceLimit: Duration?
     private let silence: TimeInterval
+    private let silenceLimit: Duration?
     private let delegate = SessionDelegate()
     private let singleUseSessions: SingleUseSessions
 
@@ -85,8 +86,12 @@ final class ShadowSession: Sendable {
         configuration.urlCache = nil
         fields = SessionFields(configuration)
         SessionFields.remove(from: configuration)
+        // libcurl would also ask for `br` and `zstd`, and does not notice every damaged body of these. To set the field
+        // in each request would copy the request.
+        configuration.httpAdditionalHeaders = ["Accept-Encoding": "gzip, deflate"]
         resourceLimit = configuration.resourceLimit
         silence = configuration.timeoutIntervalForRequest
+        silenceLimit = Duration(timeoutInterval: silence)
         configuration.timeoutIntervalForRequest = silence.forFoundation ?? 60
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: ImmediateQueue.shared)
         singleUseSessions = SingleUseSessions(configuration)
@@ -100,17 +105,13 @@ final class ShadowSession: Sendable {
             request.url = url.withLowercasedScheme
         }
         fields.add(to: &request, without: sending.allowsSessionCredentials ? nil : sending.conditions.redaction)
-        // libcurl would also ask for `br` and `zstd`, and does not notice every damaged body of these.
-        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
-            request.setValue("gzip, deflate", forHTTPHeaderField: "Accept-Encoding")
-        }
         sending.conditions.redaction.known.add(request)
         request.prepareBody(for: exchange)
         // Foundation's limit is exact only for whole seconds, and its time begins with the task.
         let isExact = silence == silence.forFoundation && !request.needsNewConnection
         exchange.watch(
             whole: resourceLimit,
-            silence: isExact || request.customTimeLimit != nil ? nil : Duration(timeoutInterval: silence))
+            silence: isExact || request.customTimeLimit != nil ? nil : silenceLimit)
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
         if request.needsNewConnection { return singleUseSessions.begin(exchange, for: request) }
