@@ -191,8 +191,8 @@ final class Call: Sendable {
 
     /// - Throws: The error of the deadline; every other error is an outcome.
     private func sent(_ request: URLRequest, _ step: Step) async throws -> Result<Received, any Error> {
-        history.add(.sent, request)
         let arrival = history.isObserved ? Arrival(deadline.elapsed) : nil
+        history.add(.sent, request, arrival)
         let outcome: Result<Received, any Error>
         do {
             var sending = Transport.Request(
@@ -207,20 +207,23 @@ final class Call: Sendable {
             response.redaction = config.redaction
             if let arrival {
                 arrival.note(response.connection)
-                history.add(.head(response.status), request, arrival, at: arrival.values.head)
+                history.add(.head(response.status), request, at: arrival.values.head)
             }
-            outcome = .success(try await received(response, to: sending.urlRequest, arrival))
+            let received = try await received(response, to: sending.urlRequest)
+            if let arrival, !isStream { history.addBody(received.response.data.count, request, arrival.values) }
+            outcome = .success(received)
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
         do {
             try deadline.check()
         } catch {
-            history.add(.unfinished(error), request, arrival)
+            history.add(.unfinished(error), request)
             throw error
         }
+        let response = try? outcome.get().response
         history.add(
-            .attempted(outcome.map(\.response.status), try? outcome.get().response.cacheStatus), request, arrival)
+            .attempted(outcome.map(\.response.status), response?.cacheStatus), request, at: response?.duration)
         return outcome
     }
 
@@ -238,22 +241,9 @@ final class Call: Sendable {
     }
 
     /// A response with its body, or without it if this call is a stream.
-    private func received(
-        _ response: Transport.Response, to request: URLRequest, _ arrival: Arrival? = nil
-    ) async throws -> Received {
-        if isStream {
-            var received = response.received(to: request, config.customDecoder, elapsed())
-            received.arrival = arrival
-            return received
-        }
-        let received = try await response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
-        if let arrival {
-            let (count, values) = (received.response.data.count, arrival.values)
-            // The body of another transport may have begun before it was watched.
-            if count > 0 { history.add(.firstByte, request, arrival, at: values.firstByte ?? values.end) }
-            history.add(.body(count: Int64(count)), request, arrival, at: values.end)
-        }
-        return received
+    private func received(_ response: Transport.Response, to request: URLRequest) async throws -> Received {
+        if isStream { return response.received(to: request, config.customDecoder, elapsed()) }
+        return try await response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
     }
 
     /// A stale response of the cache in place of a failure of the server, of the network or of the deadline.

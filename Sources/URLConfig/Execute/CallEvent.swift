@@ -94,12 +94,24 @@ public struct CallEvent: Sendable {
 
     /// The time since the call began, on ``Foundation/URLSession/Config/clock``.
     public let time: Duration
-    /// The number of the attempt, from 1; 0 before the first one.
-    public let attempt: Int
     let happening: Happening
+    private let attempted: ObservedAttempt
+
+    init(time: Duration, happening: Happening, of attempt: ObservedAttempt) {
+        (self.time, self.happening, attempted) = (time, happening, attempt)
+    }
+}
+
+/// What all events of an attempt show, or those before the first attempt.
+final class ObservedAttempt: Sendable {
     let call: ObservedCall
+    let number: Int
     let request: URLRequest
     let arrival: Arrival?
+
+    init(call: ObservedCall, number: Int, request: URLRequest, arrival: Arrival?) {
+        (self.call, self.number, self.request, self.arrival) = (call, number, request, arrival)
+    }
 }
 
 /// What all events of a call show.
@@ -131,6 +143,11 @@ final class ObservedCall: Sendable {
 }
 
 extension CallEvent {
+    private var call: ObservedCall { attempted.call }
+    private var request: URLRequest { attempted.request }
+
+    /// The number of the attempt, from 1; 0 before the first one.
+    public var attempt: Int { attempted.number }
     /// A number that all events of the call have, and no other call of the process.
     public var callID: Int { call.id }
     /// The source file and line of the call, such as `App/Users.swift:12`.
@@ -147,7 +164,7 @@ extension CallEvent {
     ///
     /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
     /// ``Transport/urlSession`` on Linux never.
-    public var connection: Connection? { arrival?.values.connection() }
+    public var connection: Connection? { attempted.arrival?.values.connection() }
 
     /// What has happened.
     public var kind: Kind {
@@ -218,13 +235,18 @@ extension CallEvent.Outcome {
 /// To wake a thread costs more than all events of a call. So the events of 10 ms are passed together; until then, they
 /// stay in the histories of their calls.
 final class EventSink: Sendable {
-    /// The most calls whose events wait for the closure; those of further ones are dropped, so that a closure that
-    /// blocks does not fill the memory.
-    private static let mostCalls = 1 << 13
+    /// The most calls whose events wait for the closure, and the most bytes of their requests.
+    ///
+    /// Further events are dropped, so that a closure that blocks does not fill the memory.
+    private static let (mostCalls, mostBytes) = (1 << 13, 1 << 26)
+
+    private struct Waiting {
+        var calls: [CallHistory] = []
+        var bytes = 0
+    }
 
     let receive: @Sendable (CallEvent) -> Void
-    /// The calls that have events.
-    private let calls = Locked([CallHistory]())
+    private let waiting = Locked(Waiting())
     private let queue = DispatchQueue(label: "URLConfig.events", qos: .utility)
 
     init(_ receive: @escaping @Sendable (CallEvent) -> Void) {
@@ -233,18 +255,26 @@ final class EventSink: Sendable {
 
     /// Passes the events of a call, soon.
     func pass(_ call: CallHistory) {
-        let count = calls.withLock { calls in
-            if calls.count < Self.mostCalls { calls.append(call) } else { return -1 }
-            return calls.count
+        let bytes = call.request?.httpBody?.count ?? 0
+        let (isFirst, isFull) = waiting.withLock { waiting in
+            let isFull = waiting.calls.count >= Self.mostCalls || waiting.bytes >= Self.mostBytes
+            if !isFull {
+                waiting.calls.append(call)
+                waiting.bytes += bytes
+            }
+            return (waiting.calls.count == 1, isFull)
         }
-        if count < 0 { _ = call.takeEvents() }
-        if count == 1 { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() } }
+        if isFull {
+            _ = call.takeEvents()
+        } else if isFirst {
+            queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() }
+        }
     }
 
     private func passAll() {
-        let calls = calls.withLock { calls in
-            defer { calls = [] }
-            return calls
+        let calls = waiting.withLock { waiting in
+            defer { waiting = Waiting() }
+            return waiting.calls
         }
         for call in calls { for event in call.takeEvents() { receive(event) } }
     }

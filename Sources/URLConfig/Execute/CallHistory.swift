@@ -28,20 +28,20 @@ enum Happening: Sendable {
 /// What happens in a call: its attempts, its log and the events for the app are made of it.
 final class CallHistory: Sendable {
     fileprivate struct State {
+        /// The most events of a call that wait; further ones are dropped.
+        static let mostEvents = 1 << 10
+
         var attempts: [Attempt] = []
         /// When the last attempt began, as the time of the call.
         var start = Duration.zero
         var isRunning = false
         /// The request of the caller.
         var request: URLRequest?
-        /// What all events show; `nil` before the first one.
-        var observed: ObservedCall?
+        /// What the events of the last attempt show; `nil` if nobody wants events.
+        var observed: ObservedAttempt?
         /// The events that wait for the app.
         var events: [CallEvent] = []
     }
-
-    /// The most events of one call that wait; further ones are dropped.
-    private static let mostEvents = 1 << 10
 
     let log: RequestLog
     private let sink: EventSink?
@@ -60,7 +60,7 @@ final class CallHistory: Sendable {
 
     /// - Parameters:
     ///   - request: The request of the caller, or the one of the attempt.
-    ///   - arrival: What the transport notes about the attempt.
+    ///   - arrival: What the transport notes about an attempt that begins.
     ///   - time: When it has happened; `nil` for now.
     func add(_ happening: Happening, _ request: URLRequest, _ arrival: Arrival? = nil, at time: Duration? = nil) {
         if case .ended = happening, sink == nil { return }
@@ -68,18 +68,8 @@ final class CallHistory: Sendable {
         if case .sent = happening { log.sent(request) }
         let time = time ?? elapsed()
         let mustPass = state.withLock { state in
-            state.note(happening, request, log.redaction, at: time)
-            guard sink != nil else { return false }
-            let observed = state.observed ?? ObservedCall(log, routes, request)
-            state.observed = observed
-            if state.events.count < Self.mostEvents {
-                if state.events.isEmpty { state.events.reserveCapacity(8) }
-                state.events.append(
-                    CallEvent(
-                        time: time, attempt: state.attempts.count, happening: happening.withoutContent,
-                        call: observed, request: request, arrival: arrival))
-            }
-            return state.events.count == 1
+            state.note(happening, request, log, at: time)
+            return sink != nil && state.addEvent(happening, request, arrival, log, routes, at: time)
         }
         write(happening, request, time)
         if mustPass { sink?.pass(self) }
@@ -94,8 +84,17 @@ final class CallHistory: Sendable {
     }
 
     /// The first byte of a body has arrived, which somebody may want to know.
-    func addFirstByte(_ request: URLRequest, _ arrival: Arrival?) {
-        if let arrival { add(.firstByte, request, arrival, at: arrival.values.firstByte) }
+    func addFirstByte(_ request: URLRequest) {
+        guard isObserved else { return }
+        let arrival = state.withLock { $0.observed?.arrival }
+        add(.firstByte, request, at: arrival?.values.firstByte)
+    }
+
+    /// A whole body has arrived.
+    func addBody(_ count: Int, _ request: URLRequest, _ arrival: Arrival.Values) {
+        // The body of another transport may have begun before it was watched.
+        if count > 0 { add(.firstByte, request, at: arrival.firstByte ?? arrival.end) }
+        add(.body(count: Int64(count)), request, at: arrival.end)
     }
 
     private func write(_ happening: Happening, _ request: URLRequest, _ time: Duration) {
@@ -147,13 +146,13 @@ final class CallHistory: Sendable {
 }
 
 extension CallHistory.State {
-    /// - Parameter redaction: Hides secrets where an attempt is shown.
+    /// Changes the attempts.
     fileprivate mutating func note(
-        _ happening: Happening, _ request: URLRequest, _ redaction: Redaction, at now: Duration
+        _ happening: Happening, _ request: URLRequest, _ log: RequestLog, at now: Duration
     ) {
         if case .began = happening { self.request = request }
         if case .sent = happening {
-            attempts.append(Attempt(redaction: redaction))
+            attempts.append(Attempt(redaction: log.redaction))
             (start, isRunning) = (now, true)
         }
         guard let last = attempts.indices.last else { return }
@@ -171,6 +170,25 @@ extension CallHistory.State {
         default: break
         }
     }
+
+    /// Adds an event; returns whether it is the first one that waits.
+    fileprivate mutating func addEvent(
+        _ happening: Happening, _ request: URLRequest, _ arrival: Arrival?, _ log: RequestLog, _ routes: RouteTable,
+        at time: Duration
+    ) -> Bool {
+        let attempt: ObservedAttempt
+        if let observed, observed.number == attempts.count {
+            attempt = observed
+        } else {
+            let call = observed?.call ?? ObservedCall(log, routes, request)
+            attempt = ObservedAttempt(call: call, number: attempts.count, request: request, arrival: arrival)
+            observed = attempt
+        }
+        guard events.count < Self.mostEvents else { return false }
+        if events.isEmpty { events.reserveCapacity(8) }
+        events.append(CallEvent(time: time, happening: happening.withoutContent, of: attempt))
+        return events.count == 1
+    }
 }
 
 /// When the parts of a response have arrived, as its transport notes it; times are since the call began.
@@ -179,6 +197,8 @@ final class Arrival: Sendable {
         case head
         case firstByte
         case end
+        /// The first byte and the end.
+        case whole
     }
 
     struct Values: Sendable {
@@ -203,6 +223,7 @@ final class Arrival: Sendable {
             case .head: state.head = time
             case .firstByte: state.firstByte = time
             case .end: state.end = time
+            case .whole: (state.firstByte, state.end) = (time, time)
             }
         }
     }

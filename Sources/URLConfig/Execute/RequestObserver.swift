@@ -51,8 +51,10 @@ extension Call {
         // Without the response, which would keep its body alive.
         response.body.received.onEnd { result in
             var outcome = RequestOutcome(status: status, protocolName: connection()?.protocolName)
-            if case .failure(let error) = result { outcome.error = error }
-            end(outcome)
+            guard case .failure(let error) = result else { return end(outcome) }
+            outcome.error = error
+            // An alarm or an event loop may have ended the body, and the observer may block.
+            DispatchQueue.global().async { [outcome] in end(outcome) }
         }
         return response
     }

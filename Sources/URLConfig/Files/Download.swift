@@ -157,7 +157,7 @@ final class Download {
             var count = offset
             for try await piece in received.body ?? ResponseBody(head.data) {
                 try Task.checkCancellation()
-                if count == offset { call.history.addFirstByte(head.request, received.arrival) }
+                if count == offset { call.history.addFirstByte(head.request) }
                 count += Int64(piece.count)
                 call.progress?.received(piece.count)
                 try checkLimit(count, head)
@@ -165,14 +165,14 @@ final class Download {
             }
             // A body may also end because the task is cancelled.
             try Task.checkCancellation()
-            call.history.add(.body(count: count - offset), head.request, received.arrival)
+            call.history.add(.body(count: count - offset), head.request)
         } catch {
             var error = error.hiding(call.config.redaction)
             if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
                 known.response = head
                 error = known
             }
-            call.history.add(.bodyFailed(error), head.request, received.arrival)
+            call.history.add(.bodyFailed(error), head.request)
             throw error
         }
     }

@@ -3,11 +3,10 @@ struct StreamBody: Sendable {
     /// The response without its body.
     let head: DataResponse
     private let body: ResponseBody
-    private let arrival: Arrival?
     private let call: Call
 
     init(_ received: Received, of call: Call) {
-        (head, arrival) = (received.response, received.arrival)
+        head = received.response
         body = received.body ?? ResponseBody(received.response.data)
         self.call = call
         // There is none after these (RFC 9110 §6.4.1).
@@ -23,7 +22,7 @@ struct StreamBody: Sendable {
     func read(as type: MediaType? = nil) throws -> Reader {
         if let type, head.headerFields[.contentType] != nil { try head.validated(contentType: type) }
         do {
-            return Reader(reader: try body.read(), call: call, head: head, arrival: arrival)
+            return Reader(reader: try body.read(), call: call, head: head)
         } catch {
             throw error.with(head)
         }
@@ -34,7 +33,6 @@ struct StreamBody: Sendable {
         fileprivate let reader: ReceivedBody.Reader
         fileprivate let call: Call
         fileprivate let head: DataResponse
-        fileprivate let arrival: Arrival?
         fileprivate var count: Int64 = 0
 
         /// The next piece, which is never empty; `nil` at the end.
@@ -43,13 +41,13 @@ struct StreamBody: Sendable {
         nonisolated(nonsending) mutating func next() async throws -> Data? {
             do {
                 if let piece = try await reader.next() {
-                    if count == 0 { call.history.addFirstByte(head.request, arrival) }
+                    if count == 0 { call.history.addFirstByte(head.request) }
                     count += Int64(piece.count)
                     call.progress?.received(piece.count)
                     return piece
                 }
                 try Task.checkCancellation()
-                call.history.add(.body(count: count, of: head), head.request, arrival)
+                call.history.add(.body(count: count, of: head), head.request)
                 if let progress = call.progress, !call.reconnects {
                     try await call.deadline.run { try await progress.finish() }
                 }
@@ -57,7 +55,7 @@ struct StreamBody: Sendable {
                 return nil
             } catch {
                 let error = call.final(error.with(head))
-                call.history.add(.bodyFailed(error), head.request, arrival)
+                call.history.add(.bodyFailed(error), head.request)
                 throw call.failure(error, of: head.request)
             }
         }

@@ -3,8 +3,6 @@ struct Received: Sendable {
     var response: DataResponse
     /// `nil` if the response contains it.
     var body: ResponseBody?
-    /// When the body arrives, if somebody wants to know it.
-    var arrival: Arrival?
 
     /// The most bytes that are read of the body of a response that is not a success, to explain it.
     private static let maximumOfFailure = 1 << 20

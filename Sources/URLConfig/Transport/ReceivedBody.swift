@@ -58,7 +58,7 @@ final class ReceivedBody: Sendable {
         since elapsed: (@Sendable () -> Duration)? = nil
     ) {
         if isOver {
-            for part in [Arrival.Part.firstByte, .end] { request.arrival?.note(part) }
+            request.arrival?.note(.whole)
             return
         }
         let (deadline, url) = (request.conditions.deadline, request.urlRequest.url)

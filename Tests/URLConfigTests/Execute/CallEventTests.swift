@@ -390,6 +390,33 @@ import URLConfigTesting
         #expect(events.count <= 7 * ((1 << 13) + 2))
     }
 
+    @Test func `the bodies of calls whose events wait are bounded`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let isBlocked = Gate()
+        var config = URLSession.Config.silent
+        config.transport = Transport { _ in .init() }
+        config.events = { [events] event in
+            if events.count == 0 {
+                isBlocked.open()
+                gate.wait()
+            }
+            events.note(event)
+        }
+        let request = stubs.request("/a") {
+            $0.method = .post
+            $0.body = .data(Data(count: 1 << 24))
+        }
+        try await URLSession.shared.response(for: request, config: config)
+        await isBlocked.pass()
+        for _ in 0..<100 { try await URLSession.shared.response(for: request, config: config) }
+        gate.signal()
+        try await waitUntil { events.entries.count { $0.word == "1 ended 200" } >= 4 }
+        try await URLSession.shared.response(for: stubs.request("/b"), config: config)
+        try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
+        // The first call, four with 64 MB, and the last one.
+        #expect(Set(events.entries.map(\.callID)).count <= 6)
+    }
+
     @Test func `a thousand calls at once: each begins and ends once, one event at a time`() async throws {
         let running = Locked(0)
         var config = URLSession.Config.silent

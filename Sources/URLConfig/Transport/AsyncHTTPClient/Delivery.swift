@@ -152,7 +152,7 @@ extension Delivery {
     static func begin(_ number: String?, isReused: Bool) -> Delivery? {
         guard let delivery = number.flatMap({ Int($0) }).flatMap(take) else { return nil }
         delivery.state.withLock { ($0.isSent, $0.isReused) = (true, isReused) }
-        delivery.client.didShowGuard()
+        delivery.client.didShowGuard(delivery.url)
         delivery.touch()
         Establishing.succeeded(to: delivery.url)
         return delivery

@@ -32,6 +32,7 @@ final class SharedClient: Sendable {
 
     /// A service that has a proxy for each of its users would otherwise fill its memory.
     private static let most = 64
+    private static let mostGuarded = 1 << 12
     private static let clients = Locked(Clients())
 
     let client: HTTPClient
@@ -42,8 +43,9 @@ final class SharedClient: Sendable {
     private let eventLoops: [any EventLoop]
     /// How many requests each event loop has.
     private let loads: Locked<[Int]>
-    /// Whether a connection has shown its ``ConnectionGuard``: a caller may have replaced what adds it.
-    private let showedGuard = Locked(false)
+    /// The origins whose connections have shown their ``ConnectionGuard``: a caller may have replaced what adds it, for
+    /// one of the protocols.
+    private let guarded = Locked(Set<Origin>())
 
     /// - Parameter client: The caller's client, which is never shut down.
     convenience init(_ client: HTTPClient) { self.init(client, isOwn: false) }
@@ -109,12 +111,17 @@ final class SharedClient: Sendable {
     /// Ends a request on an event loop.
     func leave(_ place: Int) { loads.withLock { $0[place] -= 1 } }
 
-    func didShowGuard() {
-        if !isOwn { showedGuard.set(\.self, true) }
+    func didShowGuard(_ url: URL?) {
+        if isOwn { return }
+        let origin = Origin(url)
+        guarded.withLock { guarded in
+            if guarded.count >= Self.mostGuarded { guarded = [] }
+            guarded.insert(origin)
+        }
     }
 
-    /// Whether its connections certainly have a guard, so that it is known whether a request was sent.
-    var isGuarded: Bool { isOwn || showedGuard.withLock { $0 } }
+    /// Whether its connections to an origin have a guard, so that it is known whether a request was sent.
+    func isGuarded(_ url: URL?) -> Bool { isOwn || guarded.withLock { $0.contains(Origin(url)) } }
 
     /// Sends a request once.
     ///

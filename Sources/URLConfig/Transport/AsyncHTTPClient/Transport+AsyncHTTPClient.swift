@@ -138,8 +138,8 @@ extension Transport.Request {
                 delivery.withdraw()
                 delivery.end(.failure(error))
                 if delivery.wasLost(error) { throw Transport.LostConnection(underlyingError: error) }
-                let isUnsent =
-                    !delivery.isSent && upload?.isAsked != true && (client.isGuarded || error is NIOConnectionError)
+                let isKnown = error is NIOConnectionError || client.isGuarded(complete.url)
+                let isUnsent = isKnown && !delivery.isSent && upload?.isAsked != true
                 guard isUnsent, client.isOwn || !error.isClientTimeout else { throw error }
                 if establishing == nil { establishing = Establishing(to: complete.url, within: limit) }
                 guard let pause = establishing?.pause(after: error, elapsed()) else { throw error }
