@@ -53,3 +53,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
         return parts.joined(separator: "; ")
     }
 }
+
+extension Transport.Response {
+    mutating func add(_ status: CacheStatus) { cacheStatus = { status } }
+}

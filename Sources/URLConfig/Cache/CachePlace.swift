@@ -1,0 +1,76 @@
+/// Where responses to a request are stored.
+struct CachePlace: Sendable {
+    let key: CacheKey
+    /// Another digest of the same.
+    let check: Digest
+    let digests: Digest.Key
+    let login: TokenAuthenticator.Login?
+    /// The request with what the session adds to it.
+    let complete: URLRequest
+    var cookie: String? { complete.value(forHTTPHeaderField: "Cookie") }
+
+    /// `nil` if the store cannot be used.
+    ///
+    /// - Parameter isForeign: Whether a redirect has left the origin, so that the authenticator was not asked.
+    init?(_ access: CacheAccess, isForeign: Bool) async {
+        guard let url = access.request.url, let digests = try? await access.digests() else { return nil }
+        let (config, conditions) = (access.call.config, access.sending.conditions)
+        let complete = access.call.complete(access.sending)
+        var (requester, login) = (Requester(named: access.cache.requester ?? ""), TokenAuthenticator.Login?.none)
+        if access.cache.requester == nil {
+            var sender = complete
+            if !isForeign, config.authorize, let authenticator = config.authenticator as? TokenAuthenticator,
+                // It asks a function of the app.
+                let found = try? await conditions.deadline.run({ await authenticator.login(of: complete) })
+            {
+                login = found.login
+                for field in found.fields { sender.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
+            }
+            requester = Requester(sender, conditions.redaction, usesQuery: false)
+        }
+        let resource = url.normalized
+        let (asked, other) = (requester.digest(digests), requester.digest(digests.other))
+        key = CacheKey(resource: Digest(resource, key: digests).hex, requester: asked.hex)
+        check = Digest("\(other.hex) \(resource)", key: digests.other)
+        (self.digests, self.login, self.complete) = (digests, login, complete)
+    }
+
+    /// What is stored for a request.
+    struct Found: Sendable {
+        /// The response whose selecting fields match.
+        var response: StoredResponse?
+        var use = CachePolicy.Use.ignore
+        /// Why the request is sent to the server.
+        var forward = CacheStatus.Forward.uriMiss
+    }
+
+    /// Looks for a stored response.
+    ///
+    /// - Parameter isRetry: Whether an attempt has failed: a stored failure is no response to the next one.
+    func found(_ access: CacheAccess, isRetry: Bool) async -> Found {
+        let all = (try? await access.ask { try await $0.responses(for: key) }) ?? []
+        let own = all.filter { $0.head.check == check && $0.head.isValid }
+        let matching = own.filter { CachePolicy.matches($0.head, complete, digests) }
+        guard let newest = matching.max(by: { $0.head.received < $1.head.received }) else {
+            return Found(forward: own.isEmpty ? .uriMiss : .varyMiss)
+        }
+        let (request, now) = (access.request, access.call.now)
+        let isFailure = isRetry && access.call.config.retry.statuses.contains(.init(code: newest.head.status))
+        let use = isFailure ? .ignore : CachePolicy.use(newest.head, for: request, at: now)
+        let isFresh = newest.head.lifetime > CachePolicy.age(of: newest.head, at: now)
+        return Found(response: newest, use: use, forward: isFresh ? .request : .stale)
+    }
+}
+
+extension URL {
+    /// The URL by which a response is found (RFC 3986 §6.2): without credentials and fragment.
+    var normalized: String {
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return absoluteString }
+        (components.user, components.password, components.fragment) = (nil, nil, nil)
+        components.scheme = components.scheme?.lowercased()
+        components.percentEncodedHost = components.percentEncodedHost?.lowercased()
+        if components.port == (components.scheme == "http" ? 80 : 443) { components.port = nil }
+        if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
+        return components.string ?? absoluteString
+    }
+}
