@@ -89,10 +89,10 @@ final class Call: Sendable {
         var step = firstStep(for: upload?.request ?? request)
         step.body = upload?.body
         var received = try await lastResponse(of: step).received
-        if CachePolicy.isFailure(received.response.status), let stale = await lastVisit?.stale() {
+        // If its body cannot be read, the failure is the response.
+        if CachePolicy.isFailure(received.response.status), let stale = try? await stale() {
             received.endBody()
-            received = try await self.received(stale, to: received.response.request)
-            received.response.attempts = attempts
+            received = stale
         }
         let valid = try await validated(received)
         if !isStream, let progress { try await deadline.run { try await progress.finish() } }
@@ -249,23 +249,29 @@ final class Call: Sendable {
     /// A stale response of the cache in place of a failure of the server, of the network or of the deadline.
     private func stale(after failure: any Error) async -> Received? {
         let isLate = (failure as? RequestError)?.code == .deadlineExceeded
-        guard let visit = lastVisit, failure is URLError || isLate, !Task.isCancelled,
+        guard failure is URLError || isLate, !Task.isCancelled,
             // Otherwise the error is about a response of the server.
             attempts.last?.status.map(CachePolicy.isFailure) ?? true,
-            let stale = await visit.stale(isLate: isLate)
+            let visit = lastVisit, let stale = await visit.stale(isLate: isLate)
         else { return nil }
-        guard isLate else { return try? await valid(stale, of: visit) }
+        guard isLate else { return try? await validated(received(stale, of: visit)) }
         deadline.end()
         let rest = Deadline(Self.fallbackLimit, config.clock) { _, _ in failure }
-        return try? await rest.run { try await self.valid(stale, of: visit) }
+        return try? await rest.run { try await self.validated(self.received(stale, of: visit)) }
     }
 
-    private func valid(_ stale: Transport.Response, of visit: CacheVisit) async throws -> Received {
+    /// The stale response of the cache to the last request, before it is validated.
+    private func stale() async throws -> Received? {
+        guard let visit = lastVisit, let stale = await visit.stale() else { return nil }
+        return try await received(stale, of: visit)
+    }
+
+    private func received(_ stale: Transport.Response, of visit: CacheVisit) async throws -> Received {
         var stale = stale
         stale.redaction = config.redaction
         var received = try await received(stale, to: visit.request)
         received.response.attempts = attempts
-        return try await validated(received)
+        return received
     }
 
     /// Prepares the request of a step, and logs why it follows or why not; returns `false` at the end.
