@@ -48,8 +48,6 @@ struct CacheVisit: Sendable {
     func response() async throws -> Transport.Response {
         let bypass = CachePolicy.bypass(request)
         guard cache != nil, bypass == nil, !hidesRequester, let place = await place() else {
-            // What was requested before is no response for those who ask after this, even if this fails.
-            defer { if !CachePolicy.isSafe(request.httpMethod) { SharedTransfer.closeTransfers(of: request.url) } }
             var response = try await bypass == nil ? shared(nil) { try await sent($0.sending) } : sent(sending)
             guard cache != nil else { return response }
             await access?.invalidate(by: response)

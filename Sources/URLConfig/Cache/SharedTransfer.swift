@@ -112,9 +112,19 @@ struct SharedTransfer: Sendable {
         return response
     }
 
-    /// No other call joins the transfers of a URL that are running.
-    static func closeTransfers(of url: URL?) {
-        state.withLock { state in state.open = state.open.filter { $0.key.url != url } }
+    /// No other call joins the running transfers of what an unsafe request may have changed, even if it has failed.
+    ///
+    /// Otherwise who asks after it would receive what the server had before.
+    static func closeTransfers(after request: URLRequest, _ response: Transport.Response?) {
+        guard !CachePolicy.isSafe(request.httpMethod), let url = request.url else { return }
+        let open = state.withLock { $0.open }
+        guard !open.isEmpty else { return }
+        let named = response.map { CachePolicy.invalidated(by: request, $0.status, $0.headerFields) } ?? []
+        let changed = Set(([url] + named).map(\.normalized))
+        let closed = open.filter { open in open.key.url.map { changed.contains($0.normalized) } ?? false }
+        state.withLock { state in
+            for (key, number) in closed where state.open[key] == number { state.open[key] = nil }
+        }
     }
 
     /// The number of calls that wait for transfers of a URL; for tests.

@@ -227,8 +227,14 @@ final class Call: Sendable {
         return outcome
     }
 
-    /// The response of the cache or of the transport.
     private func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
+        let result = await Result { try await storedOrExchanged(sending, step) }
+        SharedTransfer.closeTransfers(after: sending.urlRequest, try? result.get())
+        return try result.get()
+    }
+
+    /// The response of the cache or of the transport.
+    private func storedOrExchanged(_ sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
         guard let cached else { return try await exchanged(sending) }
         cached.set(\.self, (sending, step.isForeign))
         let visit = CacheVisit(
