@@ -48,6 +48,7 @@ struct CacheVisit: Sendable {
     func response() async throws -> Transport.Response {
         let bypass = CachePolicy.bypass(request)
         guard cache != nil, bypass == nil, !hidesRequester, let place = await place() else {
+            if cache != nil, CachePolicy.onlyStored(request) { return try unavailable() }
             var response = try await bypass == nil ? shared(nil) { try await sent($0.sending) } : sent(sending)
             guard cache != nil else { return response }
             await access?.invalidate(by: response)
