@@ -131,14 +131,12 @@ struct CacheVisit: Sendable {
     }
 
     /// A stale response in place of a failure, if the server or the caller allows it.
-    ///
-    /// - Parameter isLate: Whether the deadline has passed.
-    func stale(isLate: Bool = false) async -> Transport.Response? {
+    func stale() async -> Transport.Response? {
         guard cache != nil, CachePolicy.bypass(request) == nil, !hidesRequester, let place = await place(),
             let response = await found(at: place).response,
             CachePolicy.mayReplaceFailure(response.head, for: request, within: cache?.staleIfError, at: call.now)
         else { return nil }
-        return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"), isLate: isLate)
+        return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"))
     }
 
     /// Validates a response in the background, with a deadline of its own.
@@ -214,11 +212,9 @@ struct CacheVisit: Sendable {
 
     /// A stored response for the call; `nil` if its body cannot be opened.
     ///
-    /// - Parameters:
-    ///   - new: The head after a validation.
-    ///   - isLate: Whether the deadline may have passed.
+    /// - Parameter new: The head after a validation.
     private func served(
-        _ stored: StoredResponse, _ status: CacheStatus, with new: StoredResponse.Head? = nil, isLate: Bool = false
+        _ stored: StoredResponse, _ status: CacheStatus, with new: StoredResponse.Head? = nil
     ) async -> Transport.Response? {
         let head = new ?? stored.head
         var body = ResponseBody()
@@ -238,7 +234,7 @@ struct CacheVisit: Sendable {
         }
         response.add(status)
         body.received.limit(to: sending.conditions.responseLimit)
-        if !isLate { body.received.watch(TimeLimits(), of: sending) }
+        body.received.watch(TimeLimits(), of: sending)
         body.received.didPassHead()
         sending.conditions.progress?.endSending()
         return response

@@ -2,7 +2,7 @@
 ///
 /// It authorizes and sends a request, and then does what the next ``Step`` says, until the end.
 final class Call: Sendable {
-    /// The time for a fallback when the deadline has passed.
+    /// The time for a stale response when the deadline has passed, and then for a fallback.
     private static let fallbackLimit = Duration.seconds(1)
 
     let config: URLSession.Config
@@ -255,25 +255,25 @@ final class Call: Sendable {
     /// A stale response of the cache in place of a failure of the server, of the network or of the deadline.
     private func stale(after failure: any Error) async -> Received? {
         let isLate = (failure as? RequestError)?.code == .deadlineExceeded
-        guard failure is URLError || isLate, !Task.isCancelled,
+        guard config.cache != nil, failure is URLError || isLate, !Task.isCancelled,
             // Otherwise the error is about a response of the server.
-            attempts.last?.status.map(CachePolicy.isFailure) ?? true,
-            let visit = lastVisit, let stale = await visit.stale(isLate: isLate)
+            attempts.last?.status.map(CachePolicy.isFailure) ?? true
         else { return nil }
-        guard isLate else { return try? await validated(received(stale, of: visit)) }
+        guard isLate else { return try? await validStale() }
+        // What is asked now has other limits.
         deadline.end()
         let rest = Deadline(Self.fallbackLimit, config.clock) { _, _ in failure }
-        return try? await rest.run { try await self.validated(self.received(stale, of: visit)) }
+        return try? await rest.run { try await self.validStale() }
+    }
+
+    private func validStale() async throws -> Received? {
+        guard let stale = try await stale() else { return nil }
+        return try await validated(stale)
     }
 
     /// The stale response of the cache to the last request, before it is validated.
     private func stale() async throws -> Received? {
-        guard let visit = lastVisit, let stale = await visit.stale() else { return nil }
-        return try await received(stale, of: visit)
-    }
-
-    private func received(_ stale: Transport.Response, of visit: CacheVisit) async throws -> Received {
-        var stale = stale
+        guard let visit = lastVisit, var stale = await visit.stale() else { return nil }
         stale.redaction = config.redaction
         var received = try await received(stale, to: visit.request)
         received.response.attempts = attempts
