@@ -9,6 +9,7 @@ struct CacheVisit: Sendable {
     private let isForeign: Bool
     /// Whether an attempt has failed: a stored failure is no response to the next one.
     private let isRetry: Bool
+    private let isAuthorized: Bool
     private var cache: HTTPCache? { call.config.cache }
     var request: URLRequest { sending.urlRequest }
 
@@ -16,10 +17,13 @@ struct CacheVisit: Sendable {
     ///   - isForeign: Whether a redirect has left the origin, so that the authenticator was not asked.
     ///   - isRenewed: Whether the credentials are new: what is stored may be the refusal of the old ones.
     ///   - isRetry: Whether an attempt of the call has failed.
+    ///   - isAuthorized: Whether the authenticator has not failed. If it has, the request must not be sent.
     init(
-        _ sending: Transport.Request, of call: Call, isForeign: Bool, isRenewed: Bool = false, isRetry: Bool = false
+        _ sending: Transport.Request, of call: Call, isForeign: Bool, isRenewed: Bool = false, isRetry: Bool = false,
+        isAuthorized: Bool = true
     ) {
         (self.sending, self.call, self.isForeign, self.isRetry) = (sending, call, isForeign, isRetry)
+        self.isAuthorized = isAuthorized
         if isRenewed, cache != nil, !CachePolicy.onlyStored(request) {
             self.sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }
@@ -75,7 +79,7 @@ struct CacheVisit: Sendable {
         guard let response = found.response, [.fresh, .stale, .staleWhileRevalidate].contains(found.use),
             let served = await served(response, CacheStatus(isHit: true))
         else { return nil }
-        if found.use == .staleWhileRevalidate, !CachePolicy.onlyStored(request) { revalidate(at: place) }
+        if found.use == .staleWhileRevalidate, isAuthorized, !CachePolicy.onlyStored(request) { revalidate(at: place) }
         return served
     }
 
@@ -131,12 +135,34 @@ struct CacheVisit: Sendable {
     }
 
     /// A stale response in place of a failure, if the server or the caller allows it.
+    ///
+    /// If the authorization has failed, the cache was not asked before, so a fresh response is used as well.
     func stale() async -> Transport.Response? {
-        guard cache != nil, CachePolicy.bypass(request) == nil, !hidesRequester, let place = await place(),
-            let response = await found(at: place).response,
+        guard cache != nil, CachePolicy.bypass(request) == nil, !hidesRequester, let visit = await identified(),
+            let place = await visit.place()
+        else { return nil }
+        let found = await visit.found(at: place)
+        if !isAuthorized, let response = try? await stored(found, at: place) { return response }
+        guard let response = found.response,
             CachePolicy.mayReplaceFailure(response.head, for: request, within: cache?.staleIfError, at: call.now)
         else { return nil }
         return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"))
+    }
+
+    /// The visit of a request that shows who asks; `nil` if this is unknown, because its authorization has failed.
+    ///
+    /// It has the token that could not be refreshed, which belongs to the same user.
+    private func identified() async -> Self? {
+        guard !isAuthorized, cache?.requester == nil else { return self }
+        guard let authenticator = call.config.authenticator as? TokenAuthenticator,
+            // It asks a function of the app.
+            let request = try? await sending.conditions.deadline.run({ [request] in
+                try await authenticator.withLastToken(request)
+            })
+        else { return nil }
+        var visit = self
+        visit.sending.urlRequest = request
+        return visit
     }
 
     /// Validates a response in the background, with a deadline of its own.

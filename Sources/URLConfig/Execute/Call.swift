@@ -20,8 +20,8 @@ final class Call: Sendable {
     private let isStream: Bool
     private let isForeign: Bool
     private let known: KnownSecrets
-    /// The last request that went through the cache; `nil` without one.
-    private let cached: Locked<(sending: Transport.Request, isForeign: Bool)?>?
+    /// The last request that went through the cache, or would have if it had been authorized; `nil` without one.
+    private let cached: Locked<(sending: Transport.Request, isForeign: Bool, isAuthorized: Bool)?>?
     /// How many requests the call has sent; `nil` if there is no observer.
     let sends: Locked<Int>?
 
@@ -148,7 +148,7 @@ final class Call: Sendable {
         while true {
             var request = step.request
             if let authenticator = config.authenticator, config.authorize, !step.isForeign {
-                request = try await authorized(request, by: authenticator)
+                request = try await authorized(step, by: authenticator)
             }
             if step.redirects == 0 { step.firstSent = request }
             let outcome = try await sent(request, step)
@@ -175,13 +175,20 @@ final class Call: Sendable {
         }
     }
 
-    private func authorized(_ request: URLRequest, by authenticator: any Authenticator) async throws -> URLRequest {
-        let request = try await deadline.run {
-            try await WorkScope.of(authenticator.object) {
-                var request = request
-                try await authenticator.authorize(&request)
-                return request
+    private func authorized(_ step: Step, by authenticator: any Authenticator) async throws -> URLRequest {
+        let request: URLRequest
+        do {
+            request = try await deadline.run {
+                try await WorkScope.of(authenticator.object) {
+                    var request = step.request
+                    try await authenticator.authorize(&request)
+                    return request
+                }
             }
+        } catch {
+            // Otherwise a request was sent before.
+            if attempts.isEmpty { cached?.set(\.self, (sending(step.request, step), step.isForeign, false)) }
+            throw error
         }
         known.add(request)
         try Task.checkCancellation()
@@ -195,8 +202,7 @@ final class Call: Sendable {
         history.add(.sent, request, arrival)
         let outcome: Result<Received, any Error>
         do {
-            var sending = Transport.Request(
-                request, session, allowsSessionCredentials: !step.isForeign, conditions, buffersBody: !isStream)
+            var sending = sending(request, step)
             sending.arrival = arrival
             if let body = step.body {
                 sending.body = body
@@ -233,17 +239,24 @@ final class Call: Sendable {
         return try result.get()
     }
 
+    private func sending(_ request: URLRequest, _ step: Step) -> Transport.Request {
+        Transport.Request(
+            request, session, allowsSessionCredentials: !step.isForeign, conditions, buffersBody: !isStream)
+    }
+
     /// The response of the cache or of the transport.
     private func storedOrExchanged(_ sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
         guard let cached else { return try await exchanged(sending) }
-        cached.set(\.self, (sending, step.isForeign))
+        cached.set(\.self, (sending, step.isForeign, true))
         let visit = CacheVisit(
             sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)
         return try await visit.response()
     }
 
     private var lastVisit: CacheVisit? {
-        cached?.withLock { $0 }.map { CacheVisit($0.sending, of: self, isForeign: $0.isForeign) }
+        cached?.withLock { $0 }.map {
+            CacheVisit($0.sending, of: self, isForeign: $0.isForeign, isAuthorized: $0.isAuthorized)
+        }
     }
 
     /// A response with its body, or without it if this call is a stream.

@@ -111,11 +111,18 @@ public actor TokenAuthenticator: Authenticator {
         if let token = state.token, state.renewal != nil || state.isDue(at: now(), leeway: leeway) {
             try await renew(token)
         }
-        guard let token = state.token else { return }
+        if let authorized = try withToken(request) { request = authorized }
+    }
+
+    /// A request with the present token; `nil` if there is none, or if the request has credentials of its own.
+    private func withToken(_ request: URLRequest) throws -> URLRequest? {
+        guard let token = state.token else { return nil }
         let fields = try fields(for: token)
         // Their names may be known only now.
-        guard ownFields(of: request).isEmpty else { return }
+        guard ownFields(of: request).isEmpty else { return nil }
+        var request = request
         for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        return request
     }
 
     /// Refreshes the token of a refused request, unless it has been replaced since.
@@ -180,6 +187,13 @@ public actor TokenAuthenticator: Authenticator {
         }
         guard isSent, let fields = try? fields(for: Token(login.first)) else { return nil }
         return (login, fields)
+    }
+
+    /// A request that could not be authorized, with the token that could not be refreshed; `nil` if there is none.
+    ///
+    /// It is for the cache, and must not be sent.
+    func withLastToken(_ request: URLRequest) throws -> URLRequest? {
+        serves(request, asMade: request) ? try withToken(request) : nil
     }
 
     private func fields(for token: Token) throws -> HTTPFields {
