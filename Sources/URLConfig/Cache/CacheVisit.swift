@@ -53,7 +53,7 @@ struct CacheVisit: Sendable {
         let bypass = CachePolicy.bypass(request)
         guard cache != nil, bypass == nil, !hidesRequester, let place = await place() else {
             if cache != nil, CachePolicy.onlyStored(request) { return try unavailable() }
-            var response = try await bypass == nil ? shared(nil) { try await sent($0.sending) } : sent(sending)
+            var response = try await bypass == nil ? shared { try await sent($0.sending) } : sent(sending)
             guard cache != nil else { return response }
             await access?.invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
@@ -64,7 +64,7 @@ struct CacheVisit: Sendable {
         let found = await found(at: place)
         if let response = try await stored(found, at: place) { return response }
         if CachePolicy.onlyStored(request) { return try unavailable() }
-        return try await shared(place) { visit in
+        return try await shared { visit in
             // Another call may have stored the response before this one has begun its transfer.
             let found = coalesces ? await visit.found(at: place) : found
             if coalesces, let response = try await visit.stored(found, at: place) { return response }
@@ -205,15 +205,15 @@ struct CacheVisit: Sendable {
 
     /// The same transfer for all calls with equal requests, if the caller wants that.
     private func shared(
-        _ place: CachePlace?, _ work: @escaping @Sendable (Self) async throws -> Transport.Response
+        _ work: @escaping @Sendable (Self) async throws -> Transport.Response
     ) async throws -> Transport.Response {
         let conditions = sending.conditions
-        guard coalesces, sending.isWhole, conditions.taskDelegate == nil,
+        guard coalesces, sending.isWhole, conditions.taskDelegate == nil, !hidesRequester,
             ["GET", "HEAD"].contains(request.httpMethod ?? "GET"), request.bodyLength == nil
         else { return try await work(self) }
         let key = SharedTransfer.Key(
             session: ObjectIdentifier(call.session), transport: call.transport.key,
-            cache: cache.map { ObjectIdentifier($0.core) }, requester: place?.key.requester,
+            cache: cache.map { ObjectIdentifier($0.core) }, requester: cache?.requester,
             request: call.complete(sending), responseLimit: conditions.responseLimit)
         let visit = detached(nil)
         return try await conditions.deadline.run {

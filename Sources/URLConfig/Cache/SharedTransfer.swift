@@ -14,7 +14,9 @@ struct SharedTransfer: Sendable {
         private let handlesCookies: Bool
         private let responseLimit: Int?
 
-        /// - Parameter request: The request with what the session adds to it.
+        /// - Parameters:
+        ///   - requester: The name of the user; `nil` if the request shows who asks.
+        ///   - request: The request with what the session adds to it.
         init(
             session: ObjectIdentifier, transport: ObjectIdentifier?, cache: ObjectIdentifier?, requester: String?,
             request: URLRequest, responseLimit: Int?

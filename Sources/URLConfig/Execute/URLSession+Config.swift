@@ -63,7 +63,8 @@ extension URLSession {
         /// Two GET requests are equal if they have the same URL, fields, credentials, cookies, session, transport and
         /// time limit. Each call keeps its deadline, its validators and its decoder. If the transfer fails, all these
         /// calls fail. The transfer ends when the last call that waits for it is cancelled. Streams, and calls with
-        /// ``progress`` or ``taskDelegate``, do not share a transfer.
+        /// ``progress`` or ``taskDelegate``, do not share a transfer. If a ``Transport`` of yours adds credentials,
+        /// make one for each user.
         public var coalesces = false
         /// The maximum number of bytes of a body after decompression; `nil`, the default, for no limit.
         ///
