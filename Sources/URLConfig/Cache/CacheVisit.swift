@@ -217,7 +217,11 @@ struct CacheVisit: Sendable {
             request: call.complete(sending), responseLimit: conditions.responseLimit)
         let visit = detached(nil)
         return try await conditions.deadline.run {
-            try await SharedTransfer.response(for: key) { try await .init(work(visit)) }
+            try await SharedTransfer.response(for: key) { retry in
+                call.lastRequest?.withLock { $0?.retry = retry }
+            } _: {
+                try await .init(work(visit))
+            }
         }
     }
 

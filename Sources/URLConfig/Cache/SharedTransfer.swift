@@ -63,8 +63,37 @@ struct SharedTransfer: Sendable {
         }
     }
 
+    /// The next attempt of all calls of a transfer, which should be one transfer again.
+    final class Retry: Sendable {
+        private struct State {
+            var jitter: Double?
+            var isAllowed: Bool?
+        }
+
+        private let state = Locked(State())
+
+        /// A random number for the delay, the same for all.
+        var jitter: Double {
+            state.withLock { state in
+                let jitter = state.jitter ?? .random(in: 0...1)
+                state.jitter = jitter
+                return jitter
+            }
+        }
+
+        /// Whether the budget allows it, which is asked once for all.
+        func isAllowed(by spend: () -> Bool) -> Bool {
+            state.withLock { state in
+                let isAllowed = state.isAllowed ?? spend()
+                state.isAllowed = isAllowed
+                return isAllowed
+            }
+        }
+    }
+
     private struct Running {
         let key: Key
+        let retry = Retry()
         var waiters: [Int: OneShot<Outcome>] = [:]
         var task: Task<Void, Never>?
     }
@@ -88,19 +117,21 @@ struct SharedTransfer: Sendable {
     /// The response of the transfer that is running, or of a new one.
     ///
     /// - Parameters:
+    ///   - join: Called with the retry of the transfer, before it begins.
     ///   - work: Receives the response, in a task of its own.
     /// - Throws: The errors of `work`; `CancellationError` as soon as the task is cancelled.
     static func response(
-        for key: Key, _ work: @escaping @Sendable () async throws -> Outcome
+        for key: Key, _ join: (Retry) -> Void, _ work: @escaping @Sendable () async throws -> Outcome
     ) async throws -> Transport.Response {
         let waiter = OneShot<Outcome>()
-        let (id, number) = state.withLock { state in
+        let (id, number, retry) = state.withLock { state in
             state.last += 1
             let number = state.open[key] ?? state.last
             state.open[key] = number
             state.running[number, default: Running(key: key)].waiters[state.last] = waiter
-            return (state.last, number)
+            return (state.last, number, state.running[number]?.retry)
         }
+        if let retry { join(retry) }
         let isFirst = id == number
         if isFirst { start(number, work) }
         defer { leave(number, id) }

@@ -20,10 +20,20 @@ final class Call: Sendable {
     private let isStream: Bool
     private let isForeign: Bool
     private let known: KnownSecrets
-    /// The last request that went through the cache, or would have if it had been authorized; `nil` without one.
-    private let cached: Locked<(sending: Transport.Request, isForeign: Bool, isAuthorized: Bool)?>?
+    /// The last request; `nil` if the call has no cache and shares no transfers.
+    let lastRequest: Locked<LastRequest?>?
     /// How many requests the call has sent; `nil` if there is no observer.
     let sends: Locked<Int>?
+
+    /// What is remembered of a request for the cache, and for those with whom its transfer was shared.
+    struct LastRequest: Sendable {
+        let sending: Transport.Request
+        let isForeign: Bool
+        /// `false` if the authenticator has failed, so that it was not sent.
+        var isAuthorized = true
+        /// Of a transfer that was shared.
+        var retry: SharedTransfer.Retry?
+    }
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
@@ -57,7 +67,7 @@ final class Call: Sendable {
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
         sends = config.observer.map { _ in Locked(0) }
-        cached = config.cache == nil && !config.coalesces ? nil : Locked(nil)
+        lastRequest = config.cache == nil && !config.coalesces ? nil : Locked(nil)
         self.config = config
     }
 
@@ -168,11 +178,23 @@ final class Call: Sendable {
         _ step: Step, after outcome: Result<Received, any Error>, of request: URLRequest
     ) async throws -> Step {
         guard config.asksCaller else {
-            return try step.next(after: outcome, of: request, config, remaining: deadline.remaining)
+            return try step.next(
+                after: outcome, of: request, config, remaining: deadline.remaining, jitter: jitter)
         }
         return try await deadline.run { [config, deadline] in
-            try step.next(after: outcome, of: request, config, remaining: deadline.remaining)
+            try step.next(
+                after: outcome, of: request, config, remaining: deadline.remaining, jitter: self.jitter)
         }
+    }
+
+    /// A random number for the delay before a retry.
+    private var jitter: Double { lastRequest?.withLock({ $0?.retry })?.jitter ?? .random(in: 0...1) }
+
+    /// Whether the budget allows a retry, for which calls that have shared a transfer pay once.
+    private func mayRetry(_ step: Step) -> Bool {
+        guard config.retry.isBudgeted else { return true }
+        let spend = { self.config.retry.budget.spend(step.host) }
+        return lastRequest?.withLock({ $0?.retry })?.isAllowed(by: spend) ?? spend()
     }
 
     private func authorized(_ step: Step, by authenticator: any Authenticator) async throws -> URLRequest {
@@ -187,7 +209,10 @@ final class Call: Sendable {
             }
         } catch {
             // Otherwise a request was sent before.
-            if attempts.isEmpty { cached?.set(\.self, (sending(step.request, step), step.isForeign, false)) }
+            if attempts.isEmpty {
+                let sending = sending(step.request, step)
+                lastRequest?.set(\.self, LastRequest(sending: sending, isForeign: step.isForeign, isAuthorized: false))
+            }
             throw error
         }
         known.add(request)
@@ -246,15 +271,15 @@ final class Call: Sendable {
 
     /// The response of the cache or of the transport.
     private func storedOrExchanged(_ sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
-        guard let cached else { return try await exchanged(sending) }
-        cached.set(\.self, (sending, step.isForeign, true))
+        guard let lastRequest else { return try await exchanged(sending) }
+        lastRequest.set(\.self, LastRequest(sending: sending, isForeign: step.isForeign))
         let visit = CacheVisit(
             sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)
         return try await visit.response()
     }
 
     private var lastVisit: CacheVisit? {
-        cached?.withLock { $0 }.map {
+        lastRequest?.withLock(\.self).map {
             CacheVisit($0.sending, of: self, isForeign: $0.isForeign, isAuthorized: $0.isAuthorized)
         }
     }
@@ -318,7 +343,7 @@ final class Call: Sendable {
             try await renew(step, after: received)
             decide(.renewed, request, step.note)
         case .wait(let delay):
-            guard !config.retry.isBudgeted || config.retry.budget.spend(step.host) else {
+            guard mayRetry(step) else {
                 decide(.notRetried, request, "not retried: the retry budget is spent")
                 return false
             }

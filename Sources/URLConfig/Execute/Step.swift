@@ -52,11 +52,12 @@ struct Step: Sendable {
     ///   - sent: The request after it was authorized: an authenticator may have changed its method.
     ///   - config: The settings of the call.
     ///   - remaining: The rest of the deadline; `nil` without one.
+    ///   - jitter: A random number from zero to one.
     /// - Throws: ``RequestError`` if a redirect is refused, `URLError` if the body cannot be sent again, and the errors
     ///   of the redirect policy.
     func next(
         after outcome: Result<Received, any Error>, of sent: URLRequest, _ config: URLSession.Config,
-        remaining: @autoclosure () -> Duration?
+        remaining: @autoclosure () -> Duration?, jitter: @autoclosure () -> Double = .random(in: 0...1)
     ) throws -> Self {
         switch outcome {
         case .failure(let error):
@@ -67,7 +68,7 @@ struct Step: Sendable {
                 return following(.renew(received), "credentials refreshed")
             }
         }
-        return retry(after: outcome, of: sent, config, remaining: remaining())
+        return retry(after: outcome, of: sent, config, remaining: remaining(), jitter: jitter())
     }
 
     private func following(_ kind: Kind, _ note: String? = nil) -> Self {
@@ -111,10 +112,10 @@ struct Step: Sendable {
 
     /// Another attempt after a transient failure, or the end.
     ///
-    /// See ``next(after:of:_:remaining:)`` for the parameters.
+    /// See ``next(after:of:_:remaining:jitter:)`` for the parameters.
     func retry(
         after outcome: Result<Received, any Error>, of sent: URLRequest, _ config: URLSession.Config,
-        remaining: @autoclosure () -> Duration?
+        remaining: @autoclosure () -> Duration?, jitter: @autoclosure () -> Double = .random(in: 0...1)
     ) -> Self {
         // Most calls end here.
         guard attempts < config.retry.attempts, !config.retry.accepts(outcome.map(\.response.status))
@@ -127,7 +128,7 @@ struct Step: Sendable {
         }
         let (delay, note) = config.retry.delay(
             after: attempts, try? outcome.get().response, now: Date(), remaining: remaining(),
-            jitter: .random(in: 0...1))
+            jitter: jitter())
         var next = following(delay.map { .wait($0) } ?? .end, note)
         next.attempts += 1
         return next
