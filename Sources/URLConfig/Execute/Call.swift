@@ -123,7 +123,10 @@ final class Call: Sendable {
             history.error(after: config.deadline ?? limit, cause: error)
         }
         do {
-            return Received(response: configured(try await rest.run { try await fallback(error, request) }))
+            var response = configured(try await rest.run { try await fallback(error, request) })
+            // A response of another call has its own.
+            if response.attempts.isEmpty { response.attempts = attempts }
+            return Received(response: response)
         } catch {
             throw final(error)
         }

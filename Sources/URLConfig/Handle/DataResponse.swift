@@ -54,6 +54,8 @@ public struct DataResponse: Sendable {
         _modify { yield &values.duration }
     }
     /// The attempts of the call, redirects and retries included; the last one received this response.
+    ///
+    /// If the response comes from the ``Foundation/URLSession/Config/fallback``, they are the ones that failed.
     public var attempts: [Attempt] {
         get { values.attempts }
         _modify { yield &values.attempts }
