@@ -116,8 +116,7 @@ final class Call: Sendable {
     private func fallback(after error: any Error, _ request: URLRequest) async throws -> Received {
         guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
         else { throw error }
-        var limit = config.deadline
-        if let deadline = limit, deadline > .zero { limit = max(self.deadline.remaining ?? .zero, Self.fallbackLimit) }
+        let limit = config.deadline.map { _ in max(deadline.remaining ?? .zero, Self.fallbackLimit) }
         deadline.end()
         let rest = Deadline(limit, config.clock) { [config, history] limit, _ in
             history.error(after: config.deadline ?? limit, cause: error)
