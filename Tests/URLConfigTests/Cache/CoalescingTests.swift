@@ -186,9 +186,9 @@ import URLConfigTesting
         #expect(origin.seen.count == 2)
     }
 
-    @Test(arguments: [false, true])
-    func `who asks after a PUT, even a failed one, does not get the response to an earlier request`(
-        fails: Bool
+    @Test(arguments: [false, true], [false, true])
+    func `who asks after a PUT, even a failed or plain one, does not get the response to an earlier request`(
+        fails: Bool, coalesces: Bool
     ) async throws {
         let origin = Origin()
         let before = calls(1, origin.transport) { _ in request }
@@ -204,7 +204,7 @@ import URLConfigTesting
         var put = request
         put.httpMethod = "PUT"
         _ = try? await URLSession.shared.response(for: put, config: .silent) {
-            ($0.coalesces, $0.transport) = (true, other.transport)
+            ($0.coalesces, $0.transport) = (coalesces, other.transport)
         }
         let after = calls(1, transport) { _ in request }
         await origin.gate.waitForArrivals(3)
@@ -212,6 +212,58 @@ import URLConfigTesting
         var texts: Set<Data> = []
         for call in before + joined + after { texts.insert(try await call.valueInTime.data) }
         #expect(texts.count == 3)
+    }
+
+    @Test func `people whom only the cache tells apart share nothing, even if the store fails`() async throws {
+        let directory = try TemporaryDirectory()
+        // No folder can be made in a file.
+        let cache = HTTPCache.disk(megabytes: 1, in: try directory.file("file").appending(path: "folder"))
+        let origin = Origin()
+        let calls = calls(2, origin.transport) { _ in
+            request
+        } _: {
+            $1.cache = cache
+            $1.cache?.requester = "user \($0)"
+        }
+        try await waitForWaiters(2)
+        await origin.gate.waitForArrivals(2)
+        origin.gate.open()
+        var texts: Set<Data> = []
+        for call in calls { texts.insert(try await call.valueInTime.data) }
+        #expect(texts.count == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func `calls that share a failure share its retry, and the budget pays once`(isLost: Bool) async throws {
+        let (origin, second, seen, clock) = (Gate(), Gate(), Recorder<Void>(), TestClock())
+        let transport = Transport { _ in
+            let count = seen.note(())
+            await (count == 1 ? origin : second).pass()
+            if count > 1 { return .init(body: .init(Data("\(count)".utf8))) }
+            if isLost { throw URLError(.cannotConnectToHost) }
+            return .init(status: .serviceUnavailable)
+        }
+        let (budget, ended) = (RetryPolicy.Budget(), Recorder<Void>())
+        let calls = calls(100, transport) { _ in
+            request
+        } _: {
+            $1.retry = RetryPolicy(attempts: 2)
+            ($1.retry.budget, $1.clock, $1.deadline) = (budget, clock, nil)
+            $1.validators = [.init { _ in ended.note(()) }]
+        }
+        try await waitForWaiters(100)
+        origin.open()
+        try await waitUntil { clock.sleepers + ended.count == 100 }
+        #expect(clock.sleepers == 100)
+        #expect(Set(clock.asked).count == 1)
+        clock.move(by: .seconds(1))
+        try await waitForWaiters(100)
+        second.open()
+        for call in calls { #expect(try await call.valueInTime.data == Data("2".utf8)) }
+        #expect(seen.count == 2)
+        var rest = 0
+        while budget.spend("api.test") { rest += 1 }
+        #expect(rest == 9)
     }
 
     @Test func `two validations of a stored response are one transfer`() async throws {

@@ -289,6 +289,46 @@ import URLConfigTesting
         gate.open()
     }
 
+    // MARK: Only what is stored
+
+    /// Why the cache cannot be used.
+    @Test(
+        arguments: ["store", "Range", "If-None-Match", "Cache-Control", "method", "nothing is stored"], [true, false])
+    func `who wants only a stored response sends nothing, even if the cache cannot be used`(
+        obstacle: String, isField: Bool
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        // No folder can be made in a file.
+        let broken = HTTPCache.disk(megabytes: 1, in: try directory.file("file").appending(path: "folder"))
+        var request = request
+        if isField {
+            request.setValue("only-if-cached", forHTTPHeaderField: "Cache-Control")
+        } else {
+            request.cachePolicy = .returnCacheDataDontLoad
+        }
+        switch obstacle {
+        case "Cache-Control": request.setValue("only-if-cached, no-store", forHTTPHeaderField: "Cache-Control")
+        case "Range", "If-None-Match": request.setValue("x", forHTTPHeaderField: obstacle)
+        case "method": request.httpMethod = "POST"
+        default: break
+        }
+        let result = await Result { [request] in
+            try await get(request) {
+                if obstacle == "store" { $0.cache = broken }
+            } _: { _ in
+                .init()
+            }
+        }
+        #expect(seen.count == 0)
+        if isField {
+            #expect(try result.get().status == .gatewayTimeout)
+            #expect(try result.get().cacheStatus?.detail?.contains("only-if-cached") == true)
+        } else {
+            let error = #expect(throws: URLError.self) { try result.get() }
+            #expect(error?.code == .resourceUnavailable)
+        }
+    }
+
     // MARK: Stubs
 
     @Test func `in the scope of stubs, the functions of a cache are about the responses of the stubs`() async throws {
