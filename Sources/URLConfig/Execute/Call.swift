@@ -2,9 +2,6 @@
 ///
 /// It authorizes and sends a request, and then does what the next ``Step`` says, until the end.
 final class Call: Sendable {
-    /// The time for a stale response when the deadline has passed, and then for a fallback.
-    private static let fallbackLimit = Duration.seconds(1)
-
     let config: URLSession.Config
     let session: URLSession
     /// The settings that transports need.
@@ -24,16 +21,6 @@ final class Call: Sendable {
     let lastRequest: Locked<LastRequest?>?
     /// How many requests the call has sent; `nil` if there is no observer.
     let sends: Locked<Int>?
-
-    /// What is remembered of a request for the cache, and for those with whom its transfer was shared.
-    struct LastRequest: Sendable {
-        let sending: Transport.Request
-        let isForeign: Bool
-        /// `false` if the authenticator has failed, so that it was not sent.
-        var isAuthorized = true
-        /// Of a transfer that was shared.
-        var retry: SharedTransfer.Retry?
-    }
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
@@ -87,8 +74,7 @@ final class Call: Sendable {
         do {
             return try await validResponse(to: request)
         } catch {
-            if let stale = await stale(after: error) { return stale }
-            return try await fallback(after: failure(error, of: request), request)
+            return try await LastResort(call: self).response(after: error, request)
         }
     }
 
@@ -100,7 +86,7 @@ final class Call: Sendable {
         step.body = upload?.body
         var received = try await lastResponse(of: step).received
         // If its body cannot be read, the failure is the response.
-        if CachePolicy.isFailure(received.response.status), let stale = try? await stale() {
+        if CachePolicy.isFailure(received.response.status), let stale = try? await LastResort(call: self).stale() {
             received.endBody()
             received = stale
         }
@@ -110,25 +96,6 @@ final class Call: Sendable {
         // The time between two events has no limit.
         if reconnects { deadline.end() }
         return valid
-    }
-
-    /// The response of the fallback, if there is one; otherwise throws the error.
-    private func fallback(after error: any Error, _ request: URLRequest) async throws -> Received {
-        guard let fallback = config.fallback, !Task.isCancelled, (error as? RequestError)?.isUnsendable != true
-        else { throw error }
-        let limit = config.deadline.map { _ in max(deadline.remaining ?? .zero, Self.fallbackLimit) }
-        deadline.end()
-        let rest = Deadline(limit, config.clock) { [config, history] limit, _ in
-            history.error(after: config.deadline ?? limit, cause: error)
-        }
-        do {
-            var response = configured(try await rest.run { try await fallback(error, request) })
-            // A response of another call has its own.
-            if response.attempts.isEmpty { response.attempts = attempts }
-            return Received(response: response)
-        } catch {
-            throw final(error)
-        }
     }
 
     /// Checks the request of the caller before anything is done.
@@ -187,16 +154,6 @@ final class Call: Sendable {
             try step.next(
                 after: outcome, of: request, config, remaining: deadline.remaining, jitter: self.jitter)
         }
-    }
-
-    /// A random number for the delay before a retry.
-    private var jitter: Double { lastRequest?.withLock({ $0?.retry })?.jitter ?? .random(in: 0...1) }
-
-    /// Whether the budget allows a retry, for which calls that have shared a transfer pay once.
-    private func mayRetry(_ step: Step) -> Bool {
-        guard config.retry.isBudgeted else { return true }
-        let spend = { self.config.retry.budget.spend(step.host) }
-        return lastRequest?.withLock({ $0?.retry })?.isAllowed(by: spend) ?? spend()
     }
 
     private func authorized(_ step: Step, by authenticator: any Authenticator) async throws -> URLRequest {
@@ -260,64 +217,15 @@ final class Call: Sendable {
         return outcome
     }
 
-    private func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
-        let result = await Result { try await storedOrExchanged(sending, step) }
-        SharedTransfer.closeTransfers(after: sending.urlRequest, try? result.get())
-        return try result.get()
-    }
-
     private func sending(_ request: URLRequest, _ step: Step) -> Transport.Request {
         Transport.Request(
             request, session, allowsSessionCredentials: !step.isForeign, conditions, buffersBody: !isStream)
     }
 
-    /// The response of the cache or of the transport.
-    private func storedOrExchanged(_ sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
-        guard let lastRequest else { return try await exchanged(sending) }
-        lastRequest.set(\.self, LastRequest(sending: sending, isForeign: step.isForeign))
-        let visit = CacheVisit(
-            sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)
-        return try await visit.response()
-    }
-
-    private var lastVisit: CacheVisit? {
-        lastRequest?.withLock(\.self).map {
-            CacheVisit($0.sending, of: self, isForeign: $0.isForeign, isAuthorized: $0.isAuthorized)
-        }
-    }
-
     /// A response with its body, or without it if this call is a stream.
-    private func received(_ response: Transport.Response, to request: URLRequest) async throws -> Received {
+    func received(_ response: Transport.Response, to request: URLRequest) async throws -> Received {
         if isStream { return response.received(to: request, config.customDecoder, elapsed()) }
         return try await response.collected(to: request, config.customDecoder, progress, deadline.elapsed)
-    }
-
-    /// A stale response of the cache in place of a failure of the server, of the network or of the deadline.
-    private func stale(after failure: any Error) async -> Received? {
-        let isLate = (failure as? RequestError)?.code == .deadlineExceeded
-        guard config.cache != nil, failure is URLError || isLate, !Task.isCancelled,
-            // Otherwise the error is about a response of the server.
-            attempts.last?.status.map(CachePolicy.isFailure) ?? true
-        else { return nil }
-        guard isLate else { return try? await validStale() }
-        // What is asked now has other limits.
-        deadline.end()
-        let rest = Deadline(Self.fallbackLimit, config.clock) { _, _ in failure }
-        return try? await rest.run { try await self.validStale() }
-    }
-
-    private func validStale() async throws -> Received? {
-        guard let stale = try await stale() else { return nil }
-        return try await validated(stale)
-    }
-
-    /// The stale response of the cache to the last request, before it is validated.
-    private func stale() async throws -> Received? {
-        guard let visit = lastVisit, var stale = await visit.stale() else { return nil }
-        stale.redaction = config.redaction
-        var received = try await received(stale, to: visit.request)
-        received.response.attempts = attempts
-        return received
     }
 
     /// Prepares the request of a step, and logs why it follows or why not; returns `false` at the end.
@@ -355,66 +263,6 @@ final class Call: Sendable {
             try await deadline.run { [clock = config.clock] in try await clock.sleep(for: delay) }
         }
         return true
-    }
-
-    func validated(_ received: Received) async throws -> Received {
-        var valid = received
-        // The caller connects again after a transient failure, so the content is not needed.
-        if !(reconnects && isTransient(.success(received.response.status))) {
-            if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
-            try deadline.check()  // It may have ended the content.
-            for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
-        }
-        try Task.checkCancellation()
-        let response = valid.response
-        history.add(.accepted(response.status, response, isStream: isStream), response.request)
-        return valid
-    }
-
-    private func validated(_ response: DataResponse, by validator: ResponseValidator) async throws -> DataResponse {
-        try Task.checkCancellation()
-        return try await deadline.run {
-            var response = response
-            try await validator.validate(&response)
-            return self.configured(response)
-        }
-    }
-
-    /// The response with the redaction and the decoder of this call, unless it comes from another call.
-    private func configured(_ response: DataResponse) -> DataResponse {
-        guard response.redaction == nil else { return response }
-        var response = response
-        (response.redaction, response.decoder) = (config.redaction, config.customDecoder)
-        return response
-    }
-
-    /// Whether another attempt may have another outcome.
-    func isTransient(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool { !config.retry.accepts(outcome) }
-
-    /// Reports an error, unless the caller does it, and returns the error that the caller receives.
-    @inline(never)
-    func failure(_ error: any Error, of request: URLRequest) -> any Error {
-        let error = final(error)
-        if !reconnects { history.add(.failed(error), request) }
-        return error
-    }
-
-    /// The error that the caller receives, with all attempts; `CancellationError` if the task is cancelled.
-    @inline(never)
-    func final(_ error: any Error) -> any Error {
-        if Task.isCancelled { return CancellationError() }
-        switch error.hiding(config.redaction) {
-        // An error that has attempts comes from another call, for example one that a fallback made.
-        case var error as RequestError:
-            let all = error.attempts.isEmpty ? attempts : error.attempts
-            error.attempts = all
-            error.response?.attempts = all
-            error.request = error.request ?? history.request
-            return error
-        case let error as URLError where error.attempts.isEmpty:
-            return error.withoutMark.with(attempts, of: history.request?.summary(config.redaction))
-        case let error: return error
-        }
     }
 
     var attempts: [Attempt] { history.attempts }

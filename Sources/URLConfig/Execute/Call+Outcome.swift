@@ -1,0 +1,63 @@
+/// What the caller receives at the end of a call.
+extension Call {
+    /// A response that the validators have accepted.
+    func validated(_ received: Received) async throws -> Received {
+        var valid = received
+        // The caller connects again after a transient failure, so the content is not needed.
+        if !(reconnects && isTransient(.success(received.response.status))) {
+            if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
+            try deadline.check()  // It may have ended the content.
+            for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
+        }
+        try Task.checkCancellation()
+        let response = valid.response
+        history.add(.accepted(response.status, response, isStream: valid.body != nil), response.request)
+        return valid
+    }
+
+    private func validated(_ response: DataResponse, by validator: ResponseValidator) async throws -> DataResponse {
+        try Task.checkCancellation()
+        return try await deadline.run {
+            var response = response
+            try await validator.validate(&response)
+            return self.configured(response)
+        }
+    }
+
+    /// The response with the redaction and the decoder of this call, unless it comes from another call.
+    func configured(_ response: DataResponse) -> DataResponse {
+        guard response.redaction == nil else { return response }
+        var response = response
+        (response.redaction, response.decoder) = (config.redaction, config.customDecoder)
+        return response
+    }
+
+    /// Whether another attempt may have another outcome.
+    func isTransient(_ outcome: Result<HTTPResponse.Status, any Error>) -> Bool { !config.retry.accepts(outcome) }
+
+    /// Reports an error, unless the caller does it, and returns the error that the caller receives.
+    @inline(never)
+    func failure(_ error: any Error, of request: URLRequest) -> any Error {
+        let error = final(error)
+        if !reconnects { history.add(.failed(error), request) }
+        return error
+    }
+
+    /// The error that the caller receives, with all attempts; `CancellationError` if the task is cancelled.
+    @inline(never)
+    func final(_ error: any Error) -> any Error {
+        if Task.isCancelled { return CancellationError() }
+        switch error.hiding(config.redaction) {
+        // An error that has attempts comes from another call, for example one that a fallback made.
+        case var error as RequestError:
+            let all = error.attempts.isEmpty ? attempts : error.attempts
+            error.attempts = all
+            error.response?.attempts = all
+            error.request = error.request ?? history.request
+            return error
+        case let error as URLError where error.attempts.isEmpty:
+            return error.withoutMark.with(attempts, of: history.request?.summary(config.redaction))
+        case let error: return error
+        }
+    }
+}
