@@ -49,7 +49,8 @@ extension URLSession {
         ///
         /// When it passes, ``RequestError/Code/deadlineExceeded`` is thrown, even if an authenticator or a validator
         /// does not return. With zero or less, nothing is sent. For `stream(for:)` it also limits the body, and for
-        /// `events(for:)` only the time until the head of each response.
+        /// `events(for:)` only the time until the head of each response. A stale response of the ``cache`` is looked
+        /// for during one more second, and a ``fallback`` has at least one second.
         public var deadline: Duration?
         /// Whether redirects are followed.
         public var redirects = RedirectPolicy.follow
