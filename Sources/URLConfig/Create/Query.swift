@@ -265,22 +265,22 @@ extension CustomStringConvertible {
 }
 
 extension Array: QueryValue where Element: QueryValue {}
-extension String: QueryValue {}
+extension String: QueryValue, RequestBody.JSON {}
 extension Substring: QueryValue {}
-extension Bool: QueryValue {}
-extension Int: QueryValue {}
-extension Int8: QueryValue {}
-extension Int16: QueryValue {}
-extension Int32: QueryValue {}
-extension Int64: QueryValue {}
-extension UInt: QueryValue {}
-extension UInt8: QueryValue {}
-extension UInt16: QueryValue {}
-extension UInt32: QueryValue {}
-extension UInt64: QueryValue {}
-extension Double: QueryValue {}
-extension Float: QueryValue {}
-extension Decimal: QueryValue {}
-extension UUID: QueryValue {}
-extension URL: QueryValue {}
-extension Date: QueryValue {}
+extension Bool: QueryValue, RequestBody.JSON {}
+extension Int: QueryValue, RequestBody.JSON {}
+extension Int8: QueryValue, RequestBody.JSON {}
+extension Int16: QueryValue, RequestBody.JSON {}
+extension Int32: QueryValue, RequestBody.JSON {}
+extension Int64: QueryValue, RequestBody.JSON {}
+extension UInt: QueryValue, RequestBody.JSON {}
+extension UInt8: QueryValue, RequestBody.JSON {}
+extension UInt16: QueryValue, RequestBody.JSON {}
+extension UInt32: QueryValue, RequestBody.JSON {}
+extension UInt64: QueryValue, RequestBody.JSON {}
+extension Double: QueryValue, RequestBody.JSON {}
+extension Float: QueryValue, RequestBody.JSON {}
+extension Decimal: QueryValue, RequestBody.JSON {}
+extension UUID: QueryValue, RequestBody.JSON {}
+extension URL: QueryValue, RequestBody.JSON {}
+extension Date: QueryValue, RequestBody.JSON {}

@@ -106,22 +106,4 @@ extension Dictionary: NilOmitting where Key == String, Value: Encodable & Option
     fileprivate var withoutNil: any Encodable { filter { !$1.isNil } }
 }
 
-extension String: RequestBody.JSON {}
-extension Bool: RequestBody.JSON {}
-extension Int: RequestBody.JSON {}
-extension Int8: RequestBody.JSON {}
-extension Int16: RequestBody.JSON {}
-extension Int32: RequestBody.JSON {}
-extension Int64: RequestBody.JSON {}
-extension UInt: RequestBody.JSON {}
-extension UInt8: RequestBody.JSON {}
-extension UInt16: RequestBody.JSON {}
-extension UInt32: RequestBody.JSON {}
-extension UInt64: RequestBody.JSON {}
-extension Double: RequestBody.JSON {}
-extension Float: RequestBody.JSON {}
-extension Decimal: RequestBody.JSON {}
-extension Date: RequestBody.JSON {}
 extension Data: RequestBody.JSON {}
-extension UUID: RequestBody.JSON {}
-extension URL: RequestBody.JSON {}
