@@ -144,7 +144,7 @@ extension Archive {
     ) throws(StubMistake) -> [String: Any] {
         let request = exchange.request
         let redactions = request.redaction == .none ? [] : [request.redaction, all]
-        let url = redactions.reduce(request.url.absoluteString) { $1.hiding(url: $0) }
+        let url = redactions.reduce(request.url.absoluteString) { $1.url($0) }
         let (sent, received) = (fields(request.headerFields, redactions), fields(exchange.headerFields, redactions))
         let type = exchange.headerFields[.contentType]
         let body = redactions.reduce(request.body) { $1.hiding(recorded: $0, request.contentType) }
@@ -154,7 +154,7 @@ extension Archive {
         }
         let texts = [url] + (sent + received).flatMap { [$0["name"] ?? "", $0["value"] ?? ""] }
         let shown = texts + [body, content].map { String(data: $0, encoding: .utf8) ?? $0.base64EncodedString() }
-        guard redactions.allSatisfy({ redaction in shown.allSatisfy { redaction.hiding(known: $0) == $0 } }) else {
+        guard redactions.allSatisfy({ redaction in shown.allSatisfy { redaction.maskedByValue($0) == $0 } }) else {
             throw StubMistake("\(request.description): it would contain a secret of the call")
         }
         var post = stored(body, "\(name)-request", "_encoding", &files)
@@ -183,11 +183,11 @@ extension Archive {
     private static func fields(_ fields: HTTPFields, _ redactions: [Redaction]) -> [[String: String]] {
         fields.filter { !omitted.contains($0.name.canonicalName) }.map { field in
             let value = redactions.reduce(field.value) { value, redaction in
-                guard field.name == .setCookie, redaction.isHidden(field.name.rawName),
+                guard field.name == .setCookie, redaction.hides(field.name.rawName),
                     let mark = value.firstIndex(of: "=")
-                else { return redaction.hiding(value, field: field.name.rawName) }
+                else { return redaction.masked(field: field.name.rawName, value) }
                 // The name and the attributes of a cookie are no secrets.
-                return redaction.hiding(known: "\(value[...mark])***\(value[mark...].drop { $0 != ";" })")
+                return redaction.maskedByValue("\(value[...mark])***\(value[mark...].drop { $0 != ";" })")
             }
             return ["name": field.name.rawName, "value": value]
         }.sorted { ($0["name"] ?? "").lowercased() < ($1["name"] ?? "").lowercased() }

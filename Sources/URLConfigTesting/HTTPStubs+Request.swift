@@ -46,7 +46,7 @@ extension HTTPStubs {
         }
 
         /// The method and the URL; secrets are hidden.
-        public var description: String { "\(method.rawValue) \(redaction.hiding(url: url.absoluteString))" }
+        public var description: String { "\(method.rawValue) \(redaction.url(url.absoluteString))" }
 
         /// Shows only the ``description`` in a `dump`.
         public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
@@ -112,12 +112,12 @@ extension HTTPStubs.Request {
         return hiding(path.isEmpty ? "/" : path)
     }
 
-    func hiding(_ text: String) -> String { redaction.hiding(known: text) }
+    func hiding(_ text: String) -> String { redaction.maskedByValue(text) }
 
     /// A name with its value, or that there is none.
     func shown(_ name: String, _ value: String?) -> String {
         guard let value else { return "without \(name)" }
-        return redaction.isHidden(name) ? "\(name)=***" : "\(name)=\(hiding(value))"
+        return redaction.hides(name) ? "\(name)=***" : "\(name)=\(hiding(value))"
     }
 
     /// A part of a multipart form (RFC 7578).

@@ -147,7 +147,7 @@ struct ExchangeKey: Hashable {
 
     init(method: String, url: String, body: Data, _ contentType: MediaType?, _ redaction: Redaction) {
         self.method = method
-        self.url = Self.canonical(redaction.hiding(url: url))
+        self.url = Self.canonical(redaction.url(url))
         self.body = Self.canonical(redaction.hiding(recorded: body, contentType), contentType)
     }
 

@@ -118,15 +118,6 @@ extension Redaction {
         return knowing(known)
     }
 
-    /// A URL.
-    package func hiding(url: String) -> String { self.url(url) }
-
-    /// The value of a header field.
-    package func hiding(_ value: String, field name: String) -> String { masked(field: name, value) }
-
-    /// Text, in which the secrets that are known are hidden.
-    package func hiding(known text: String) -> String { maskedByValue(text) }
-
     /// A body, whose format is not changed.
     ///
     /// In a format that is not parsed, only known secrets are hidden.
@@ -142,7 +133,4 @@ extension Redaction {
         }
         return Data(masked(Array(body)))
     }
-
-    /// Whether the values under a name are hidden.
-    package func isHidden(_ name: String) -> Bool { hides(name) }
 }

@@ -80,7 +80,7 @@ struct JSONExcerpt {
         guard json[start] == UInt8(ascii: "\"") else { return text.shortened(to: 60) }
         // A string may contain secrets, such as a URL with a token, or JSON.
         let content = String(text.unicodeScalars.dropFirst())
-        let masked = String(redaction.masked(json: text).unicodeScalars.dropFirst())
+        let masked = String(redaction.masked(text, as: .json).unicodeScalars.dropFirst())
         let isClosed = masked == content || masked.utf8.last == UInt8(ascii: "\"")
         return "\"" + masked.shortened(to: 60) + (isClosed ? "" : "\"")
     }

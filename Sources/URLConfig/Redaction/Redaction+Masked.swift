@@ -1,7 +1,9 @@
 /// Texts, header fields and URLs with their secrets hidden.
 extension Redaction {
-    /// Text of any format.
-    func masked(_ text: String) -> String { masked(text, as: .text) }
+    /// Text, by default of any format.
+    func masked(_ text: String, as format: SecretFinder.Format = .text) -> String {
+        isActive ? String(decoding: SecretFinder(Array(text.utf8), format, self).masked(), as: UTF8.self) : text
+    }
 
     /// The beginning of a server's text, at most 1,000 scalars: one character may be as long as the whole text.
     func quote(_ text: String) -> String { beginning(text) { masked($0) } }
@@ -15,16 +17,9 @@ extension Redaction {
     }
 
     /// Text of this library; only the secrets that the call knows are masked.
-    func maskedByValue(_ text: String) -> String { masked(text, as: .known) }
+    package func maskedByValue(_ text: String) -> String { masked(text, as: .known) }
 
-    /// A string of JSON, with its quotes and escapes.
-    func masked(json text: String) -> String { masked(text, as: .json) }
-
-    private func masked(_ text: String, as format: SecretFinder.Format) -> String {
-        isActive ? String(decoding: SecretFinder(Array(text.utf8), format, self).masked(), as: UTF8.self) : text
-    }
-
-    func masked(field name: String, _ value: String) -> String {
+    package func masked(field name: String, _ value: String) -> String {
         isSecret(Array(value.utf8), secrecy(of: name)) ? Self.mask : masked(value)
     }
 
@@ -36,7 +31,7 @@ extension Redaction {
     func masked(_ fields: HTTPFields) -> [String] { masked(fields.map { ($0.name.rawName, $0.value) }) }
 
     /// A URL, valid or not: userinfo and hidden items of the query and the fragment are masked.
-    func url(_ text: String) -> String {
+    package func url(_ text: String) -> String {
         guard isActive else { return text.onOneLine }
         var text = text
         let slashes = text.utf8.firstRange(of: "//".utf8)?.upperBound

@@ -86,7 +86,7 @@ public struct Redaction: Sendable, Hashable {
     func knowing(_ request: URLRequest?) -> Self { knowing(KnownSecrets(request)) }
 
     /// Whether text under a name is hidden.
-    func hides(_ name: String) -> Bool { secrecy(of: name) > .nothing }
+    package func hides(_ name: String) -> Bool { secrecy(of: name) > .nothing }
 
     /// How much is secret under a name.
     func secrecy(of name: String) -> Secrecy {

@@ -84,7 +84,8 @@ extension Target {
             if redaction != .standard, !text.isEmpty {
                 require(redaction.masked(field: name, text) == Redaction.mask, "\(name): \(text)")
             }
-            requireMasked(redaction.masked(json: "{\"\(name)\":\"\(text)\"}"), of: text.utf8.count + name.utf8.count)
+            let json = redaction.masked("{\"\(name)\":\"\(text)\"}", as: .json)
+            requireMasked(json, of: text.utf8.count + name.utf8.count)
         }
     }
 }
