@@ -135,7 +135,12 @@ public struct MultipartForm: Sendable {
 
     private func data(_ part: Part, _ content: Data, _ use: (Data) throws -> Void) throws {
         try use(head(of: part))
-        try content.forEachPiece(use)
+        // A function that throws when it is cancelled ends soon.
+        var rest = content
+        while !rest.isEmpty {
+            try use(rest.prefix(1 << 20))
+            rest = rest.dropFirst(1 << 20)
+        }
         try use(Data("\r\n".utf8))
     }
 
@@ -174,17 +179,6 @@ extension MultipartForm.Part {
 
 extension MultipartForm: RedactedReflectable {
     var shownChildren: [(String, Any?)] { [("names", parts.map(\.name))] }
-}
-
-extension Data {
-    /// Passes the bytes to a function, 1 MB at a time.
-    fileprivate func forEachPiece(_ use: (Data) throws -> Void) rethrows {
-        var rest = self
-        while !rest.isEmpty {
-            try use(rest.prefix(1 << 20))
-            rest = rest.dropFirst(1 << 20)
-        }
-    }
 }
 
 extension String {

@@ -81,10 +81,8 @@ extension URLRequest.Path {
 
         /// Appends literal text.
         public mutating func appendLiteral(_ literal: String) {
-            if !append(literal, ifAllowedBy: .plainPath) {
-                text += literal.percentEncoded(.pathAndQuery).utf8
-                isPlain = false
-            }
+            isPlain = isPlain && literal.needsNoEncoding(.plainPath)
+            text.append(literal, encoding: .pathAndQuery)
         }
 
         /// Appends a value's description, or a `Date` in ISO 8601, as one segment or a part of one.
@@ -121,24 +119,14 @@ extension URLRequest.Path {
 
         @usableFromInline
         mutating func append(value: String) {
-            if value.isEmpty || !append(value, ifAllowedBy: .plainSegment) {
-                text += value.isEmpty ? "\0".utf8 : value.percentEncoded(.unreserved).utf8
-                isPlain = false
-            }
+            isPlain = isPlain && !value.isEmpty && value.needsNoEncoding(.plainSegment)
+            if value.isEmpty { text.append(0) } else { text.append(value, encoding: .unreserved) }
         }
 
         /// Appends text as a part of the literal: it may contain slashes, `%XX` and a query.
         ///
         /// - Parameter text: Text that the caller trusts.
         public mutating func appendInterpolation(raw text: String) { appendLiteral(text) }
-
-        private mutating func append(_ piece: String, ifAllowedBy encoding: PercentEncoding) -> Bool {
-            piece.utf8.withContiguousStorageIfAvailable { bytes in
-                guard bytes.allSatisfy({ encoding.allows($0) }) else { return false }
-                text.append(contentsOf: bytes)
-                return true
-            } ?? false
-        }
     }
 }
 

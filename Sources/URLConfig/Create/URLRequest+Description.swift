@@ -61,7 +61,9 @@ extension URLRequest {
             if let text = String(data: sent, encoding: .utf8), !text.utf8.contains(0) {
                 words += ["--data-raw", text.shellQuoted]
             } else {
-                source = "printf \(sent.printfFormat) | "
+                // POSIX: octal escapes.
+                let format = sent.map { "\\" + String(0o1000 + Int($0), radix: 8).dropFirst() }.joined()
+                source = "printf '\(format)' | "
                 words += ["--data-binary", "@-"]
             }
         }
@@ -122,12 +124,5 @@ extension String {
         return unicodeScalars.reduce(into: "'") { word, scalar in
             word += scalar == "'" ? #"'\''"# : String(scalar)
         } + "'"
-    }
-}
-
-extension Data {
-    /// A format for `printf` that prints these bytes, as octal escapes (POSIX).
-    fileprivate var printfFormat: String {
-        "'" + map { "\\" + String(0o1000 + Int($0), radix: 8).dropFirst() }.joined() + "'"
     }
 }

@@ -11,20 +11,15 @@ extension DataResponse {
     /// (RFC 6265bis §4.1.3, §5.6, §5.7). Each field is one cookie, which may have no name.
     public var cookies: [HTTPCookie] {
         guard let url else { return [] }
-        return HTTPCookie.cookies(in: headerFields[values: .setCookie], from: url, now: Date())
+        return headerFields[values: .setCookie].compactMap { HTTPCookie($0, from: url, now: Date()) }
     }
 }
 
 extension HTTPCookie {
-    /// The cookies in `Set-Cookie` fields.
+    /// Parses a `Set-Cookie` field (RFC 6265bis §5.6); `nil` if it is malformed, or if this host may not set it.
     ///
     /// Foundation's own function crashes on Linux if a name contains an emoji, and ignores `Max-Age` there.
-    static func cookies(in values: [String], from url: URL, now: Date) -> [HTTPCookie] {
-        values.compactMap { HTTPCookie($0, from: url, now: now) }
-    }
-
-    /// Parses a cookie (RFC 6265bis §5.6); `nil` if it is malformed, or if this host may not set it.
-    private convenience init?(_ text: String, from url: URL, now: Date) {
+    convenience init?(_ text: String, from url: URL, now: Date) {
         var scanner = FieldScanner(text)
         let first = scanner.text(to: "=;")
         let (name, value) = scanner.skip("=") ? (first, scanner.text(to: ";")) : ("", first)

@@ -28,7 +28,8 @@ struct FieldScanner {
     }
 
     mutating func token() -> String? {
-        let token = rest.prefix(while: \.isTokenByte)
+        // RFC 9110 §5.6.2: `tchar`.
+        let token = rest.prefix { $0.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
         rest = rest[token.endIndex...]
         return token.isEmpty ? nil : String(Substring(token))
     }
@@ -51,11 +52,6 @@ struct FieldScanner {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-}
-
-extension UInt8 {
-    /// RFC 9110 §5.6.2: `tchar`.
-    fileprivate var isTokenByte: Bool { isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }
 
 extension String {

@@ -59,7 +59,8 @@ struct SessionFields: Sendable {
     func storeCookies(_ values: [String], from url: URL?, to request: URLRequest) {
         guard acceptsCookies, !values.isEmpty, request.httpShouldHandleCookies, let url else { return }
         cookies?.store(
-            HTTPCookie.cookies(in: values, from: url, now: Date()), from: url, mainDocumentURL: request.mainDocumentURL)
+            values.compactMap { HTTPCookie($0, from: url, now: Date()) }, from: url,
+            mainDocumentURL: request.mainDocumentURL)
     }
 }
 

@@ -17,7 +17,7 @@ import Testing
         let (url, storage) = (try #require(url), try #require(storage))
         func store(_ value: String) {
             let fields = (0..<50).map { "a\($0)=\(value)" + ($0 < 20 ? "; Domain=h.example" : "") }
-            let cookies = HTTPCookie.cookies(in: fields, from: url, now: Date())
+            let cookies = fields.compactMap { HTTPCookie($0, from: url, now: Date()) }
             CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil, within: .zero)
         }
         CookieStore.queue.suspend()
@@ -52,8 +52,8 @@ import Testing
         let (url, storage) = (try #require(url), try #require(storage))
         var stored: [HTTPCookie?] = []
         for field in [first, second] {
-            let cookies = HTTPCookie.cookies(in: [field], from: url, now: Date())
-            CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil)
+            let cookie = try #require(HTTPCookie(field, from: url, now: Date()))
+            CookieStore(storage).store([cookie], from: url, mainDocumentURL: nil)
             stored.append(storage.cookies?.first)
         }
         #expect(stored[0] != nil && (stored[1] !== stored[0]) == isStored)
@@ -62,8 +62,8 @@ import Testing
     /// Foundation on Linux writes `Secure` as a boolean and reads only a string.
     @Test func `a cookie for https only remains one when the file of the storage is read`() throws {
         let (url, storage) = (try #require(url), try #require(storage))
-        let cookies = HTTPCookie.cookies(in: ["a=1; Secure; HttpOnly; Max-Age=60"], from: url, now: Date())
-        CookieStore(storage).store(cookies, from: url, mainDocumentURL: nil)
+        let cookie = try #require(HTTPCookie("a=1; Secure; HttpOnly; Max-Age=60", from: url, now: Date()))
+        CookieStore(storage).store([cookie], from: url, mainDocumentURL: nil)
         let kept = try #require(storage.cookies?.first)
         #expect(kept.isSecure && kept.isHTTPOnly)
         var properties = try #require(kept.properties)

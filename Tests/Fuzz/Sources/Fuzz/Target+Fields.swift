@@ -34,8 +34,8 @@ extension Target {
             "https://localhost", "http://com", "https://xn--bcher-kva.example",
         ]
         guard let url = URL(string: input.element(of: hosts)), let host = url.host()?.lowercased() else { return }
-        let values = [input.text(), input.text()]
-        for cookie in HTTPCookie.cookies(in: values, from: url, now: Date(timeIntervalSince1970: 1_800_000_000)) {
+        let (values, now) = ([input.text(), input.text()], Date(timeIntervalSince1970: 1_800_000_000))
+        for cookie in values.compactMap({ HTTPCookie($0, from: url, now: now) }) {
             let isForSubdomains = cookie.domain.hasPrefix(".")
             let domain = String(cookie.domain.dropFirst(isForSubdomains ? 1 : 0))
             require(host == domain || isForSubdomains && host.hasSuffix("." + domain), "\(host) sets \(cookie)")
