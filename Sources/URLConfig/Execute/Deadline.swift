@@ -109,6 +109,7 @@ final class Deadline: Sendable {
         return value
     }
 
+    /// Runs it in a separate task, and stops waiting for it at the deadline or a cancellation.
     // Compiled once, not for each type of a value.
     @inline(never)
     private func watch(_ operation: @escaping @Sendable () async throws -> Void) async throws {
@@ -116,7 +117,20 @@ final class Deadline: Sendable {
         let result = OneShot<Void>()
         let id = wait { result.resolve(.failure($0)) }
         defer { end(id) }
-        try await result.value(of: operation) { self.error }
+        let work = Task.onOwnThreads {
+            // Under load, abandoned calls may still be queued. Starting them would add load.
+            if Task.isCancelled { return }
+            if let error = self.error { return result.resolve(.failure(error)) }
+            let outcome = await Result(of: operation)
+            result.resolve(self.error.map { .failure($0) } ?? outcome)
+        }
+        do {
+            try await result.value { work.cancel() }
+        } catch {
+            // Cancelling calls the caller's handlers, and one of them may block.
+            DispatchQueue.global().async { work.cancel() }
+            throw error
+        }
     }
 
     /// The deadline passes, unless it was turned off.

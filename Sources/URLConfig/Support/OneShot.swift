@@ -4,28 +4,22 @@
 ///
 /// Later results are ignored. If the waiting task is cancelled, it throws `CancellationError` immediately.
 package final class OneShot<Value: Sendable>: Sendable {
-    private enum State {
-        case empty
-        /// Resumed once: whoever takes it out leaves the result in its place.
-        case waiting(CheckedContinuation<Value, any Error>)
-        case resolved(Result<Value, any Error>)
+    private struct State {
+        /// Resumed once: whoever sets the result takes it out.
+        var continuation: CheckedContinuation<Value, any Error>?
+        var result: Result<Value, any Error>?
     }
 
-    private let state = Locked(State.empty)
+    private let state = Locked(State())
 
     package init() {}
 
     /// Sets the result if there is none yet.
     package func resolve(_ result: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            switch state {
-            case .empty: state = .resolved(result)
-            case .waiting(let continuation):
-                state = .resolved(result)
-                return continuation
-            case .resolved: break
-            }
-            return nil
+            guard state.result == nil else { return nil }
+            state.result = result
+            return state.continuation.take()
         }
         continuation?.resume(with: result)
     }
@@ -37,40 +31,15 @@ package final class OneShot<Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             // Checked: the thread sanitizer does not see how the runtime orders an unsafe one that is resumed early.
             try await withCheckedThrowingContinuation { continuation in
-                let result = state.withLock { state -> Result<Value, any Error>? in
-                    if case .resolved(let result) = state { return result }
-                    state = .waiting(continuation)
-                    return nil
+                let result = state.withLock { state in
+                    if state.result == nil { state.continuation = continuation }
+                    return state.result
                 }
                 if let result { continuation.resume(with: result) }
             }
         } onCancel: {
             resolve(.failure(CancellationError()))
             onCancel()
-        }
-    }
-
-    /// Runs an operation in a separate task, and returns its result or the one that is set before.
-    ///
-    /// The operation may be a function of the caller, which may block or never return.
-    ///
-    /// - Parameter lateness: The error if the operation is too late; `nil` if it is not.
-    func value(
-        of operation: @escaping @Sendable () async throws -> Value, lateness: @escaping @Sendable () -> (any Error)?
-    ) async throws -> Value {
-        let work = Task.onOwnThreads { [self] in
-            // Under load, abandoned calls may still be queued. Starting them would add load.
-            if Task.isCancelled { return }
-            if let error = lateness() { return resolve(.failure(error)) }
-            let outcome = await Result(of: operation)
-            resolve(lateness().map { .failure($0) } ?? outcome)
-        }
-        do {
-            return try await value { work.cancel() }
-        } catch {
-            // Cancelling calls the caller's handlers, and one of them may block.
-            DispatchQueue.global().async { work.cancel() }
-            throw error
         }
     }
 }
