@@ -153,22 +153,19 @@ final class ReceivedBody: Sendable {
 
     private func end(_ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false) {
         // An object of the caller may be released here, so the lock is not held.
-        let (isFirst, signal, ended) = state.withLock { state in
-            (state.result == nil, state.signal, state.end(result, dropsBytes: dropsBytes))
+        let before = state.withLock { $0.end(result, dropsBytes: dropsBytes) }
+        before.arrival?.note(.end)
+        for watchdog in before.watchdogs { watchdog.stop() }
+        for act in before.ends { act(result) }
+        before.reader?.resolve(.success(()))
+        before.demand?.resolve(.success(()))
+        if before.result == nil, cancels { before.signal?(.cancel) }
+        guard before.source != nil else { return }
+        // Cancelling or releasing a source may block, and an alarm may call this. So only the closure has it at last.
+        DispatchQueue.global().async {
+            before.asking?.cancel()
+            withExtendedLifetime(before) {}
         }
-        ended.arrival?.note(.end)
-        for watchdog in ended.watchdogs { watchdog.stop() }
-        for act in ended.ends { act(result) }
-        ended.reader?.resolve(.success(()))
-        ended.demand?.resolve(.success(()))
-        // Cancelling or releasing a source may block, and an alarm may call this.
-        if let source = ended.source {
-            DispatchQueue.global().async {
-                ended.asking?.cancel()
-                withExtendedLifetime(source) {}
-            }
-        }
-        if isFirst, cancels { signal?(.cancel) }
     }
 
     /// Pauses or resumes the transport, as the bytes in memory demand.
@@ -267,13 +264,10 @@ final class ReceivedBody: Sendable {
             return try await body.next()
         }
 
-        /// Puts bytes back that were read, so that they are read again.
-        func putBack(_ bytes: Data) { body.state.withLock { $0.bytes = bytes + $0.bytes } }
-
-        /// Reads the beginning, and ends the body with an error if it does not arrive in time.
-        func read(upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>) async
-            -> Data
-        {
+        /// The beginning, which can be read again; the body ends with an error if it does not arrive in time.
+        func peek(
+            upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>
+        ) async -> Data {
             body.leavesSourceAlone()
             var data = Data()
             await withTimeLimit(limit, clock) { [body] in
@@ -281,17 +275,9 @@ final class ReceivedBody: Sendable {
             } operation: {
                 while data.count < count, let piece = try? await next() { data.append(piece) }
             }
-            return data
+            body.state.withLock { [data] in $0.bytes = data + $0.bytes }
+            return data.prefix(count)
         }
-    }
-}
-
-extension ReceivedBody {
-    /// The sources of bytes for a reader that waits.
-    private struct Work {
-        var overflow: Overflow?
-        var demand: OneShot<Void>?
-        var source: Source?
     }
 
     /// The next action of a reader.
@@ -391,13 +377,14 @@ extension ReceivedBody {
         }
 
         /// Notes a reader that waits, and returns what gives it bytes; `nil` if it need not wait.
-        mutating func wait(for reader: OneShot<Void>) throws -> Work? {
+        mutating func wait(
+            for reader: OneShot<Void>
+        ) throws -> (overflow: Overflow?, demand: OneShot<Void>?, source: Source?)? {
             guard bytes.isEmpty, result == nil || spilled > 0 else { return nil }
             try checkNobodyWaits()
             self.reader = reader
             defer { isAsked = true }
-            return Work(
-                overflow: spilled > 0 ? overflow : nil, demand: demand.take(), source: isAsked ? nil : source)
+            return (spilled > 0 ? overflow : nil, demand.take(), isAsked ? nil : source)
         }
 
         private func checkNobodyWaits() throws {
@@ -420,24 +407,14 @@ extension ReceivedBody {
             return (signal, isFull)
         }
 
-        /// Ends the body, for which only the first result counts, and returns what it no longer needs.
+        /// Ends the body, for which only the first result counts, and returns the state before.
         mutating func end(_ result: Result<Void, any Error>, dropsBytes: Bool) -> Self {
-            var ended = State()
+            let before = self
             self.result = self.result ?? result
             isAsking = false
-            swap(&ended.reader, &reader)
-            swap(&ended.source, &source)
-            swap(&ended.asking, &asking)
-            swap(&ended.demand, &demand)
-            swap(&ended.watchdogs, &watchdogs)
-            swap(&ended.arrival, &arrival)
-            swap(&ended.ends, &ends)
-            if dropsBytes {
-                swap(&ended.bytes, &bytes)
-                swap(&ended.overflow, &overflow)
-                spilled = 0
-            }
-            return ended
+            (reader, source, asking, demand, watchdogs, arrival, ends) = (nil, nil, nil, nil, [], nil, [])
+            if dropsBytes { (bytes, overflow, spilled) = (Data(), nil, 0) }
+            return before
         }
     }
 }

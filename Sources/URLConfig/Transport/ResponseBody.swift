@@ -55,10 +55,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     func peek(
         upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>
     ) async -> Data {
-        guard let reader = reader.withLock({ $0 }) else { return Data() }
-        let data = await reader.read(upTo: count, within: limit, timedOut, clock)
-        reader.putBack(data)
-        return data.prefix(count)
+        await reader.withLock { $0 }?.peek(upTo: count, within: limit, timedOut, clock) ?? Data()
     }
 
     /// The whole body.
