@@ -30,11 +30,6 @@ extension Exchange {
 }
 
 extension Transport.Request {
-    /// The delegate that receives the callbacks of a task.
-    var callerDelegate: (any URLSessionTaskDelegate)? {
-        conditions.taskDelegate ?? session.delegate as? any URLSessionTaskDelegate
-    }
-
     /// Whether a delegate gives credentials that the request does not show.
     var hidesCredentials: Bool { false }
 }
@@ -69,7 +64,7 @@ extension Exchange {
         // Setting a task's delegate raises an exception in a background session.
         guard configuration.identifier == nil else {
             let reason = "a background session is not supported; use another session"
-            return finish(throwing: RequestError(.invalidRequest, reason: reason, request: urlRequest))
+            return body.fail(RequestError(.invalidRequest, reason: reason, request: urlRequest))
         }
         // Foundation would turn an infinite time into a date in the past.
         let limit = Duration(timeoutInterval: urlRequest.timeoutInterval)?.timeoutInterval ?? 60
@@ -124,7 +119,7 @@ extension Exchange {
         request.conditions.progress?.sent(totalBytesSent, of: request.urlRequest.bodyLength ?? totalBytesExpectedToSend)
         // Opening the body of an upload again throws if its file has another size now.
         if let length = request.urlRequest.declaredLength, totalBytesSent >= length {
-            do { _ = try request.replacement?.opened() } catch { finish(throwing: error) }
+            do { _ = try request.replacement?.opened() } catch { body.fail(error) }
         }
         _ = isAsked {
             $0.urlSession?(

@@ -21,8 +21,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     ///
     /// Events keep it, and not the exchange.
     private let connection = Locked(CallEvent.Connection?.none)
-    /// Whether the caller waits for the end of the body.
-    private let isWhole: Bool
     private let begun = OneShot<Void>()
 
     /// Sends a request; returns the response when its head has arrived, or its whole body.
@@ -59,7 +57,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     init(_ request: Transport.Request, _ excess: ReceivedBody.Excess = Exchange.excess) {
         self.request = request
-        isWhole = request.isWhole
         body = ReceivedBody(
             memory: request.isWhole ? .max : Self.bufferSize, excess, hidesCut: Self.hidesCutBodies)
         super.init()
@@ -105,9 +102,6 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         if head == nil { try body.checkResult() }
     }
 
-    /// Ends the exchange with an error.
-    func finish(throwing error: any Error) { body.fail(error) }
-
     /// Ends the exchange with what has arrived.
     func finish() {
         body.finish()
@@ -139,7 +133,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         }
         body.restart()
         state.set(\.head, response)
-        if !isWhole {
+        if !request.isWhole {
             body.didPassHead()
             begun.resolve(.success(()))
         }
@@ -162,7 +156,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
             }
             completionHandler(stream)
         } catch {
-            finish(throwing: error)
+            body.fail(error)
             completionHandler(nil)
         }
     }

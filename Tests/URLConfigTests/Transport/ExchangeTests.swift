@@ -15,7 +15,7 @@ import Testing
 
     @Test func `one that is over begins no task`() async throws {
         let exchange = try exchange()
-        exchange.finish(throwing: URLError(.timedOut))
+        exchange.body.fail(URLError(.timedOut))
         exchange.begin {
             Issue.record("a task was made")
             return URLSession.shared.dataTask(with: URLRequest.with(.init(host: "http://h.invalid")))
@@ -27,7 +27,7 @@ import Testing
         let exchange = try exchange()
         let task = URLSession(configuration: .ephemeral).dataTask(with: .with(.init(host: "http://h.invalid")))
         exchange.begin {
-            exchange.finish(throwing: URLError(.timedOut))
+            exchange.body.fail(URLError(.timedOut))
             return task
         }
         #expect([.canceling, .completed].contains(task.state))

@@ -63,7 +63,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         guard let exchange = exchange(of: task), exchange.request.urlRequest.bodyLength != nil else {
             return completionHandler(nil)
         }
-        exchange.finish(throwing: URLError(Transport.LostConnection(), of: exchange.request.urlRequest))
+        exchange.body.fail(URLError(Transport.LostConnection(), of: exchange.request.urlRequest))
         completionHandler(BodyStream(InputStream(data: Data()), length: 1) { _ in })
     }
 
@@ -83,7 +83,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         // Foundation does not know the length of a stream.
         let length = request.urlRequest.bodyLength ?? totalBytesExpectedToSend
         request.conditions.progress?.sent(totalBytesSent, of: length)
-        guard let delegate = request.callerDelegate else { return }
+        guard let delegate = request.conditions.taskDelegate ?? request.session.delegate as? any URLSessionTaskDelegate
+        else { return }
         request.session.delegateQueue.addOperation {
             delegate.urlSession(
                 request.session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,

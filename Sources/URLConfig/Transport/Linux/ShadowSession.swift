@@ -139,7 +139,7 @@ extension URLRequest {
         } else if let stream = httpBodyStream {
             // Weak, because the exchange keeps its task, and the task keeps this stream.
             httpBodyStream = BodyStream(stream, length: declaredLength) { [weak exchange] error in
-                exchange?.finish(throwing: error)
+                exchange?.body.fail(error)
             }
         }
         // Foundation sends a stream in chunks even with a Content-Length, which is invalid (RFC 9112 §6.3). A blank
