@@ -239,17 +239,9 @@ extension File {
             let cause = POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO)
             let reason = "\(reason()): \(String(cString: strerror(error.code)))"
             guard let code else { throw RequestError.refused(.invalidRequest, reason, cause) }
-            throw URLError(
-                code, userInfo: [NSLocalizedDescriptionKey: reason, NSUnderlyingErrorKey: cause])
+            throw URLError(code, reason, cause: cause)
         }
     }
-}
-
-extension URLError {
-    /// An error about a file.
-    ///
-    /// - Parameter reason: What cannot be done, with the name of the file.
-    init(_ code: Code, _ reason: String) { self.init(code, userInfo: [NSLocalizedDescriptionKey: reason]) }
 }
 
 extension File {

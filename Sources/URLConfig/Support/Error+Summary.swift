@@ -129,6 +129,21 @@ extension DecodingError.Context {
     }
 }
 
+extension URLError {
+    /// An error with a reason that a person can read.
+    ///
+    /// - Parameter others: Other values of the user info.
+    init(
+        _ code: Code, _ reason: String, url: URL? = nil, cause: (any Error)? = nil, others: [String: Any] = [:]
+    ) {
+        var information = others
+        information[NSLocalizedDescriptionKey] = reason
+        information[NSURLErrorFailingURLErrorKey] = url
+        information[NSUnderlyingErrorKey] = cause
+        self.init(code, userInfo: information)
+    }
+}
+
 extension URLError.Code {
     /// The name in Swift of the codes that the library uses; otherwise the number.
     fileprivate var name: String { Self.names[self] ?? "URLError(\(rawValue))" }

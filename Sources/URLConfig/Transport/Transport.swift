@@ -42,23 +42,16 @@ public struct Transport: Sendable {
         self.init(identity: Identity(), send)
     }
 
-    private final class Identity: Sendable {}
+    final class Identity: Sendable {}
 
     /// A transport that sends as others with the same identity do.
+    ///
+    /// - Parameter isBuiltIn: Whether it is one of the library's.
     package init(
-        identity: any AnyObject & Sendable, _ send: @escaping @Sendable (_ request: Request) async throws -> Response
-    ) {
-        (custom, isBuiltIn, self.identity) = (send, false, identity)
-    }
-
-    /// A transport of the library.
-    static func own(
-        _ identity: any AnyObject & Sendable = Identity(),
+        identity: any AnyObject & Sendable, isBuiltIn: Bool = false,
         _ send: @escaping @Sendable (_ request: Request) async throws -> Response
-    ) -> Self {
-        var transport = Self(identity: identity, send)
-        transport.isBuiltIn = true
-        return transport
+    ) {
+        (custom, self.isBuiltIn, self.identity) = (send, isBuiltIn, identity)
     }
 
     private init() {}
@@ -127,9 +120,7 @@ public struct Transport: Sendable {
         body.didPassHead()
         return response
     }
-}
 
-extension Transport {
     /// A reused connection was closed before a response.
     ///
     /// The server may have processed the request. So the call sends it once more only if its method is idempotent
@@ -197,18 +188,13 @@ extension URLError {
     init(_ lost: Transport.LostConnection, of request: URLRequest) {
         let reason = "The connection was lost before a response. The server may have processed the request."
         // This checks the sent method, because a transport may have changed it.
-        self.init(.networkConnectionLost, request.url, reason, request.hasIdempotentMethod ? lost : nil)
+        let lost = request.hasIdempotentMethod ? lost : nil
+        let mark = lost.map { [Self.lostConnectionKey: $0] } ?? [:]
+        self.init(.networkConnectionLost, reason, url: request.url, cause: lost?.underlyingError, others: mark)
     }
 
     init(timedOut url: URL?, after limit: Duration) {
-        self.init(.timedOut, url, "The request timed out: there was no complete response within \(limit.shown).")
-    }
-
-    private init(_ code: Code, _ url: URL?, _ reason: String, _ lost: Transport.LostConnection? = nil) {
-        var information: [String: Any] = [NSLocalizedDescriptionKey: reason]
-        information[NSURLErrorFailingURLErrorKey] = url
-        information[Self.lostConnectionKey] = lost
-        information[NSUnderlyingErrorKey] = lost?.underlyingError
-        self.init(code, userInfo: information)
+        let reason = "The request timed out: there was no complete response within \(limit.shown)."
+        self.init(.timedOut, reason, url: url)
     }
 }

@@ -132,7 +132,9 @@ final class Delivery: HTTPClientResponseDelegate {
                 Result {
                     try result.get()
                     try body.checkResult()
-                    throw RequestError.unguarded
+                    throw RequestError.refused(
+                        .invalidRequest,
+                        "the HTTPClient lacks the debug initializers of .urlConfig; call them in your own ones")
                 })
         }
     }
@@ -200,14 +202,6 @@ extension Delivery {
     func wasLost(_ error: any Error) -> Bool {
         let isLoss = error is IOError || error is ChannelError || error as? HTTPClientError == .remoteConnectionClosed
         return isLoss && state.withLock { $0.isReused && $0.head == nil }
-    }
-}
-
-extension RequestError {
-    fileprivate static var unguarded: Self {
-        .refused(
-            .invalidRequest,
-            "the HTTPClient lacks the debug initializers of .urlConfig; call them in your own ones")
     }
 }
 

@@ -21,9 +21,7 @@ extension Error {
         }
         guard let code = urlErrorCode else { return self }
         let description = missingDescriptors ?? (self as? NIOConnectionError)?.reason ?? "\(self)"
-        var information: [String: Any] = [NSUnderlyingErrorKey: self, NSLocalizedDescriptionKey: description]
-        information[NSURLErrorFailingURLErrorKey] = url
-        return URLError(code, userInfo: information)
+        return URLError(code, description, url: url, cause: self)
     }
 
     /// Says that the host could not be looked up because no file descriptor was free: the error itself does not.

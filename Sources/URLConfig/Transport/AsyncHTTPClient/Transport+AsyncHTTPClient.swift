@@ -19,7 +19,7 @@ extension Transport {
     /// credentials, and warns about them. It refuses sessions with custom `URLProtocol` classes.
     ///
     /// The clients are the library's, and are never shut down while they are used.
-    public static let asyncHTTPClient = own { try await $0.response(by: nil) }
+    public static let asyncHTTPClient = Self(identity: Identity(), isBuiltIn: true) { try await $0.response(by: nil) }
 
     /// Sends requests with this client of AsyncHTTPClient; needs the package trait `AsyncHTTPClient`.
     ///
@@ -32,7 +32,7 @@ extension Transport {
     ///   not have the debug initializers of `urlConfig`.
     public static func asyncHTTPClient(_ client: HTTPClient) -> Self {
         let client = SharedClient(client)
-        return .own(client) { try await $0.response(by: client) }
+        return Self(identity: client, isBuiltIn: true) { try await $0.response(by: client) }
     }
 }
 
