@@ -53,9 +53,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
             if !members.isEmpty { content = .members(members) }
         }
     }
-}
 
-extension RequestBody {
     /// A member of the JSON object; `nil` removes the member, `.null` is JSON null.
     ///
     /// The key strategy of the encoder does not change the name. Setting a member of a whole body is an error

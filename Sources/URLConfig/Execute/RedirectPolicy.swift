@@ -15,21 +15,15 @@ public struct RedirectPolicy: Sendable {
     /// The maximum number of redirects of a call.
     static let maximum = 20
 
-    private let decide: (@Sendable (DataResponse, URLRequest) throws -> URLRequest?)?
     /// Whether the caller has made it, so that it may block.
     let isCustom: Bool
+    private let decide: (@Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?)?
     var shown: String { isCustom ? "set" : decide == nil ? "none" : "follow" }
 
     /// Follows redirects.
     public static let follow = Self(isCustom: false) { _, next in next }
     /// Returns a redirect like any other response.
-    public static let none = Self(isCustom: false, nil)
-
-    private init(
-        isCustom: Bool, _ decide: (@Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?)?
-    ) {
-        (self.isCustom, self.decide) = (isCustom, decide)
-    }
+    public static let none = Self(isCustom: false, decide: nil)
 }
 
 extension RedirectPolicy {
@@ -39,7 +33,7 @@ extension RedirectPolicy {
     ///   It returns the request to send, or `nil` to return the redirect. The call rethrows its errors. While an upload
     ///   keeps its body, `httpBodyStream` is an empty stream: `nil` removes the body, and `httpBody` replaces it.
     public init(_ decide: @escaping @Sendable (_ response: DataResponse, _ next: URLRequest) throws -> URLRequest?) {
-        self.init(isCustom: true, decide)
+        self.init(isCustom: true, decide: decide)
     }
 
     /// The next request; `nil` if the response must be returned.

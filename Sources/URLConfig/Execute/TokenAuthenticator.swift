@@ -372,9 +372,7 @@ extension TokenAuthenticator {
                 : "the authenticator's 'refresh' and 'load' returned no new token"
         }
     }
-}
 
-extension TokenAuthenticator {
     /// The tokens that one user had from sign-in to sign-out: each one is a renewal of the one before.
     final class Login: Sendable {
         /// The first token, which tells the login from others.

@@ -210,9 +210,7 @@ final class Download {
         let reason = "the file is longer than responseLimit, \(limit.shownAsBytes)"
         throw RequestError(.responseTooLarge, reason: reason, response: head)
     }
-}
 
-extension Download {
     /// A part, and the queue on which it is used.
     private struct Part {
         private let part: Locked<PartialFile>

@@ -29,7 +29,8 @@ public struct Pages: AsyncSequence, Sendable {
         private let pages: Pages
         /// The page before; `nil` at the beginning.
         private var last: DataResponse?
-        private var isOver = false
+        /// Nothing more is requested.
+        fileprivate var isOver = false
         /// The digests of the requests; their key is random, so that a server cannot provoke equal ones.
         private var requested: Set<Digest> = []
         private let key = Digest.Key()
@@ -50,9 +51,6 @@ public struct Pages: AsyncSequence, Sendable {
             isOver = false
             return last
         }
-
-        /// Nothing is requested any more.
-        mutating func end() { isOver = true }
 
         /// A page comes from this origin.
         private mutating func notes(_ origin: Origin) {
@@ -76,9 +74,7 @@ public struct Pages: AsyncSequence, Sendable {
             return next
         }
     }
-}
 
-extension Pages {
     private func page(_ request: URLRequest, isForeign: Bool) async throws -> DataResponse {
         let isForeign = isForeign || Origin(request.url) != Origin(self.request.url)
         var config = config
@@ -180,7 +176,7 @@ extension Pages {
                     }
                 } catch {
                     rest = [].makeIterator()
-                    pages.end()
+                    pages.isOver = true
                     throw error
                 }
             }

@@ -106,17 +106,7 @@ public struct StreamResponse: Sendable {
     public func values<Value: Decodable & Sendable>(of type: Value.Type) -> Elements<Value> {
         Elements(body: body, parser: Values(head: head))
     }
-}
 
-extension StreamResponse: RedactedDescribable {
-    var shownText: String { "\(head.status.code) \(head.request.summary(head.shownRedaction))" }
-
-    var shownChildren: [(String, Any?)] {
-        head.shownChildren.filter { !["data", "attempts"].contains($0.0) }
-    }
-}
-
-extension StreamResponse {
     /// The parts of a body, such as its lines, as they arrive.
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate let body: StreamBody
@@ -196,6 +186,14 @@ extension StreamResponse {
             if line.utf8.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { return nil }
             return try head.decoded(Value.self, from: line, at: "line \(count)")
         }
+    }
+}
+
+extension StreamResponse: RedactedDescribable {
+    var shownText: String { "\(head.status.code) \(head.request.summary(head.shownRedaction))" }
+
+    var shownChildren: [(String, Any?)] {
+        head.shownChildren.filter { !["data", "attempts"].contains($0.0) }
     }
 }
 

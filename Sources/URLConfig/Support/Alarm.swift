@@ -54,17 +54,13 @@ final class Alarm: Sendable {
 ///
 /// A timer of its own for each call would wake two threads, and most alarms never fire.
 private final class Alarms: Sendable {
-    private struct Entry {
-        /// This time stops while an Apple device sleeps, as transfers do.
-        let time: DispatchTime
-        let number: Int
-    }
-
     private struct State {
         /// The functions that were not called and not removed.
         var functions: [Int: @Sendable () -> Void] = [:]
         /// The earliest entry first; entries whose function was removed leave it later.
-        var entries: ArraySlice<Entry> = []
+        ///
+        /// Their time stops while an Apple device sleeps, as transfers do.
+        var entries: ArraySlice<(time: DispatchTime, number: Int)> = []
         var last = 0
         /// The time for which the timer is set.
         var next = DispatchTime.distantFuture
@@ -79,7 +75,7 @@ private final class Alarms: Sendable {
                 let middle = (start + end) / 2
                 if entries[middle].time <= time { start = middle + 1 } else { end = middle }
             }
-            entries.insert(Entry(time: time, number: last), at: start)
+            entries.insert((time, last), at: start)
             return last
         }
 

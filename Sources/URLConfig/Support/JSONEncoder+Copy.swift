@@ -5,6 +5,16 @@ extension JSONEncoder {
             self, to: JSONEncoder(), \.outputFormatting, \.dateEncodingStrategy, \.dataEncodingStrategy,
             \.nonConformingFloatEncodingStrategy, \.keyEncodingStrategy, \.userInfo)
     }
+
+    /// A copy that writes dates in ISO 8601, unless it has a strategy other than `.deferredToDate`.
+    var forText: JSONEncoder {
+        let encoder = copy()
+        // A subclass is not copied, and the caller's own object must not change.
+        if encoder !== self, case .deferredToDate = encoder.dateEncodingStrategy {
+            encoder.dateEncodingStrategy = .iso8601
+        }
+        return encoder
+    }
 }
 
 extension ResponseDecoder {
@@ -28,16 +38,4 @@ private func copied<Coder: AnyObject, each Value>(
     }
     repeat set(each properties)
     return copy
-}
-
-extension JSONEncoder {
-    /// A copy that writes dates in ISO 8601, unless it has a strategy other than `.deferredToDate`.
-    var forText: JSONEncoder {
-        let encoder = copy()
-        // A subclass is not copied, and the caller's own object must not change.
-        if encoder !== self, case .deferredToDate = encoder.dateEncodingStrategy {
-            encoder.dateEncodingStrategy = .iso8601
-        }
-        return encoder
-    }
 }
