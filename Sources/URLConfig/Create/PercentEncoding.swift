@@ -53,8 +53,7 @@ extension [UInt8] {
             if bytes.allSatisfy({ encoding.allows($0) }) { return append(contentsOf: bytes) }
             reserveCapacity(count + 3 * bytes.count)
             for (index, byte) in bytes.enumerated() {
-                let isEscape = byte == UInt8(ascii: "%") && UInt8(hexDigits: bytes[(index + 1)...].prefix(2)) != nil
-                if encoding.allows(byte) || encoding.keepsEscapes && isEscape {
+                if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
                     append(byte)
                 } else {
                     append(UInt8(ascii: "%"))
@@ -66,4 +65,11 @@ extension [UInt8] {
     }
 
     private static let hexDigits = [UInt8]("0123456789ABCDEF".utf8)
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether a valid `%XX` starts at `index`.
+    fileprivate func hasEscape(at index: Int) -> Bool {
+        self[index] == UInt8(ascii: "%") && UInt8(hexDigits: self[(index + 1)...].prefix(2)) != nil
+    }
 }
