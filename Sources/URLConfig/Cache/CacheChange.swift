@@ -6,12 +6,13 @@ struct CacheChange: Sendable {
 
     /// A stored response is valid, with a new head.
     func update(_ stored: StoredResponse, _ head: StoredResponse.Head) async {
+        guard place.expected.replaceEarlier(head.variant) else { return }
         if head.control.contains("no-store") { return await remove() }
         try? await access.ask { [place] in try await $0.update(stored, head, key: place.key) }
     }
 
     private func remove() async {
-        try? await access.ask { [place] in try await $0.remove(.resource(place.key.resource)) }
+        try? await access.ask { [core = access.core, place] _ in try await core.remove(.resource(place.key.resource)) }
     }
 
     /// Stores a response of the server while the caller reads it, if it may be stored.
@@ -33,19 +34,26 @@ struct CacheChange: Sendable {
             response.add(status)
             return response
         }
-        let refusal = refusal(head, of: response)
-        let writer =
-            refusal == nil
-            ? try? await access.ask { [head, place] in try await $0.writer(for: head, key: place.key) } : nil
-        guard let writer else {
+        var refusal = refusal(head, of: response)
+        var writer = (any CacheWriter)?.none
+        if refusal == nil {
+            writer = try? await access.ask { [head, place] in try await $0.writer(for: head, key: place.key) }
+            if writer == nil { refusal = "the store has no room" }
+        }
+        // From now on, the store itself knows what is removed.
+        if refusal == nil, !place.expected.isWanted(head.variant) { refusal = "removed or replaced meanwhile" }
+        guard let writer, refusal == nil else {
             // The server does not mean the old one any more, unless it has a problem.
-            if old != nil, response.status.kind != .serverError { await remove() }
-            status.detail = refusal ?? "the store has no room"
+            if response.status.kind != .serverError, place.expected.replaceEarlier(head.variant), old != nil {
+                await remove()
+            }
+            status.detail = refusal
             response.add(status)
             return response
         }
         removesAtSignOut()
-        let entry = CacheEntryWriter(writer, length: response.headerFields.decodedLength)
+        let entry = CacheEntryWriter(
+            writer, of: place.expected, variant: head.variant, length: response.headerFields.decodedLength)
         do {
             if access.sending.isWhole {
                 // The call waits for the body, so it need not be passed on in pieces.
@@ -80,7 +88,7 @@ struct CacheChange: Sendable {
     private func removesAtSignOut() {
         let core = access.core
         place.login?.atEnd(of: core, place.key.requester) { requester in
-            Task { try? await core.store.remove(.requester(requester)) }
+            Task { try? await core.remove(.requester(requester)) }
         }
     }
 
@@ -98,9 +106,14 @@ extension CacheAccess {
     /// An unsafe request has changed what was stored (RFC 9111 §4.4).
     func invalidate(by response: Transport.Response) async {
         let urls = CachePolicy.invalidated(by: request, response.status, response.headerFields)
-        guard !urls.isEmpty, let digests = try? await digests() else { return }
-        for url in urls {
-            try? await ask { try await $0.remove(.resource(Digest(url.normalized, key: digests).hex)) }
+        guard !urls.isEmpty else { return }
+        let removal = { @Sendable [core] in
+            guard let digests = try? await core.key() else { return }
+            for url in urls { try? await core.remove(.resource(Digest(url.normalized, key: digests).hex)) }
         }
+        if core.isOwn { return await removal() }
+        // It goes on if the call ends before.
+        let task = Task(operation: removal)
+        try? await sending.conditions.deadline.run(leavesAlone: true) { await task.value }
     }
 }

@@ -2,18 +2,23 @@
 final class CacheEntryWriter: Sendable {
     private struct State {
         var writer: (any CacheWriter)?
+        var expected: ExpectedResponses.Response?
         var count: Int64 = 0
         /// Whether nothing has failed.
         var isStored = true
     }
 
+    private let variant: String
     private let length: Int64?
     private let state: Locked<State>
 
-    /// - Parameter length: The length of the body, if the server has told it.
-    init(_ writer: any CacheWriter, length: Int64?) {
-        self.length = length
-        state = Locked(State(writer: writer))
+    /// - Parameters:
+    ///   - expected: Knows whether the response may be stored when its body has ended.
+    ///   - variant: The variant of the response.
+    ///   - length: The length of the body, if the server has told it.
+    init(_ writer: any CacheWriter, of expected: ExpectedResponses.Response, variant: String, length: Int64?) {
+        (self.variant, self.length) = (variant, length)
+        state = Locked(State(writer: writer, expected: expected))
     }
 
     /// Whether the response is stored, or will be when the body has ended.
@@ -61,10 +66,12 @@ final class CacheEntryWriter: Sendable {
     }
 
     private func finish() async {
-        let (writer, count) = state.withLock { ($0.writer.take(), $0.count) }
+        let (writer, expected, count) = state.withLock { ($0.writer.take(), $0.expected.take(), $0.count) }
         do {
             // A shorter body is one that was cut, whatever the transport says.
-            guard let writer, length ?? count == count else { throw CancellationError() }
+            guard let writer, length ?? count == count, expected?.replaceEarlier(variant) == true else {
+                throw CancellationError()
+            }
             try await writer.finish()
         } catch {
             fail()
@@ -73,10 +80,10 @@ final class CacheEntryWriter: Sendable {
 
     /// Nothing more is stored.
     private func fail() {
-        // It is released after the lock.
+        // They are released after the lock.
         _ = state.withLock { state in
             state.isStored = false
-            return state.writer.take()
+            return (state.writer.take(), state.expected.take())
         }
     }
 }

@@ -5,6 +5,8 @@ struct CachePlace: Sendable {
     let check: Digest
     let digests: Digest.Key
     let login: TokenAuthenticator.Login?
+    /// The response to the request, if it is sent: what is removed from now on is not stored.
+    let expected: ExpectedResponses.Response
     /// The request with what the session adds to it.
     let complete: URLRequest
     var cookie: String? { complete.value(forHTTPHeaderField: "Cookie") }
@@ -31,6 +33,7 @@ struct CachePlace: Sendable {
         let resource = url.normalized
         let (asked, other) = (requester.digest(digests), requester.digest(digests.other))
         key = CacheKey(resource: Digest(resource, key: digests).hex, requester: asked.hex)
+        expected = access.core.expected.begin(key)
         check = Digest("\(other.hex) \(resource)", key: digests.other)
         (self.digests, self.login, self.complete) = (digests, login, complete)
     }

@@ -110,6 +110,7 @@ struct CacheVisit: Sendable {
         }
         let change = access.map { CacheChange(access: $0, place: place) }
         let requested = call.now
+        place.expected.willSend()
         var response = try await sent(sending)
         if response.status == .notModified {
             response.body.received.cancel()
@@ -124,6 +125,7 @@ struct CacheVisit: Sendable {
                     return valid
                 }
                 // It is about another response, or the stored one is gone.
+                place.expected.willSend()
                 response = try await sent(self.sending)
             }
             if response.status == .notModified {

@@ -53,7 +53,7 @@ public struct HTTPCache: Sendable {
     /// Removes all responses.
     ///
     /// - Throws: The errors of the store.
-    public func removeAll() async throws { try await current.store.remove(nil) }
+    public func removeAll() async throws { try await current.remove(nil) }
 
     /// Removes the responses that were stored for a ``requester``.
     ///
@@ -62,7 +62,7 @@ public struct HTTPCache: Sendable {
     public func removeResponses(for requester: String) async throws {
         let current = current
         let key = try await current.key()
-        try await current.store.remove(.requester(Requester(named: requester).digest(key).hex))
+        try await current.remove(.requester(Requester(named: requester).digest(key).hex))
     }
 
     /// Waits until no response is being validated in the background; for tests, and before a process ends.
@@ -79,6 +79,8 @@ public struct HTTPCache: Sendable {
         let store: any CacheStore
         /// Whether it is one of the library's stores, which never block for long.
         let isOwn: Bool
+        /// The responses that are on their way.
+        let expected = ExpectedResponses()
         private let salt = Locked(Digest.Key?.none)
         private let running = Locked<[CacheKey: Task<Void, Never>]>([:])
 
@@ -96,6 +98,12 @@ public struct HTTPCache: Sendable {
             let key = Digest.Key(bytes)
             salt.set(\.self, key)
             return key
+        }
+
+        /// Removes responses, also those that are on their way.
+        func remove(_ responses: CacheSelection?) async throws {
+            expected.remove(responses)
+            try await store.remove(responses)
         }
 
         /// Validates a response in the background, unless this is being done.
