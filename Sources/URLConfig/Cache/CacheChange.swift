@@ -2,6 +2,8 @@
 struct CacheChange: Sendable {
     let access: CacheAccess
     let place: CachePlace
+    /// What was stored before the request was sent.
+    let found: CachePlace.Found
     private var request: URLRequest { access.request }
 
     /// A stored response is valid, with a new head.
@@ -11,18 +13,25 @@ struct CacheChange: Sendable {
         try? await access.ask { [place] in try await $0.update(stored, head, key: place.key) }
     }
 
+    /// Removes the stored responses to such a request, and no others.
     private func remove() async {
-        try? await access.ask { [core = access.core, place] _ in try await core.remove(.resource(place.key.resource)) }
+        for stored in found.matching where place.expected.replaceEarlier(stored.head.variant) {
+            try? await access.ask { [core = access.core, key = place.key] store in
+                // A store has no function for this, so something that is never found takes the place of the response.
+                let writer = try await store.writer(for: .never(stored.head.variant), key: key)
+                guard let writer else { return try await core.remove(.resource(key.resource)) }
+                try await writer.finish()
+            }
+        }
     }
 
     /// Stores a response of the server while the caller reads it, if it may be stored.
     ///
     /// - Parameters:
     ///   - status: What the cache has done until now.
-    ///   - old: The response that was stored.
     ///   - requested: When the request was sent, in seconds since 1970.
     func storing(
-        _ response: Transport.Response, _ status: CacheStatus, instead old: StoredResponse?, requested: Double
+        _ response: Transport.Response, _ status: CacheStatus, requested: Double
     ) async -> Transport.Response {
         var (response, status) = (response, status)
         var head = CachePolicy.head(
@@ -30,7 +39,7 @@ struct CacheChange: Sendable {
             received: access.call.now)
         head.check = place.check
         if request.httpMethod == "HEAD" {
-            await update(old, by: response, requested: requested)
+            await update(by: response, requested: requested)
             response.add(status)
             return response
         }
@@ -43,8 +52,8 @@ struct CacheChange: Sendable {
         // From now on, the store itself knows what is removed.
         if refusal == nil, !place.expected.isWanted(head.variant) { refusal = "removed or replaced meanwhile" }
         guard let writer, refusal == nil else {
-            // The server does not mean the old one any more, unless it has a problem.
-            if response.status.kind != .serverError, place.expected.replaceEarlier(head.variant), old != nil {
+            if CachePolicy.endsStored(response.status) {
+                place.expected.replaceEarlier(head.variant)
                 await remove()
             }
             status.detail = refusal
@@ -93,8 +102,8 @@ struct CacheChange: Sendable {
     }
 
     /// A response to HEAD tells of a stored response to GET (RFC 9111 §4.3.5).
-    private func update(_ old: StoredResponse?, by response: Transport.Response, requested: Double) async {
-        guard let old, response.status == .ok else { return }
+    private func update(by response: Transport.Response, requested: Double) async {
+        guard let old = found.response, response.status == .ok else { return }
         let head = CachePolicy.updated(
             old.head, by: response.status, response.headerFields, to: place.complete, place.digests,
             requested: requested, received: access.call.now)

@@ -40,7 +40,9 @@ struct CachePlace: Sendable {
 
     /// What is stored for a request.
     struct Found: Sendable {
-        /// The response whose selecting fields match.
+        /// The responses whose selecting fields match.
+        var matching: [StoredResponse] = []
+        /// The newest of them.
         var response: StoredResponse?
         var use = CachePolicy.Use.ignore
         /// Why the request is sent to the server.
@@ -61,7 +63,7 @@ struct CachePlace: Sendable {
         let isFailure = isRetry && access.call.config.retry.statuses.contains(.init(code: newest.head.status))
         let use = isFailure ? .ignore : CachePolicy.use(newest.head, for: request, at: now)
         let isFresh = newest.head.lifetime > CachePolicy.age(of: newest.head, at: now)
-        return Found(response: newest, use: use, forward: isFresh ? .request : .stale)
+        return Found(matching: matching, response: newest, use: use, forward: isFresh ? .request : .stale)
     }
 }
 

@@ -103,6 +103,13 @@ enum CachePolicy {
         return hopFields.union(named).subtracting(["cache-control", "expires", "vary"])
     }
 
+    /// Whether a response that is not stored says that the server does not mean the stored one any more.
+    ///
+    /// It does not if it is about the credentials, the number or the time of the requests, or a failure of the server.
+    static func endsStored(_ status: HTTPResponse.Status) -> Bool {
+        ![401, 403, 407, 408, 429].contains(status.code) && status.kind != .serverError
+    }
+
     // MARK: Using
 
     /// Whether a stored response is a response to a request (RFC 9111 §4.1).

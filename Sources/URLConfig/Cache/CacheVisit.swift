@@ -108,7 +108,7 @@ struct CacheVisit: Sendable {
             CachePolicy.addConditions(response.head, to: &sending.urlRequest)
             conditional = response
         }
-        let change = access.map { CacheChange(access: $0, place: place) }
+        let change = access.map { CacheChange(access: $0, place: place, found: found) }
         let requested = call.now
         place.expected.willSend()
         var response = try await sent(sending)
@@ -133,7 +133,7 @@ struct CacheVisit: Sendable {
             }
             status.forwardStatus = nil
         }
-        return await change?.storing(response, status, instead: found.response, requested: requested) ?? response
+        return await change?.storing(response, status, requested: requested) ?? response
     }
 
     /// A stale response in place of a failure, if the server or the caller allows it.

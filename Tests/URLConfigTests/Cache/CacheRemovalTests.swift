@@ -210,4 +210,52 @@ import URLConfigTesting
         let next = try await send(cache) { [self] in reply("newer") }
         #expect(try next.text() == "new")
     }
+
+    // MARK: Not stored
+
+    /// The response, and whether the earlier one stays.
+    @Test(arguments: Kind.allCases, [401, 403, 407, 408, 429, 500, 503, 200, 404, 410, 304])
+    func `a response that is not stored removes at most that to the same request`(
+        kind: Kind, status: Int
+    ) async throws {
+        var own = cache(kind)
+        own.requester = "Ada"
+        var other = own
+        other.requester = "Bob"
+        let gate = Gate()
+        for language in ["en", "fr"] {
+            let request = request("GET", ["Accept-Language": language])
+            for cache in [own, other] {
+                try await send(cache, of: request) { [self] in reply(language, vary: "Accept-Language") }
+            }
+        }
+        let arriving = await late(
+            other, of: request("GET", ["Accept-Language": "it"]), gate, reply("it", vary: "Accept-Language"))
+        var reload = request("GET", ["Accept-Language": "en"])
+        reload.cachePolicy = status == 304 ? .reloadRevalidatingCacheData : .reloadIgnoringLocalCacheData
+        try await send(own, of: reload) { [self] in
+            var response = reply("en", "no-store", status: status, vary: "Accept-Language")
+            if status == 304 { response.body = .init() }
+            return response
+        }
+        gate.open()
+        _ = try await arriving.valueInTime
+        for (cache, languages) in [(own, ["en", "fr"]), (other, ["en", "fr", "it"])] {
+            for language in languages {
+                let isRemoved = cache.requester == "Ada" && language == "en" && [200, 404, 410, 304].contains(status)
+                let response = try await send(cache, of: request("GET", ["Accept-Language": language]))
+                #expect(response.fromCache != isRemoved, "\(cache.requester ?? "") \(language)")
+            }
+        }
+    }
+
+    @Test func `no earlier response appears in place of one that is not valid any more`() async throws {
+        let cache = HTTPCache.memory(megabytes: 1)
+        // The server forgets what it selects by.
+        try await send(cache) { [self] in reply("first", vary: "Accept-Language") }
+        await clock.advance(by: .seconds(1))
+        try await send(cache, of: reload) { [self] in reply("second") }
+        try await send(cache, of: reload) { [self] in reply("third", "no-store") }
+        #expect(try await send(cache).text() == "new")
+    }
 }
