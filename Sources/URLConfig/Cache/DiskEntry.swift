@@ -50,11 +50,24 @@ struct DiskEntry: Sendable {
 
     /// Reads the last head of a file.
     ///
+    /// - Parameter first: The status of the file, which may be out of date.
     /// - Throws: ``broken``; what the system says.
-    init(_ file: File) throws {
-        let status = try file.status()
+    init(_ file: File, first: File.Status? = nil) throws {
+        let status = try first ?? file.status()
+        do {
+            self = try Self(file, status)
+        } catch let error as SystemError where error == Self.broken {
+            // Another call may be adding a head, of which a part was read.
+            let next = try file.status()
+            guard next.size != status.size else { throw error }
+            self = try Self(file, next)
+        }
+    }
+
+    private init(_ file: File, _ status: File.Status) throws {
         let start = max(0, status.size - Int64(Self.tailSize))
-        var tail = try file.bytes(at: start, count: Self.tailSize)
+        // Of the bytes that were added since then, nothing is read.
+        var tail = try file.bytes(at: start, count: Int(status.size - start))
         let trailer = tail.suffix(Self.trailerSize)
         guard Int64(tail.count) == status.size - start, trailer.count == Self.trailerSize,
             trailer.suffix(Self.mark.utf8.count).elementsEqual(Self.mark.utf8),

@@ -100,6 +100,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [10, 100_000]) func `a head that was added while the file was read makes it no broken one`(
+        count: Int
+    ) async throws {
+        let store = store()
+        try await store.put(.test(1, count: count), key)
+        let file = try File(file(key).path(), O_RDONLY)
+        let before = try file.status()
+        let whole = try Data(contentsOf: self.file(key))
+        let response = try #require(try await store.responses(for: key).first)
+        let head = StoredResponse.Head.test(1, count: count, more: [["Number", "1"]])
+        try store.update(response, head, key: key)
+        #expect(try DiskEntry(file, first: before).record.head == response.head)
+        // A part of the new head has arrived.
+        let all = try Data(contentsOf: self.file(key))
+        for count in whole.count + 1..<all.count {
+            try self.file(key).setSize(Int64(count))
+            let part = try file.status()
+            try all.write(to: self.file(key))
+            #expect(try DiskEntry(file, first: part).record.head == head)
+        }
+    }
+
     @Test func `a file under another name is not used`() async throws {
         let store = store()
         try await store.put(.test(1, count: 10), key)
