@@ -67,7 +67,7 @@ struct CacheChange: Sendable {
             if access.sending.isWhole {
                 // The call waits for the body, so it need not be passed on in pieces.
                 let outcome = try await SharedTransfer.Outcome(response)
-                _ = try? await access.ask { _ in await entry.store(outcome) }
+                do { try await access.ask { _ in await entry.store(outcome) } } catch { entry.fail() }
                 response = outcome.copy
             } else {
                 response.body = try entry.storing(response.body, for: access.sending, isOwn: access.core.isOwn)

@@ -79,7 +79,7 @@ final class CacheEntryWriter: Sendable {
     }
 
     /// Nothing more is stored.
-    private func fail() {
+    func fail() {
         // They are released after the lock.
         _ = state.withLock { state in
             state.isStored = false

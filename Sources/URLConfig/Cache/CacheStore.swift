@@ -43,6 +43,8 @@ public protocol CacheWriter: Sendable {
     func write(_ piece: Data) async throws
 
     /// The body is complete: from now on the response is found, in place of an earlier one of the same variant.
+    ///
+    /// If it throws, the response is not stored.
     func finish() async throws
 }
 

@@ -3,7 +3,7 @@
 /// Other processes use the folder, too, so nothing is remembered here.
 struct DiskFolder: Sendable {
     /// Where a response is: numbers, so that no name can lead to another folder.
-    struct Place: Sendable {
+    struct Place: Hashable, Sendable {
         let resource: UInt64
         let requester: UInt64
         let variant: UInt64
@@ -157,21 +157,21 @@ extension DiskFolder {
 
     /// Gives a new file its place, and returns how much more room all files take.
     ///
-    /// If another process removes the folder at this moment, the file is lost.
-    func move(_ new: String, to place: Place, size: Int64) throws(SystemError) -> Int64 {
+    /// - Returns: `nil` if something else is there, or if another process has removed the folder at this moment.
+    func move(_ new: String, to place: Place, size: Int64) throws(SystemError) -> Int64? {
         let (folder, path) = (path(place.resource), path(place))
         for _ in 0..<3 {
             mkdir(folder, 0o700)
             let (status, old) = (try? File.Status(folder), try? File.Status(path))
             // Somebody else may have made these.
-            guard status.map({ $0.isDirectory && $0.isOwn }) ?? true, old?.isRegular ?? true else { return 0 }
+            guard status.map({ $0.isDirectory && $0.isOwn }) ?? true, old?.isRegular ?? true else { return nil }
             let code = rename(new, path) == 0 ? 0 : errno
             if code == ENOENT { continue }
             guard code == 0 else { throw SystemError(code: code) }
             if old == nil { trim(place) }
             return Self.cost(size) - (old.map { Self.cost($0.size) } ?? 0)
         }
-        return 0
+        return nil
     }
 
     /// Removes other files of a URL, or of a requester, if there are too many.

@@ -13,6 +13,13 @@ final class DiskStore: CacheStore {
     /// The most bodies that wait for the disk.
     private static let longestQueue = 64
 
+    /// A long body that is complete and not on the disk yet.
+    private struct Waiting {
+        let place: DiskFolder.Place
+        let file: File
+        let unfinished: UnfinishedBodies.Body
+    }
+
     private struct State {
         /// `nil` until the folder is open.
         var salt: Data?
@@ -21,8 +28,8 @@ final class DiskStore: CacheStore {
         /// The size of all files, nearly: other processes write, too.
         var total: Int64 = 0
         var isScanning = false
-        /// How many bodies of each key wait for the disk.
-        var waiting: [CacheKey: Int] = [:]
+        /// What waits for the disk, in order.
+        var waiting: [Waiting] = []
     }
 
     private let capacity: Int64
@@ -30,7 +37,10 @@ final class DiskStore: CacheStore {
     private let pause: Duration
     private let unfinished: UnfinishedBodies
     private let state = Locked(State())
-    private let commits = DispatchQueue(label: "URLConfig.cache.commits")
+    /// Long bodies wait here for the disk; tests make them wait.
+    let commits = DispatchQueue(label: "URLConfig.cache.commits")
+    /// Only the app waits for what is done here.
+    private let removals = DispatchQueue(label: "URLConfig.cache.removals")
     private let scans = DispatchQueue(label: "URLConfig.cache.scans", qos: .utility)
 
     /// - Parameters:
@@ -49,16 +59,20 @@ final class DiskStore: CacheStore {
 
     func responses(for key: CacheKey) async throws -> [StoredResponse] {
         guard let resource = UInt64(hexDigits: key.resource.utf8) else { return [] }
-        if state.withLock({ $0.waiting[key] != nil }) { await onQueue(commits) {} }
-        return folder.places(of: resource).filter { $0.key == key }.compactMap { place in
-            folder.entry(place).map { entry in
-                StoredResponse(head: entry.record.head, id: entry.record.id.hexDigits) { [folder] in
-                    if entry.lastUse < .nanoseconds(before: Self.usePrecision) {
-                        utimensat(AT_FDCWD, folder.path(place), nil, AT_SYMLINK_NOFOLLOW)
-                    }
-                    return try entry.body { folder.remove(place, id: entry.record.id) }
-                }
+        let waiting = state.withLock(\.waiting).filter { $0.place.key == key && $0.unfinished.isWanted }
+        // Of one place, the last one counts.
+        let files = Dictionary(waiting.map { ($0.place, $0.file) }) { $1 }
+        let moved = folder.places(of: resource).filter { $0.key == key && files[$0] == nil }
+        return moved.compactMap { place in folder.entry(place).map { response($0, at: place) } }
+            + files.compactMap { place, file in (try? DiskEntry(file)).map { response($0, at: place) } }
+    }
+
+    private func response(_ entry: DiskEntry, at place: DiskFolder.Place) -> StoredResponse {
+        StoredResponse(head: entry.record.head, id: entry.record.id.hexDigits) { [folder] in
+            if entry.lastUse < .nanoseconds(before: Self.usePrecision) {
+                utimensat(AT_FDCWD, folder.path(place), nil, AT_SYMLINK_NOFOLLOW)
             }
+            return try entry.body { folder.remove(place, id: entry.record.id) }
         }
     }
 
@@ -97,25 +111,24 @@ final class DiskStore: CacheStore {
     }
 
     func remove(_ responses: CacheSelection?) async {
+        // What waits for the disk is not wanted any more, so a removal need not wait for it.
         unfinished.remove(responses)
-        await onQueue(commits) { [folder] in
-            let resources =
-                if case .resource(let resource) = responses {
-                    [resource].compactMap { UInt64(hexDigits: $0.utf8) }
-                } else {
-                    folder.resources
-                }
-            for resource in resources {
-                for place in folder.places(of: resource) where responses.contains(place.key) { folder.remove(place) }
-                folder.removeIfEmpty(resource)
-            }
+        guard case .resource(let resource) = responses else {
+            try? await removals.run { [self] in for resource in folder.resources { remove(responses, of: resource) } }
+            return
         }
+        // A call may wait for this.
+        if let resource = UInt64(hexDigits: resource.utf8) { remove(responses, of: resource) }
+    }
+
+    private func remove(_ responses: CacheSelection?, of resource: UInt64) {
+        for place in folder.places(of: resource) where responses.contains(place.key) { folder.remove(place) }
+        folder.removeIfEmpty(resource)
     }
 
     /// Waits until what was begun in the background is done, for tests.
     func settle() async {
-        await onQueue(commits) {}
-        await onQueue(scans) {}
+        for queue in [commits, scans] { try? await queue.run {} }
     }
 
     private final class Writer: CacheWriter {
@@ -160,33 +173,26 @@ final class DiskStore: CacheStore {
             guard var part = part.withLock({ $0.take() }) else { return }
             let length = part.count
             let record = DiskEntry.Record(length: length, checksum: part.checksum.value, head: head)
-            guard let bytes = try record.encoded() else { return }
+            guard let bytes = try record.encoded() else {
+                throw RequestError(.responseTooLarge, reason: "the head is too long for the cache")
+            }
             try store.attempt { try part.append(bytes) }
-            guard length > DiskEntry.pieceSize else { return try store.attempt { try move(part) } }
             // After a power failure, a short body that is not complete is a miss. The error in a longer one might be
             // found too late, so it must be on the disk before it has its name.
-            let key = place.key
-            let waits = store.state.withLock { state in
-                guard state.waiting.values.reduce(0, +) < DiskStore.longestQueue else { return false }
-                state.waiting[key, default: 0] += 1
-                return true
-            }
-            guard waits else { return }
+            let waiting = Waiting(place: place, file: part.file, unfinished: unfinished)
+            guard try store.waits(waiting, isLong: length > DiskEntry.pieceSize) else { return try move(part) }
             store.commits.async { [self, part] in
-                try? store.attempt {
-                    try part.file.synchronize()
-                    try move(part)
-                }
-                store.state.withLock { state in
-                    let count = state.waiting[key, default: 0] - 1
-                    state.waiting[key] = count > 0 ? count : nil
-                }
+                if (try? store.attempt({ try part.file.synchronize() })) != nil { try? move(part) }
+                store.endWaiting(waiting)
             }
         }
 
         private func move(_ part: Part) throws {
-            store.grow(by: try store.folder.move(path, to: place, size: part.count))
-            if !unfinished.isWanted { store.folder.remove(place) }
+            let growth = try store.attempt { try store.folder.move(path, to: place, size: part.count) }
+            store.grow(by: growth ?? 0)
+            if growth != nil, unfinished.isWanted { return }
+            if growth != nil { store.folder.remove(place) }
+            throw CancellationError()
         }
     }
 }
@@ -218,13 +224,20 @@ extension DiskStore {
         return new
     }
 
-    private func onQueue(_ queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                work()
-                continuation.resume()
-            }
+    /// Notes what waits for the disk: a long body, or a short one that must not overtake it.
+    ///
+    /// - Throws: `CancellationError` if too many wait.
+    private func waits(_ body: Waiting, isLong: Bool) throws -> Bool {
+        try state.withLock { state in
+            guard isLong || state.waiting.contains(where: { $0.place == body.place }) else { return false }
+            guard state.waiting.count < Self.longestQueue else { throw CancellationError() }
+            state.waiting.append(body)
+            return true
         }
+    }
+
+    private func endWaiting(_ body: Waiting) {
+        state.withLock { $0.waiting.removeAll { $0.unfinished === body.unfinished } }
     }
 
     private func grow(by count: Int64) {

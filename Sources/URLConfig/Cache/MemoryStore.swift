@@ -64,12 +64,14 @@ final class MemoryStore: CacheStore {
             }
         }
 
-        func finish() {
+        func finish() throws {
             guard let body = body.withLock({ $0.take() }) else { return }
             // A copy has no room for more, and does not keep the memory of somebody else.
             let number = store.add(head, body.withUnsafeBytes { Data($0) }, key)
-            guard let number, !unfinished.isWanted else { return }
+            guard let number else { throw RequestError(tooLongFor: store.capacity / 2, "half of the cache") }
+            guard !unfinished.isWanted else { return }
             store.state.withLock { state in state.index(of: number, key).map { state.remove(at: $0, key) } }
+            throw CancellationError()
         }
     }
 

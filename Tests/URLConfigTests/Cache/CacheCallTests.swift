@@ -108,6 +108,26 @@ import URLConfigTesting
         #expect(seen.count == 2)
     }
 
+    /// The length of the body and of a field.
+    @Test(arguments: ["memory", "disk"], [(499_900, 0), (10, 70_000), (10, 10)])
+    func `a response says that it is stored only if it is`(store: String, sizes: (body: Int, field: Int)) async throws {
+        let directory = try TemporaryDirectory()
+        let cache = store == "disk" ? HTTPCache.disk(megabytes: 1, in: directory.url) : .memory(megabytes: 1)
+        func get() async throws -> DataResponse {
+            try await self.get { _ in
+                let text = String(repeating: "x", count: sizes.field)
+                return .init(
+                    headerFields: [.cacheControl: "max-age=60", .server: text], body: .init(Data.sample(sizes.body)))
+            } _: {
+                $0.cache = cache
+            }
+        }
+        let isStored = try await get().cacheStatus?.isStored
+        #expect(try await get().fromCache == isStored)
+        if sizes == (10, 10) { #expect(isStored == true) }
+        if sizes == (499_900, 0) { #expect(isStored == (store == "disk")) }
+    }
+
     @Test func `a call that is cancelled or reaches its limit stores nothing`() async throws {
         await expectError(.responseTooLarge) {
             try await get { _ in
@@ -357,11 +377,14 @@ import URLConfigTesting
     ) async throws {
         let (gate, ended) = (Gate(), Recorder<Void>())
         let cache = HTTPCache(store: BadStore(bad: bad, gate: gate))
+        var request = request
+        // It removes what is stored.
+        if bad == "remove" { request.httpMethod = "PUT" }
         for index in 0..<4 {
             let arrived = gate.arrivals
-            let call = Task {
+            let call = Task { [request] in
                 defer { ended.note(()) }
-                return try await get(everyFunction) { ($0.cache, $0.deadline) = (cache, .seconds(1)) }
+                return try await get(everyFunction, of: request) { ($0.cache, $0.deadline) = (cache, .seconds(1)) }
             }
             try await waitUntil { gate.arrivals > arrived || ended.count > index }
             clock.move(by: .seconds(1))

@@ -97,7 +97,10 @@ import Testing
         var writers: [(any CacheWriter)?] = []
         for key in keys { writers.append(try await store.writer(for: .test(4, count: 0, variant: 1), key: key)) }
         try await store.remove(removal.selection)
-        for writer in writers { try await writer?.finish() }
+        for (writer, remains) in zip(writers, removal.remain) {
+            let isStored = (try? await writer?.finish()) != nil
+            #expect(isStored == remains)
+        }
         for (key, remains) in zip(keys, removal.remain) {
             #expect(try await store.variants(key) == (remains ? [0, 1] : []), "\(key)")
         }

@@ -149,8 +149,12 @@ import Testing
         try Data("mine".utf8).write(to: folder.appending(components: key.resource, "notes"))
         let before = try names(folder) + names(file(key).deletingLastPathComponent())
         #expect(try await store.variants(key) == [0])
-        try await store.put(.test(1, count: 10), .test(2))
-        for variant in 2...5 where variant != 3 { try await store.put(.test(1, count: 10, variant: variant), key) }
+        await #expect(throws: CancellationError.self) { try await store.put(.test(1, count: 10), .test(2)) }
+        for variant in 2...5 where variant != 3 {
+            await #expect(throws: CancellationError.self, "\(variant)") {
+                try await store.put(.test(1, count: 10, variant: variant), key)
+            }
+        }
         for number in 10..<70 { try await store.put(.test(1, count: 10), .test(number)) }
         await store.remove(nil)
         _ = try self.store().salt()
@@ -208,10 +212,11 @@ import Testing
     @Test func `a folder that vanishes is made again`() async throws {
         let store = store()
         try await store.put(.test(1, count: 2_000_000), key)
+        await store.settle()
         let old = try await store.responses(for: key)
         let writer = try store.writer(for: .test(2, count: 0), key: .test(2))
         try FileManager.default.removeItem(at: folder)
-        try await writer?.finish()
+        await #expect(throws: CancellationError.self) { try await writer?.finish() }
         #expect(try await store.responses(for: key).isEmpty)
         #expect(try await store.responses(for: .test(2)).isEmpty)
         #expect(await old.first?.isComplete == true)
@@ -223,6 +228,7 @@ import Testing
     @Test func `a body that becomes shorter while it is read is an error`() async throws {
         let store = store()
         try await store.put(.test(1, count: 3_000_000), key)
+        await store.settle()
         let response = try #require(try await store.responses(for: key).first)
         try file(key).setSize(2_500_000)
         #expect(await response.isComplete == false)
@@ -286,7 +292,9 @@ import Testing
         }
         #expect(sizes.count > 50 && sizes.count < 2000)
         #expect(sizes.max() ?? 0 < 70_000)
-        try await store.put(.test(1, count: 10, more: [["Long", String(repeating: "x", count: 70_000)]]), key)
+        await expectError(.responseTooLarge) {
+            try await store.put(.test(1, count: 10, more: [["Long", String(repeating: "x", count: 70_000)]]), key)
+        }
         #expect(try await store.responses(for: key).isEmpty)
     }
 
@@ -308,6 +316,93 @@ import Testing
             #expect(try await store.responses(for: key).isEmpty)
         }
         await store.remove(.resource(name))
+    }
+
+    // MARK: A slow disk
+
+    /// A long body is complete, but does not get to the disk until the store is told.
+    private func slowStore(count: Int = 2_000_000) async throws -> DiskStore {
+        let store = store()
+        try await store.put(.test(1, count: 10, variant: 1), key)
+        await store.settle()
+        store.commits.suspend()
+        try await store.put(.test(2, count: count), key)
+        return store
+    }
+
+    @Test func `what waits for the disk is found without waiting`() async throws {
+        let store = try await slowStore()
+        #expect(try await store.variants(key) == [0, 1])
+        #expect(!exists(file(key)))
+        try await store.put(.test(3, count: 3_000_000), key)
+        let waiting = try await store.responses(for: key)
+        #expect(Set(waiting.map(\.head)) == [.test(1, count: 10, variant: 1), .test(3, count: 3_000_000)])
+        store.commits.resume()
+        await store.settle()
+        #expect(try await self.store().responses(for: key).count == 2)
+        #expect(try await store.variants(key) == [0, 1])
+        for response in waiting { #expect(await response.isComplete == true) }
+    }
+
+    @Test(arguments: [CacheSelection.resource(CacheKey.test(1).resource), .requester(CacheKey.test(1).requester), nil])
+    func `a removal does not wait for what waits for the disk`(selection: CacheSelection?) async throws {
+        let store = try await slowStore()
+        await store.remove(selection)
+        #expect(try await store.responses(for: key).isEmpty)
+        #expect(try names(folder).filter { !$0.hasPrefix("new-") } == ["salt"])
+        store.commits.resume()
+        await store.settle()
+        #expect(try await store.responses(for: key).isEmpty)
+    }
+
+    @Test func `a short body does not overtake a long one that waits for the disk`() async throws {
+        let store = try await slowStore()
+        try await store.put(.test(3, count: 10), key)
+        for _ in 0..<2 {
+            let found = try await store.responses(for: key).filter { $0.head.variant == UInt64(0).hexDigits }
+            #expect(found.map(\.head) == [.test(3, count: 10)])
+            if !exists(file(key)) { store.commits.resume() }
+            await store.settle()
+        }
+    }
+
+    @Test func `a call does not wait for the disk, and its response does not become an error`() async throws {
+        let cache = HTTPCache.disk(megabytes: 50, in: folder)
+        let store = try #require(cache.core.store as? DiskStore)
+        let seen = Recorder<Void>()
+        let transport = Transport { _ in
+            seen.note(())
+            return Transport.Response(
+                headerFields: [.cacheControl: "max-age=60"], body: ResponseBody(Data.sample(2_000_000)))
+        }
+        func send(_ method: String = "GET") async throws -> DataResponse {
+            var request = URLRequest.with { $0.url = URL(string: "https://api.test/a") }
+            request.httpMethod = method
+            return try await URLSession.shared.response(for: request, config: .silent) {
+                ($0.cache, $0.deadline, $0.transport) = (cache, .seconds(60), transport)
+            }
+        }
+        _ = try await send()
+        store.commits.suspend()
+        defer { store.commits.resume() }
+        #expect(try await send().fromCache)
+        #expect(try await send("POST").status == .ok)
+        #expect(try await !send().fromCache)
+        #expect(try await send().fromCache)
+        #expect(seen.count == 3)
+    }
+
+    @Test func `no more bodies wait for the disk than may, and the others are not stored`() async throws {
+        let store = store(capacity: 1_000_000_000)
+        _ = try store.salt()
+        await store.settle()
+        store.commits.suspend()
+        for number in 0..<64 { try await store.put(.test(number, count: 1_100_000), .test(number)) }
+        await #expect(throws: (any Error).self) { try await store.put(.test(64, count: 1_100_000), .test(64)) }
+        store.commits.resume()
+        await store.settle()
+        #expect(try await store.responses(for: .test(63)).count == 1)
+        #expect(try await store.responses(for: .test(64)).isEmpty)
     }
 
     #if os(Linux)
