@@ -187,15 +187,8 @@ extension UInt64 {
 
     /// - Parameter digits: 16 lowercase digits; for anything else, it is `nil`.
     init?(hexDigits digits: some Collection<UInt8>) {
-        guard digits.count == 16 else { return nil }
-        var value = 0 as UInt64
-        for digit in digits {
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
-            default: return nil
-            }
-        }
+        let text = String(decoding: digits, as: UTF8.self)
+        guard let value = UInt64(text, radix: 16), value.hexDigits == text else { return nil }
         self = value
     }
 }

@@ -23,7 +23,7 @@ public struct HTTPCache: Sendable {
     /// client certificate, a delegate, or a ``Transport`` that adds them. Each user needs a different name.
     public var requester: String?
 
-    private(set) var core: Core
+    var core: Core
 
     /// A cache with a store of the app.
     ///
@@ -68,9 +68,6 @@ public struct HTTPCache: Sendable {
     /// Waits until no response is being validated in the background; for tests, and before a process ends.
     public func finishRevalidations() async { await current.finishRevalidations() }
 
-    /// Takes another place for the responses.
-    mutating func enter(_ place: (Core) -> Core) { core = place(core) }
-
     /// Where the responses of this task are.
     private var current: Core { CallScope.place(for: core) }
 
@@ -85,9 +82,6 @@ public struct HTTPCache: Sendable {
         private let running = Locked<[CacheKey: Task<Void, Never>]>([:])
 
         init(_ store: any CacheStore, isOwn: Bool) { (self.store, self.isOwn) = (store, isOwn) }
-
-        /// An empty one in memory, for a test.
-        static func empty() -> Core { Core(MemoryStore(capacity: 50_000_000), isOwn: true) }
 
         /// The key of all digests.
         func key() async throws -> Digest.Key {
@@ -147,7 +141,5 @@ extension Digest.Key {
 
 extension Digest {
     /// 16 hexadecimal digits.
-    var hex: String {
-        value.hexDigits
-    }
+    var hex: String { value.hexDigits }
 }

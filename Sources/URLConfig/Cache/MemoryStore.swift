@@ -95,15 +95,11 @@ extension MemoryStore {
     private struct Entry: Sendable {
         /// Identifies the response.
         let number: Int
-        let id: String
+        var id: String { "\(number)" }
         var head: StoredResponse.Head
         let body: Data
         /// When the body was used last.
         var lastUse = 0
-
-        init(number: Int, head: StoredResponse.Head, body: Data) {
-            (self.number, id, self.head, self.body) = (number, "\(number)", head, body)
-        }
 
         var size: Int { body.count + head.fields.reduce(512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count } }
     }

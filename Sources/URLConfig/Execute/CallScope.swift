@@ -39,7 +39,7 @@ package struct CallScope: Sendable {
     static func enter(_ config: inout URLSession.Config, _ fileID: String, _ line: UInt) {
         guard let scope else { return }
         scope.change(&config, fileID, line)
-        config.cache?.enter { scope.place(for: $0) }
+        if let core = config.cache?.core { config.cache?.core = scope.place(for: core) }
         if config.retry.budget === RetryPolicy.Budget.shared { config.retry.budget = scope.budget }
     }
 
@@ -48,7 +48,7 @@ package struct CallScope: Sendable {
 
     private func place(for core: HTTPCache.Core) -> HTTPCache.Core {
         caches.withLock { caches in
-            let pair = caches[ObjectIdentifier(core)] ?? (core, .empty())
+            let pair = caches[ObjectIdentifier(core)] ?? (core, HTTPCache.memory(megabytes: 50).core)
             caches[ObjectIdentifier(core)] = pair
             return pair.own
         }
