@@ -10,9 +10,6 @@
 final class DiskStore: CacheStore {
     /// In seconds: noting each use would be a write for each.
     private static let usePrecision = 60.0
-    /// The most bodies that wait for the disk.
-    private static let longestQueue = 64
-
     /// A long body that is complete and not on the disk yet.
     private struct Waiting {
         let place: DiskFolder.Place
@@ -35,6 +32,7 @@ final class DiskStore: CacheStore {
     private let capacity: Int64
     private let folder: DiskFolder
     private let pause: Duration
+    private let longestQueue: Int
     private let unfinished: UnfinishedBodies
     private let state = Locked(State())
     /// Long bodies wait here for the disk; tests make them wait.
@@ -47,8 +45,10 @@ final class DiskStore: CacheStore {
     ///   - capacity: The number of bytes that files may have; with 0 or less, none is stored.
     ///   - folder: It is created if necessary.
     ///   - pause: How long nothing is written after the system has refused something.
-    init(capacity: Int, folder: URL, pause: Duration = .seconds(10)) {
+    ///   - longestQueue: The most bodies that wait for the disk.
+    init(capacity: Int, folder: URL, pause: Duration = .seconds(10), longestQueue: Int = 64) {
         (self.capacity, self.folder, self.pause) = (Int64(capacity), DiskFolder(folder), pause)
+        self.longestQueue = longestQueue
         unfinished = UnfinishedBodies(capacity: Int64(capacity))
     }
 
@@ -230,7 +230,7 @@ extension DiskStore {
     private func waits(_ body: Waiting, isLong: Bool) throws -> Bool {
         try state.withLock { state in
             guard isLong || state.waiting.contains(where: { $0.place == body.place }) else { return false }
-            guard state.waiting.count < Self.longestQueue else { throw CancellationError() }
+            guard state.waiting.count < longestQueue else { throw CancellationError() }
             state.waiting.append(body)
             return true
         }
