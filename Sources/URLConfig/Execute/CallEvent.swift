@@ -164,7 +164,12 @@ extension CallEvent {
     ///
     /// Apple platforms tell of it when the body has ended, ``Transport/asyncHTTPClient`` with the head, and
     /// ``Transport/urlSession`` on Linux never.
-    public var connection: Connection? { attempted.arrival?.values.connection() }
+    public var connection: Connection? {
+        switch happening {
+        case .head, .firstByte, .body, .bodyFailed, .attempted, .unfinished: attempted.arrival?.values.connection()
+        default: nil
+        }
+    }
 
     /// What has happened.
     public var kind: Kind {
