@@ -2,8 +2,8 @@
 ///
 /// When the response is validated, another head is added, and the last one counts. A head is JSON, then its length, its
 /// digest and a mark, which have a fixed length together. No byte is ever changed, so that whoever reads the file
-/// meanwhile reads the response as it was. A file that was cut, or that another program has changed, is recognized, even
-/// if only the body was changed.
+/// meanwhile reads the response as it was. A file that was cut, or that another program has changed, is recognized,
+/// even if only the body was changed.
 struct DiskEntry: Sendable {
     /// The length of all heads at which the file is not used any more.
     static let longestHeads = 1 << 16

@@ -82,6 +82,9 @@ struct SharedTransfer: Sendable {
         }
 
         /// Whether the budget allows it, which is asked once for all.
+        ///
+        /// - Parameter spend: Called with the lock held, so that others wait for its result. It may take the budget's
+        ///   lock, which is never held while another one is taken.
         func isAllowed(by spend: () -> Bool) -> Bool {
             state.withLock { state in
                 let isAllowed = state.isAllowed ?? spend()

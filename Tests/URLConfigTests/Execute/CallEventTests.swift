@@ -380,7 +380,7 @@ import URLConfigTesting
         }
         try await waitUntil { others.count == 7 }
         gate.open()
-        // 10,000 calls have 70,000 events; those of 8,192 calls wait.
+        // 10,000 calls have 70,000 events. Only 8,192 calls may wait.
         try await waitUntil { events.count >= 7 << 13 }
         try await URLSession.shared.response(for: stubs.request("/b"), config: config)
         try await waitUntil {
