@@ -237,8 +237,8 @@ extension CallEvent.Outcome {
 
 /// Passes events to a closure of the app, one at a time and never on the threads of a call.
 ///
-/// Each call's events are in order. To wake a thread costs more than all events of a call. So the events of 10 ms are passed together; until then, they
-/// stay in the histories of their calls.
+/// Each call's events are in order. To wake a thread costs more than all events of a call. So the events of 10 ms are
+/// passed together; until then, they stay in the histories of their calls.
 final class EventSink: Sendable {
     /// The most calls whose events wait for the closure, and the most bytes of their requests.
     ///
