@@ -255,7 +255,14 @@ import URLConfigTesting
             }
         }
         await gate.waitForArrivals()
-        for _ in 0..<3 { await clock.advance(by: .seconds(1)) }
+        // The second limit begins some time after the first one has passed.
+        let mover = Task { [clock] in
+            while !Task.isCancelled {
+                await clock.advance(by: .seconds(1))
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        defer { mover.cancel() }
         await #expect(throws: (any Error).self) { try await call.valueInTime }
         gate.open()
     }
