@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import URLConfig
 
@@ -154,6 +155,7 @@ struct SuiteTraitTests {
 struct RefuseNetworkTests {
     @Test func `calls in detached tasks are refused, with their line`() async {
         await #expect(processExitsWith: .success) {
+            _ = alarm(300)  // A child that does not end is a failure.
             HTTPStubs.refuseNetwork()
             let error = await Task.detached {
                 await #expect(throws: RequestError.self) { try await send(line: 12) }
@@ -184,6 +186,7 @@ struct RefuseNetworkTests {
 
     @Test func `with an offline suite, calls that belong to no test are refused`() async {
         await #expect(processExitsWith: .success) {
+            _ = alarm(300)  // A child that does not end is a failure.
             _ = HTTPStubs.ScopeTrait.offline
             let error = await Task.detached {
                 await #expect(throws: RequestError.self) { try await send() }

@@ -3,7 +3,7 @@ import URLConfig
 import URLConfigTesting
 
 /// The call sites that users are promised, character for character.
-@Suite struct CallSiteTests {
+@Suite(.inTime) struct CallSiteTests {
     private struct Article: Codable, Equatable, Sendable {
         var title: String
     }

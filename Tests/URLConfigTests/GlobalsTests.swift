@@ -10,6 +10,7 @@ import URLConfigTesting
 @Suite struct GlobalsTests {
     @Test func `the default decoder`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             struct Dog: Decodable { var coatColor: String }
             let response = DataResponse(
                 request: URLRequest.with(.init(host: "https://dogapi.dog")),
@@ -25,6 +26,7 @@ import URLConfigTesting
 
     @Test func `the default logger, replaced and silenced`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let log = Logger.recording()
             try await HTTPStubs.with {
                 $0.get("/")
@@ -40,6 +42,7 @@ import URLConfigTesting
 
     @Test func `a token's host that is none is logged, without a password in it`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let (logger, log) = Logger.recording()
             URLSession.Config.defaultLogger = logger
             _ = TokenAuthenticator(hosts: ["https://ada:s3cret@*.example.com", "api.example.com"]) {
@@ -54,6 +57,7 @@ import URLConfigTesting
 
     @Test func `a route of a preset that is no template is logged`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let (logger, log) = Logger.recording()
             URLSession.Config.defaultLogger = logger
             URLSession.Config.default.routes = ["/users/{id", "users", "/users/{id}"]
@@ -65,6 +69,7 @@ import URLConfigTesting
 
     @Test func `a preset's host that is not one is logged, without a password in it`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let (logger, log) = Logger.recording()
             URLSession.Config.defaultLogger = logger
             URLSession.Config[host: "https://ada:s3cret@*.example.com"] = .default
@@ -77,6 +82,7 @@ import URLConfigTesting
 
     @Test func `a preset of a host, replaced and removed`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             try await HTTPStubs.with {
                 $0.get("/", .status(.notFound))
             } operation: {
@@ -97,9 +103,10 @@ import URLConfigTesting
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.inTime)
     func `what a default held may read the defaults as it goes`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             final class Reading: Authenticator {
                 func authorize(_ request: inout URLRequest) async throws {}
                 deinit { _ = URLSession.Config.defaultLogger }
@@ -115,6 +122,7 @@ import URLConfigTesting
 
     @Test func `the default host`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             URLRequest.Config.defaultHost = "https://api.example.com/v2"
             let request = URLRequest.with { $0.path = "/users" }
             #expect(request.url?.absoluteString == "https://api.example.com/v2/users")
@@ -124,6 +132,7 @@ import URLConfigTesting
 
     @Test func `the default encoder, even of earlier presets`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let preset = URLRequest.Config(host: "https://api.example.com")
             let encoder = JSONEncoder()
             encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -138,6 +147,7 @@ import URLConfigTesting
 
     @Test func `the default request configuration, whose credentials stay with its host`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             URLRequest.Config.default = .init(host: "https://api.example.com") { $0.authorization = .bearer("abc") }
             let request = URLRequest.with { $0.path = "/me" }
             #expect(request.url?.absoluteString == "https://api.example.com/me")
@@ -149,6 +159,7 @@ import URLConfigTesting
 
     @Test func `the default session configuration and redaction`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             URLSession.Config.default.redaction = .standard.adding("dog")
             URLSession.Config.default.validators = [.success]
             let request = URLRequest.with(.init(host: "https://dogapi.dog")) { $0.query["dog"] = "Rex" }

@@ -10,7 +10,7 @@ private let pathOfCases = ProcessInfo.processInfo.environment["CACHE_TESTS"]
 /// ```console
 /// CACHE_TESTS=tests.json swift test --filter CacheConformance
 /// ```
-@Suite(.enabled(if: pathOfCases != nil, "CACHE_TESTS does not name the file of the cases."))
+@Suite(.inTime, .enabled(if: pathOfCases != nil, "CACHE_TESTS does not name the file of the cases."))
 struct CacheConformanceTests {
     @Test(arguments: ["memory", "disk"])
     func `nearly all cases pass`(store: String) async throws {

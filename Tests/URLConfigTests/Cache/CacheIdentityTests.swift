@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Two people use two sessions with one cache: each response names whose credentials the server saw.
-@Suite struct CacheIdentityTests {
+@Suite(.inTime) struct CacheIdentityTests {
     @Test func `nobody receives another one's response`() async throws {
         var random = SeededGenerator.ofThisRun()
         var hits = 0

@@ -7,7 +7,7 @@ private let tag = "ETag: \"a\""
 private let seldomChanged = "Last-Modified: {-1000}"
 
 /// What is stored, how long it is fresh, and for which requests it is.
-@Suite struct CachePolicyTableTests {
+@Suite(.inTime) struct CachePolicyTableTests {
     @Test(arguments: storing + statuses + freshness + dates + variants) func `as RFC 9111 says`(
         row: CacheRow
     ) async throws {

@@ -8,7 +8,7 @@ private let condition = "If-None-Match: \"a\""
 private let seldomChanged = "Last-Modified: {-1000}"
 
 /// How a stored response is validated and removed, and what a request and a failure make of it.
-@Suite struct CacheUseTableTests {
+@Suite(.inTime) struct CacheUseTableTests {
     @Test(arguments: validation + invalidation + requests + stale) func `as RFC 9111 says`(
         row: CacheRow
     ) async throws {

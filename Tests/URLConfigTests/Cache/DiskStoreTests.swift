@@ -410,6 +410,7 @@ import URLConfigTesting
     /// In a separate process, whose files must not become longer, as on a full disk.
     @Test func `on a full disk nothing is stored, and what was there can be read`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let directory = try TemporaryDirectory()
             let store = DiskStore(capacity: 20_000_000, folder: directory.url, pause: .zero)
             let key = CacheKey.test(1)
@@ -446,6 +447,7 @@ import URLConfigTesting
 
     @Test func `without descriptors nothing is found, and nothing is removed`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let directory = try TemporaryDirectory()
             let store = DiskStore(capacity: 20_000_000, folder: directory.url, pause: .zero)
             try await store.put(.test(1, count: 50_000), .test(1))

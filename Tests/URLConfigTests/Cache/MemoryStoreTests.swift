@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct MemoryStoreTests {
+@Suite(.inTime) struct MemoryStoreTests {
     @Test func `the least recently used responses are removed first`() async throws {
         let store = MemoryStore(capacity: 10 * 1600)
         for number in 0..<9 { try await store.put(.test(number, count: 1000), .test(number)) }

@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// Forms as `multipart/form-data`: RFC 7578, and WHATWG HTML §4.10.21.8 for names.
-@Suite struct MultipartFormTests {
+@Suite(.inTime) struct MultipartFormTests {
     private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
     private let directory: TemporaryDirectory
 

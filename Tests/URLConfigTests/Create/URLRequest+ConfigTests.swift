@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Presets and the native fields.
-@Suite struct URLRequestConfigTests {
+@Suite(.inTime) struct URLRequestConfigTests {
     private static let api = URLRequest.Config(host: "https://h.example/v2") {
         $0.headers[.accept] = "application/json"
         $0.query["k"] = 1

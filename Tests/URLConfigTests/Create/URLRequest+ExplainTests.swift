@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Tables that say who has set what of a request.
-@Suite struct URLRequestExplainTests {
+@Suite(.inTime) struct URLRequestExplainTests {
     private static let api = URLRequest.Config(host: "https://api.example.com/v2") {
         $0.headers[.accept] = "application/json"
         $0.headers["X-Tenant"] = "main"
@@ -83,6 +83,7 @@ import Testing
 
     @Test func `without a preset, the values are from the default`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let first = URLRequest.explain { $0.host = "https://h.example" }
             #expect(first.row("host") == "https://h.example closure")
             URLRequest.Config.default = Self.api

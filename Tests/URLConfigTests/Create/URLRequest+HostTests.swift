@@ -6,7 +6,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// The host, which is a base URL: how it is joined with path and query, and what is refused.
-@Suite struct URLRequestHostTests {
+@Suite(.inTime) struct URLRequestHostTests {
     @Test(arguments: [
         ("https://h.example", "", "https://h.example"), ("https://h.example/", "", "https://h.example/"),
         ("https://h.example", "/", "https://h.example/"), ("https://h.example", "a", "https://h.example/a"),

@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// A request for an absolute URL that a server gave.
-@Suite struct URLRequestURLTests {
+@Suite(.inTime) struct URLRequestURLTests {
     private static let api = URLRequest.Config(host: "https://api.example.com/v2?k=1") {
         $0.path = "/users"
         $0.query["page"] = 1

@@ -4,6 +4,7 @@ import URLConfigTesting
 
 /// A server that refuses all credentials but "good".
 @Suite(
+    .inTime,
     .stubs {
         $0.get("/free").optional()
         $0.get("/*").field(.authorization, "good").optional()

@@ -7,7 +7,7 @@ import Testing
 /// Very many calls, each cancelled at another moment: during data, redirect, retry, refusal or refresh.
 ///
 /// They run in a separate process, where nothing else opens files and sockets.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct CancellationStormTests {
+@Suite(.serialized, .inTime) struct CancellationStormTests {
     private enum Fate { case complete, cancelled, refused, failed }
 
     /// To change the number, as CI does: `STORM_CALLS=20000 swift test --filter CancellationStorm`.

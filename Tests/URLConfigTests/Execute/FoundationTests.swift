@@ -25,6 +25,7 @@ import Testing
     @Test(arguments: crashes.indices)
     func `a response that crashes Foundation`(index: Int) async {
         let child = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) { [index] in
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(Self.crashes[index].value) { try await $0.data() }
         }
         guard case .signal = child?.exitStatus else {
@@ -36,6 +37,7 @@ import Testing
     @Test func `a correct response, the next smaller length, and a cookie that the library reads crash nothing`() async
     {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(.ok("{}")) { try await $0.data() }
             try await FaultServer.serving(.length("9223372036854775295")) { server in
                 await #expect(throws: URLError.self) { try await server.data() }
@@ -97,6 +99,7 @@ import Testing
 
     @Test func `a proxy of the environment is used`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(.ok("proxy")) { proxy in
                 setenv("http_proxy", proxy.host, 1)
                 let request = URLRequest.with(.init(host: "http://h.invalid"))

@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Requests that URLConfig did not build, or that were changed later.
-@Suite struct HandMadeRequestTests {
+@Suite(.inTime) struct HandMadeRequestTests {
     /// The error of `response(for:)` for a request that is not sent, although there is a fallback.
     @discardableResult
     private func expectRefusal(

@@ -6,7 +6,7 @@ import Testing
 /// If the queue that all of Foundation's tasks share is blocked, every transfer stops, but no caller and no Swift task.
 ///
 /// The tests run in separate processes, because other tests need that queue.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct HeldUpTests {
+@Suite(.serialized, .inTime) struct HeldUpTests {
     /// Blocks Foundation's queue until the gate is opened.
     private final class Barrier: URLProtocol {
         static let isReached = Gate()

@@ -34,6 +34,7 @@ import Testing
     /// In a separate process, so that only this call counts for its peak memory.
     @Test func `the memory is also limited`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             for fault in [FaultServer.Fault.endless, .gzipBomb] {
                 try await FaultServer.serving(fault) { server in
                     let before = try Memory.peak()

@@ -3,6 +3,7 @@ import URLConfig
 import URLConfigTesting
 
 @Suite(
+    .inTime,
     .stubs {
         $0.get("/missing", .text("nothing here", status: .notFound)).optional()
         $0.get("/", .json(#"{"a":1}"#)).optional()

@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Refusals by a server: their reasons, whose credentials were refused, and when the user is signed out.
-@Suite(.timeLimit(.minutes(10)), .stubs { $0.any("/*", .status(.unauthorized)).optional() })
+@Suite(.inTime, .stubs { $0.any("/*", .status(.unauthorized)).optional() })
 struct TokenAuthenticatorRefusalTests {
     private typealias Token = TokenAuthenticator.Token
 
@@ -178,7 +178,7 @@ struct TokenAuthenticatorRefusalTests {
         let starter = Task { try await stubs.get(config: config.withLock { $0 }) }
         await gate.waitForArrivals()
         starter.cancel()
-        await #expect(throws: CancellationError.self) { try await starter.value }
+        await #expect(throws: CancellationError.self) { try await starter.valueInTime }
         async let waiting = stubs.refusal(authenticator, journal)
         await authenticator.waitForWaiters(1)
         gate.open()

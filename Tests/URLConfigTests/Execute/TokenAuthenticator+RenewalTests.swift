@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Requests that wait for `load` or `refresh`, which may fail, come late, or never return.
-@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorRenewalTests {
+@Suite(.inTime) struct TokenAuthenticatorRenewalTests {
     private typealias Token = TokenAuthenticator.Token
 
     private let clock = TestClock()
@@ -54,7 +54,7 @@ import URLConfigTesting
         let refused = try await refuse(by: authenticator)
         await clock.waitForSleepers()
         clock.move(by: .seconds(30))
-        await expectError(.authenticationTimedOut) { try await refused.value }
+        await expectError(.authenticationTimedOut) { try await refused.valueInTime }
     }
 
     @Test func `a failed refresh fails all who wait, and the next may try again`() async throws {
@@ -66,7 +66,7 @@ import URLConfigTesting
         let others = (0..<100).map { _ in Task { try await authenticator.refuse("old") } }
         await authenticator.waitForWaiters(101)
         gate.open()
-        for task in [first] + others { await #expect(throws: Unreachable.self) { try await task.value } }
+        for task in [first] + others { await #expect(throws: Unreachable.self) { try await task.valueInTime } }
         #expect(try await authenticator.refuse("old"))
         #expect(try await authenticator.sent() == "Bearer new")
         #expect(refreshed.entries == ["old", "old"])
@@ -87,12 +87,12 @@ import URLConfigTesting
         gate.open()
         for task in waiting {
             if isRefused {
-                await #expect(throws: Unreachable.self) { try await task.value }
+                await #expect(throws: Unreachable.self) { try await task.valueInTime }
             } else {
-                #expect(try await task.value == "Bearer good")
+                #expect(try await task.valueInTime == "Bearer good")
             }
         }
-        if isRefused { await #expect(throws: Unreachable.self) { try await refused.value } }
+        if isRefused { await #expect(throws: Unreachable.self) { try await refused.valueInTime } }
     }
 
     @Test func `a cancelled waiter ends at once, and the refresh goes on`() async throws {
@@ -104,10 +104,10 @@ import URLConfigTesting
         let waiter = Task { try await authenticator.refuse("old") }
         await authenticator.waitForWaiters(2)
         starter.cancel()
-        await #expect(throws: CancellationError.self) { try await starter.value }
+        await #expect(throws: CancellationError.self) { try await starter.valueInTime }
         #expect(await authenticator.waiting == 1)
         gate.open()
-        #expect(try await waiter.value)
+        #expect(try await waiter.valueInTime)
         #expect(try await authenticator.sent() == "Bearer new")
     }
 
@@ -122,7 +122,7 @@ import URLConfigTesting
         #expect(cancelled == calls.count)
         #expect(await authenticator.waiting == 1)
         starter.cancel()
-        await #expect(throws: CancellationError.self) { try await starter.value }
+        await #expect(throws: CancellationError.self) { try await starter.valueInTime }
         #expect(await authenticator.waiting == 0)
         try await whenTaken { gate.open() }
         #expect(try await authenticator.sent() == "Bearer first")
@@ -135,7 +135,7 @@ import URLConfigTesting
         let authenticator = await authenticator(refresh: Self.firstOrSecond)
         let waiting = try await refuse(by: authenticator)
         await authenticator.setToken(token)
-        #expect(try await waiting.value == (token != nil))
+        #expect(try await waiting.valueInTime == (token != nil))
         let field = token.map { "Bearer \($0.value)" }
         #expect(try await authenticator.sent() == field)
         try await whenTaken { gate.open() }
@@ -206,7 +206,7 @@ import URLConfigTesting
         clock.move(by: .milliseconds(4999))
         #expect(await authenticator.waiting == 2)
         clock.move(by: .milliseconds(1))
-        let error = await expectError(.authenticationTimedOut) { try await waiting.value }
+        let error = await expectError(.authenticationTimedOut) { try await waiting.valueInTime }
         #expect(
             error?.reason
                 == "the authenticator of api.example.com, b.example.com has no token: its '\(function)' did not "
@@ -269,7 +269,7 @@ import URLConfigTesting
         try await whenTaken { gate.open() }
         await authenticator.waitForWaiters(result == "token" ? 0 : 1)
         try await whenTaken { second.open() }
-        #expect(try await waiting.value)
+        #expect(try await waiting.valueInTime)
         #expect(try await authenticator.sent() == (result == "token" ? "Bearer first" : "Bearer second"))
     }
 
@@ -292,9 +292,9 @@ import URLConfigTesting
             await clock.waitForSleepers()
             clock.move(by: .seconds(30))
             if seconds == 80 {
-                #expect(try await waiting.value == "Bearer good")
+                #expect(try await waiting.valueInTime == "Bearer good")
             } else {
-                await expectError(.authenticationTimedOut) { try await waiting.value }
+                await expectError(.authenticationTimedOut) { try await waiting.valueInTime }
             }
         }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Hosts, refreshes, expiry, signing in and out, without a server.
-@Suite(.timeLimit(.minutes(10))) struct TokenAuthenticatorTests {
+@Suite(.inTime) struct TokenAuthenticatorTests {
     private typealias Token = TokenAuthenticator.Token
 
     private static let start = Date(timeIntervalSince1970: 1000)

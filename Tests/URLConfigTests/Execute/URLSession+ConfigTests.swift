@@ -5,7 +5,7 @@ import URLConfigTesting
 
 @testable import URLConfig
 
-@Suite struct URLSessionConfigTests {
+@Suite(.inTime) struct URLSessionConfigTests {
     private struct Named: ResponseDecoder {
         let name: String
 
@@ -71,6 +71,7 @@ import URLConfigTesting
     /// In a process of its own, because all tests share the defaults.
     @Test func `a setting that a preset lacks is taken from the defaults when a call begins`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let (preset, own) = (URLSession.Config(), URLSession.Config().with { $0.redaction = .none })
             let silent = URLSession.Config().with { $0.logger = nil }
             let (logger, log) = Logger.recording()

@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Tables that say who has set what of a call.
-@Suite(.stubs { $0.get("/*", .status(.serviceUnavailable)).optional() }) struct URLSessionExplainTests {
+@Suite(.inTime, .stubs { $0.get("/*", .status(.serviceUnavailable)).optional() }) struct URLSessionExplainTests {
     private typealias Config = URLSession.Config
 
     private struct Signer: Authenticator {
@@ -89,6 +89,7 @@ import URLConfigTesting
 
     @Test func `what a preset has from the default is from the default`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let early = Config()
             DataResponse.Config.defaultDecoder = JSONDecoder()
             Config.default = Config().with {

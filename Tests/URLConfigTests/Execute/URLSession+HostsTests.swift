@@ -6,7 +6,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Presets for hosts.
-@Suite(.stubs { $0.get("/*") { .text($0.headerFields[.init("X-Preset")!] ?? "none") }.optional() })
+@Suite(.inTime, .stubs { $0.get("/*") { .text($0.headerFields[.init("X-Preset")!] ?? "none") }.optional() })
 struct URLSessionHostsTests {
     private typealias Config = URLSession.Config
 
@@ -145,6 +145,7 @@ struct URLSessionHostsTests {
     #if os(Linux) || os(macOS)
     @Test func `a preset that is set after a more specific one says where it is not used`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let (logger, log) = Logger.recording()
             Config.defaultLogger = logger
             for host in ["https://a.example:443", "a.example:80", "b.example", "a.example"] {

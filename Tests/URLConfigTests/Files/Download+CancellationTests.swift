@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Downloads that are cancelled, and two of them at once.
-@Suite(.timeLimit(.minutes(10))) struct DownloadCancellationTests {
+@Suite(.inTime) struct DownloadCancellationTests {
     private static let version = FileServer.Version(1, size: 2_000_000)
     private let folder: DownloadFolder
 
@@ -16,7 +16,7 @@ import Testing
             let task = Task { try await server.download(to: folder) }
             try await waitUntil { folder.size(folder.part) == 500_000 }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
             try await server.download(to: folder)
             #expect(folder.has(Self.version.content))
             #expect(server.hasRanges(from: nil, 500_000))
@@ -36,7 +36,7 @@ import Testing
                 }
                 task.cancel()
                 do {
-                    _ = try await task.value
+                    _ = try await task.valueInTime
                     #expect(folder.has(Self.version.content))
                     try FileManager.default.removeItem(at: folder.file)
                 } catch {
@@ -61,7 +61,7 @@ import Testing
         }
         try await waitUntil { folder.size(folder.part) == 2 }
         task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
         #expect(folder.text(folder.file) == nil)
         #expect(folder.text(folder.part) == "12")
     }
@@ -111,6 +111,7 @@ import Testing
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
     func `a long file needs little memory`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let length = Locked(1000)
             let fault = FaultServer.Fault { connection in
                 let piece = [UInt8](repeating: 7, count: 1 << 20)

@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// Servers that break the rules in the middle of a download.
-@Suite(.timeLimit(.minutes(10))) struct DownloadHostileTests {
+@Suite(.inTime) struct DownloadHostileTests {
     /// A response, byte for byte.
     struct Reply: Sendable, CustomTestStringConvertible {
         let head: String

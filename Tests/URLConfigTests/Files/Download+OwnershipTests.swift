@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// Whose files and whose bytes a download uses.
-@Suite(.timeLimit(.minutes(10))) struct DownloadOwnershipTests {
+@Suite(.inTime) struct DownloadOwnershipTests {
     private static let version = FileServer.Version(1, size: 300_000)
     private static let other = FileServer.Version(2, size: 300_000).with("ETag: \"v1\"\r\n", validator: "\"v1\"")
     private static let cut = FileServer.Cut(count: 200_000)

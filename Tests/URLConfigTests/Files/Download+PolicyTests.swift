@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// Credentials, redirects, validators and refusals in downloads.
-@Suite(.timeLimit(.minutes(10))) struct DownloadPolicyTests {
+@Suite(.inTime) struct DownloadPolicyTests {
     private static let version = FileServer.Version(1, size: 300_000)
     private let folder: DownloadFolder
 

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Random faults: a file is whole and of one version, or there is none.
-@Suite(.timeLimit(.minutes(10))) struct DownloadRandomTests {
+@Suite(.inTime) struct DownloadRandomTests {
     private static let versions = (1...3).map { seed in
         // Two versions have the same length, so that only the validator tells them apart.
         FileServer.Version(seed, size: seed == 3 ? 250_000 : 400_000)

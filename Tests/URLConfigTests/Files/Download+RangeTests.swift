@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// Servers that do something else with a range than they should.
-@Suite(.timeLimit(.minutes(10))) struct DownloadRangeTests {
+@Suite(.inTime) struct DownloadRangeTests {
     private static let version = FileServer.Version(1, size: 300_000)
     private static let new = FileServer.Version(2, size: 300_000)
     private let folder: DownloadFolder

@@ -6,7 +6,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Downloads that continue within one call after a failure.
-@Suite(.timeLimit(.minutes(10))) struct DownloadRetryTests {
+@Suite(.inTime) struct DownloadRetryTests {
     private static let version = FileServer.Version(1, size: 1_000_000)
     private let folder: DownloadFolder
 

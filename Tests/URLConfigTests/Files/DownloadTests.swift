@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// Downloads, and how they continue in a later run.
-@Suite(.timeLimit(.minutes(10))) struct DownloadTests {
+@Suite(.inTime) struct DownloadTests {
     private static let version = FileServer.Version(1, size: 300_000)
     private let folder: DownloadFolder
 

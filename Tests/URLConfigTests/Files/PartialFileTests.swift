@@ -5,7 +5,7 @@ import Testing
 @testable import URLConfig
 
 /// A part that a later run continues, parts that cannot be continued, and what may happen before a file is in place.
-@Suite struct PartialFileTests {
+@Suite(.inTime) struct PartialFileTests {
     private let folder: DownloadFolder
 
     init() throws { folder = try DownloadFolder() }
@@ -282,6 +282,7 @@ import Testing
     /// In a separate process, whose files must not become longer, as on a full disk.
     @Test func `a full disk is named, and what was written before is kept`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let folder = try DownloadFolder()
             signal(SIGXFSZ, SIG_IGN)
             let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Forms that are assembled on disk, and those that cannot be: no temporary file may remain.
-@Suite(.timeLimit(.minutes(10))) struct PreparedUploadMultipartTests {
+@Suite(.inTime) struct PreparedUploadMultipartTests {
     private let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
     private let sources: TemporaryDirectory
     /// The directory for the temporary file.
@@ -126,7 +126,7 @@ import Testing
         await begun.waitForArrivals()
         task.cancel()
         // The work is still blocked.
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
         ended.signal()
         try await waitUntil { try directory.names.isEmpty }
         #expect(encodings.withLock { $0 } == 0)
@@ -137,6 +137,7 @@ import Testing
     /// In a separate process, whose files must not become longer, as on a full disk.
     @Test func `a full disk is a URLError with the system's reason`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let directory = try TemporaryDirectory()
             let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
             var form = MultipartForm()
@@ -164,6 +165,7 @@ import Testing
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
     func `a large file needs no memory`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let directory = try TemporaryDirectory()
             let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
             func prepared(_ form: MultipartForm) async throws -> PreparedUpload {

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Uploads before they are sent: the request, the body, and the files.
-@Suite(.timeLimit(.minutes(10))) struct PreparedUploadTests {
+@Suite(.inTime) struct PreparedUploadTests {
     private let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
     private let directory: TemporaryDirectory
 

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// The progress of calls, in both directions.
-@Suite(.timeLimit(.minutes(10))) struct TransferProgressTests {
+@Suite(.inTime) struct TransferProgressTests {
     private let content = Data(count: 5_000_000)
 
     /// Whether no report shows less than the one before it.

@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Bodies that are pieces of an `AsyncSequence`, which can be sent once.
-@Suite(.timeLimit(.minutes(10))) struct UploadSequenceTests {
+@Suite(.inTime) struct UploadSequenceTests {
     private struct Broken: Error {}
 
     /// Pieces that fail at the end, if there is an error.
@@ -204,6 +204,7 @@ import URLConfigTesting
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil))
     func `a long sequence needs little memory`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let reading = FaultServer.Fault { connection in
                 let head = try connection.head()
                 var rest = head.field("Content-Length").flatMap { Int($0) } ?? 0

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Large bodies, over a real socket.
-@Suite(.timeLimit(.minutes(10))) struct UploadTests {
+@Suite(.inTime) struct UploadTests {
     private let directory: TemporaryDirectory
     private let content = Self.content
     private static let content = Data.sample(3_000_000)
@@ -120,7 +120,7 @@ import Testing
             let task = Task { try await server.session.upload(.multipart(form), for: request(server), config: .silent) }
             try await waitUntil { server.connections > 0 }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
         try await Self.waitForRemoval(besides: before)
     }

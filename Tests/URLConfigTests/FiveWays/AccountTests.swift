@@ -50,6 +50,7 @@ final class Keychain: Sendable {
 
 /// A service whose tokens are valid for two requests each; the second one cannot be refreshed.
 @Suite(
+    .inTime,
     .silentByDefault,
     .stubs {
         $0.post("/v1/session", .json(#"{"access_token":"1"}"#))

@@ -66,7 +66,7 @@ struct NotesClient: Sendable {
     }
 }
 
-@Suite(.silentByDefault) struct EnvironmentsTests {
+@Suite(.inTime, .silentByDefault) struct EnvironmentsTests {
     @Test func `environments and a client`() async throws {
         try await NotesServer.serving {
             let client = try await NotesClient(environment: .development).signedIn(as: "ada", password: "engine")

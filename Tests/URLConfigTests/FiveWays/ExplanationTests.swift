@@ -1,7 +1,7 @@
 import Testing
 import URLConfig
 
-@Suite(.silentByDefault) struct ExplanationTests {
+@Suite(.inTime, .silentByDefault) struct ExplanationTests {
     // The table also has the transport, if the default has another one.
     @Test(.urlSessionOnly) func `what is set, and by whom`() async {
         await URLSession.Config.withHosts([NotesService.host: .notes]) {

@@ -50,7 +50,7 @@ struct NoteRepository: Sendable {
     }
 }
 
-@Suite struct InlineTests {
+@Suite(.inTime) struct InlineTests {
     @Test func `inline in a repository`() async throws {
         try await NotesServer.serving {
             let repository = try await NoteRepository.signIn(as: "ada", password: "engine")

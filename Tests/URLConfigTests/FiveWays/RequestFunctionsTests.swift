@@ -39,7 +39,7 @@ extension URLRequest {
     }
 }
 
-@Suite struct RequestFunctionsTests {
+@Suite(.inTime) struct RequestFunctionsTests {
     @Test func `static functions that return requests`() async throws {
         try await NotesServer.serving {
             let session = URLSession.shared

@@ -74,7 +74,7 @@ struct WriteText: NotesRequest {
     }
 }
 
-@Suite struct RequestTypesTests {
+@Suite(.inTime) struct RequestTypesTests {
     @Test func `a type for each request`() async throws {
         try await NotesServer.serving {
             let grant = try await NotesConnection().value(for: SignIn(name: "ada", password: "engine"))

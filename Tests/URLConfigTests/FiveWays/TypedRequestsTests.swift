@@ -51,7 +51,7 @@ extension ResponseReader where Output: Decodable {
     static var notes: Self { .json.orThrow(ServiceError.self) }
 }
 
-@Suite struct TypedRequestsTests {
+@Suite(.inTime) struct TypedRequestsTests {
     @Test func `typed requests as static members`() async throws {
         try await NotesServer.serving {
             let session = URLSession.shared

@@ -3,7 +3,7 @@ import URLConfigTesting
 
 @testable import URLConfig
 
-@Suite struct DataResponseDecodeTests {
+@Suite(.inTime) struct DataResponseDecodeTests {
     @Test(arguments: [204, 205])
     func `no content is nil, if the value may be nil`(status: Int) throws {
         let response = DataResponseTests.response([], status: .init(integerLiteral: status))

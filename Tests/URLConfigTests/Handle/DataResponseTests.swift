@@ -2,7 +2,7 @@ import Testing
 import URLConfig
 import URLConfigTesting
 
-@Suite struct DataResponseTests {
+@Suite(.inTime) struct DataResponseTests {
     static func response(
         _ data: some Sequence<UInt8>, contentType: String? = nil, status: Status = .ok
     ) -> DataResponse {

@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Dates (RFC 9110 §5.6.7), and dates of cookies (RFC 6265 §5.1.1).
-@Suite struct DateTests {
+@Suite(.inTime) struct DateTests {
     @Test(
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),

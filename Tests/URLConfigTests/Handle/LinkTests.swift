@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Links: RFC 8288, and malformed links that servers send.
-@Suite struct LinkTests {
+@Suite(.inTime) struct LinkTests {
     private static let url = "https://api.example.com/v2/articles?page=2"
 
     static func links(_ fields: String..., url: String = url) -> [DataResponse.Link] {

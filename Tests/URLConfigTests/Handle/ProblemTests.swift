@@ -3,7 +3,7 @@ import URLConfig
 import URLConfigTesting
 
 /// Problem details: RFC 9457.
-@Suite struct ProblemTests {
+@Suite(.inTime) struct ProblemTests {
     private static func problem(_ json: String, status: Status = .forbidden) -> Problem? {
         DataResponseTests.response(json.utf8, contentType: "application/problem+json", status: status).problem
     }
@@ -52,6 +52,7 @@ import URLConfigTesting
     #if os(Linux) || os(macOS)
     @Test func `the default decoder reads extensions`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             struct Limit: Decodable { var resetAt: Date }
             let problem = Self.problem(#"{"retry_limit": {"reset_at": 60}}"#)
             #expect(problem?["retry_limit", as: Limit.self] == nil)

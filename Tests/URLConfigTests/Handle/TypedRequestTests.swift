@@ -7,6 +7,7 @@ import URLConfigTesting
 
 /// Requests with the readers of their responses.
 @Suite(
+    .inTime,
     .silentByDefault,
     .stubs {
         $0.get("/users/1", .json(#"{"name":"Rex"}"#)).optional()
@@ -89,6 +90,7 @@ import URLConfigTesting
     #if os(Linux) || os(macOS)
     @Test func `the decoder is the default at the time when the response is read`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let reader = ResponseReader<[String: Int]>.json
             DataResponse.Config.defaultDecoder = PropertyListDecoder()
             let data = try PropertyListEncoder().encode(["a": 1])

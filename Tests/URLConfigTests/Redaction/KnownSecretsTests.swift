@@ -7,7 +7,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// The secrets that a real call knows, including its authenticator's, its session's and its cookies.
-@Suite struct KnownSecretsTests {
+@Suite(.inTime) struct KnownSecretsTests {
     @Test func `the secrets of a request do not keep its body stream`() {
         let known = KnownSecrets()
         weak var kept: InputStream?

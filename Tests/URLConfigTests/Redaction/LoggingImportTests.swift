@@ -2,10 +2,11 @@
 import Testing
 import URLConfig
 
-@Suite struct LoggingImportTests {
+@Suite(.inTime) struct LoggingImportTests {
     #if os(Linux) || os(macOS)
     @Test func `a call site needs no import of swift-log`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             URLSession.Config.defaultLogger?.logLevel = .debug
             #expect(URLSession.Config.defaultLogger?.logLevel == .debug)
             #expect(URLSession.Config().with { $0.logger = nil }.logger == nil)

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .inTime,
         arguments: [
             ("[", ""), ("{\"a\":", ""), ("{\"token\":[", ""), ("[", "]"), (" ", ""), ("\"", ""), ("\\", ""),
             ("{} ", ""),

@@ -178,6 +178,7 @@ import URLConfigTesting
     // In a separate process, because a logging system can be set up only once.
     @Test func `a log handler may make a configuration`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             LoggingSystem.bootstrap { label in
                 var config = URLSession.Config()
                 config.logger = nil

@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// The end of a loop from inside and from outside.
-@Suite(.timeLimit(.minutes(10))) struct EventsCancellationTests {
+@Suite(.inTime) struct EventsCancellationTests {
     /// Begins a loop in a task, cancels it when the condition is true, and expects the error of that.
     private func cancelling(
         _ server: FaultServer, _ clock: TestClock = TestClock(), when condition: (Int) -> Bool,
@@ -18,7 +18,7 @@ import URLConfigTesting
         }
         try await waitUntil { condition(count.withLock { $0 }) }
         task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
     }
 
     @Test func `before the head, in the body, and while it waits`() async throws {
@@ -62,7 +62,7 @@ import URLConfigTesting
                     withUnsafeCurrentTask { $0?.cancel() }
                 }
             }
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
             #expect(count.withLock { $0 } == 1)
         }
     }

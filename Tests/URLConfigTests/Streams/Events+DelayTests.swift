@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// When a connection is made again, by a clock of the test.
-@Suite(.timeLimit(.minutes(10))) struct EventsDelayTests {
+@Suite(.inTime) struct EventsDelayTests {
     private typealias Response = HTTPStubs.Response
 
     private func down(_ seconds: String) -> Response { .status(.serviceUnavailable).field(.retryAfter, seconds) }
@@ -91,7 +91,7 @@ import URLConfigTesting
             #expect(clock.sleepers == 1)
             #expect(HTTPStubs.requests.count == 1)
             clock.move(by: .milliseconds(1))
-            try await task.value
+            try await task.valueInTime
         }
     }
 }

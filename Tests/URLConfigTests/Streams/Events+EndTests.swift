@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// What ends the events, and what does not.
-@Suite(.timeLimit(.minutes(10))) struct EventsEndTests {
+@Suite(.inTime) struct EventsEndTests {
     @Test(.stubs { $0.get("/", .status(.noContent)).times(1) }) func `204 ends the events, for good`() async throws {
         var events = stubs.session.events(for: stubs.request(), config: .silent).makeAsyncIterator()
         for _ in 0..<2 {
@@ -80,7 +80,7 @@ import URLConfigTesting
         defer { mover.cancel() }
         try await waitUntil { clock.asked.count >= 3 }
         task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
     }
 
     @Test(.stubs { $0.get("/", .error(.serverCertificateUntrusted)).times(1) })

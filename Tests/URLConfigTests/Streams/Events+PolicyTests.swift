@@ -6,7 +6,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// What the settings of a call mean for events.
-@Suite(.timeLimit(.minutes(10))) struct EventsPolicyTests {
+@Suite(.inTime) struct EventsPolicyTests {
     @Test(.stubs { $0.inTurn(.status(.unauthorized), .event, .status(.unauthorized), .event) })
     func `each connection is authorized, and refused credentials are renewed`() async throws {
         let authenticator = CountingAuthenticator()
@@ -117,7 +117,7 @@ import URLConfigTesting
             }
             let first = try await events.next()
             #expect(first?.data == "a")
-            try await mover.value
+            try await mover.valueInTime
             clock.move(by: .seconds(2000))
             goOn.signal()
             let second = try await events.next()

@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Events over several connections.
-@Suite(.timeLimit(.minutes(10))) struct EventsTests {
+@Suite(.inTime) struct EventsTests {
     @Test(
         .stubs {
             $0.inTurn(

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// A server chooses the next page, but it does not choose who receives credentials.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct PagesCredentialsTests {
+@Suite(.serialized, .inTime) struct PagesCredentialsTests {
     /// A way over several origins, and the requests of it that may have credentials.
     struct Way: CustomTestStringConvertible, Sendable {
         let testDescription: String

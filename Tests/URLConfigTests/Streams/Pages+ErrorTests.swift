@@ -6,7 +6,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Pages that fail, and the configuration of each page.
-@Suite(.timeLimit(.minutes(10))) struct PagesErrorTests {
+@Suite(.inTime) struct PagesErrorTests {
     private struct APIError: Decodable, Error {
         let message: String
     }

@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Pages that lead back to pages that were requested before.
-@Suite(.timeLimit(.minutes(10))) struct PagesLoopTests {
+@Suite(.inTime) struct PagesLoopTests {
     @Test(arguments: [(1, "", "GET"), (1, "#part", "POST"), (3, "#part", "GET"), (3, "", "POST")])
     func `a loop ends with an error`(length: Int, fragment: String, method: String) async throws {
         try await HTTPStubs.with {

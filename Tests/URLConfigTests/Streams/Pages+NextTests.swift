@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// APIs that page in their own way.
-@Suite(.timeLimit(.minutes(10))) struct PagesNextTests {
+@Suite(.inTime) struct PagesNextTests {
     private struct Envelope: Decodable {
         let items: [Int]
         let cursor: String?

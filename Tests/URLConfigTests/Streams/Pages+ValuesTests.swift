@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// The elements of all pages.
-@Suite(.timeLimit(.minutes(10))) struct PagesValuesTests {
+@Suite(.inTime) struct PagesValuesTests {
     private struct Article: Decodable, Equatable, Sendable {
         let articleID: Int
     }

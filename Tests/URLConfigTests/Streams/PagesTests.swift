@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Pages that are linked with `Link: rel="next"`, over real sockets where their origin matters.
-@Suite(.timeLimit(.minutes(10))) struct PagesTests {
+@Suite(.inTime) struct PagesTests {
     @Test(
         .stubs {
             $0.pages(5)

@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// Streams whose server does not end a body, or ends it too early.
-@Suite(.timeLimit(.minutes(10))) struct StreamHostileTests {
+@Suite(.inTime) struct StreamHostileTests {
     @Test(arguments: ["100 Continue", "102 Processing", "103 Early Hints"])
     func `an interim response is not the response`(status: String) async throws {
         let late = FaultServer.Fault { connection in
@@ -38,7 +38,7 @@ import URLConfigTesting
             try await waitUntil { failure.isOver }
             #expect(server.requests.count == 1)
             call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.value }
+            await #expect(throws: CancellationError.self) { try await call.valueInTime }
         }
     }
 
@@ -119,7 +119,7 @@ import URLConfigTesting
                     if count == 10 { withUnsafeCurrentTask { $0?.cancel() } }
                 }
             }
-            await #expect(throws: CancellationError.self) { try await loop.value }
+            await #expect(throws: CancellationError.self) { try await loop.valueInTime }
             #expect(count.withLock { $0 } == 10)
         }
     }

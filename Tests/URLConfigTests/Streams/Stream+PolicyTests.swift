@@ -6,7 +6,7 @@ import URLConfigTesting
 /// What the settings of a call mean for a stream.
 ///
 /// With a `TestClock`, the content of a failure may take any time to arrive. Otherwise it is limited to ten seconds.
-@Suite(.timeLimit(.minutes(10))) struct StreamPolicyTests {
+@Suite(.inTime) struct StreamPolicyTests {
     /// Responds with a head and an unfinished body; then correctly.
     private static func unfinished(_ head: String) -> FaultServer.Fault {
         .first(1, then: head)

@@ -6,7 +6,7 @@ import URLConfigTesting
 /// What the time limit of a request means for a stream, by a clock that the test moves.
 ///
 /// The limit is long, because Foundation's clock also runs.
-@Suite(.timeLimit(.minutes(10))) struct StreamSilenceTests {
+@Suite(.inTime) struct StreamSilenceTests {
     @Test func `the request's timeout is a limit for silence, and a slow reader is no silence`() async throws {
         let (clock, steps) = (TestClock(), DispatchSemaphore(value: 0))
         let fault = FaultServer.Fault { connection in

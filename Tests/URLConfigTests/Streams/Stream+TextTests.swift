@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Lines, values and events of a stream.
-@Suite(.timeLimit(.minutes(10))) struct StreamTextTests {
+@Suite(.inTime) struct StreamTextTests {
     private struct Item: Decodable, Equatable, Sendable {
         let someNumber: Int
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// Responses whose body is read as it arrives.
-@Suite(.timeLimit(.minutes(10))) struct StreamTests {
+@Suite(.inTime) struct StreamTests {
     @Test func `the head is there before the body`() async throws {
         let goOn = DispatchSemaphore(value: 0)
         let fault = FaultServer.Fault { connection in
@@ -67,7 +67,7 @@ import Testing
             }
             try await waitUntil { hasBegun.withLock { $0 } }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
     }
 

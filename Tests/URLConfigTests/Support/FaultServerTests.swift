@@ -129,6 +129,7 @@ import Testing
     #if os(Linux) || os(macOS)
     @Test func `a client that has closed does not end the process`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             signal(SIGPIPE, SIG_DFL)
             try await FaultServer.serving(.endless) { server in
                 let gone = try server.client()
@@ -160,6 +161,7 @@ import Testing
     #if os(Linux) || os(macOS)
     @Test func `no socket is left open`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             // A child process may inherit sockets of concurrent tests.
             let inherited = TCPSocket.numbers
             for fault in [FaultServer.Fault.hangBeforeHead, .hangInBody, .endless, .reset, .ok("{}"), .empty] {

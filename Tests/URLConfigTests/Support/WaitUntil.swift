@@ -16,8 +16,3 @@ func waitUntil(
         try? await Task.sleep(for: .milliseconds(1))
     }
 }
-
-extension Trait where Self == TimeLimitTrait {
-    /// For tests that wait for something: a wait without an end fails.
-    static var inTime: Self { .timeLimit(.minutes(3)) }
-}

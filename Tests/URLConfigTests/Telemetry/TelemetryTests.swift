@@ -253,6 +253,7 @@ import AsyncHTTPClient
 
     @Test func `an app may name the methods that it knows`() async throws {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             setenv("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS", "GET, BREW", 1)
             try await InMemoryTelemetry.observing { telemetry in
                 for method in ["GET", "BREW", "PATCH"] {

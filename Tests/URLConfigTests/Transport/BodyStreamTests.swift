@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// A body stream and its `Content-Length`.
-@Suite(.timeLimit(.minutes(10))) struct BodyStreamTests {
+@Suite(.inTime) struct BodyStreamTests {
     /// A stream that returns its bytes in pieces of one size.
     private final class Pieces: InputStream {
         private var bytes: [UInt8]

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// What the delegates of the task and of the session receive.
-@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct CallerDelegateTests {
+@Suite(.urlSessionOnly, .inTime) struct CallerDelegateTests {
     enum Place: CaseIterable { case session, task }
 
     #if canImport(FoundationNetworking)

@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// When cookies are stored, and where.
-@Suite struct CookieStoreTests {
+@Suite(.inTime) struct CookieStoreTests {
     private let url = URL(string: "https://h.example/a")
     private let storage = URLSessionConfiguration.ofTests.httpCookieStorage
 

@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// A custom `URLProtocol`, for example a stub, in the configuration of a session.
-@Suite(.urlSessionOnly, .timeLimit(.minutes(10))) struct CustomProtocolTests {
+@Suite(.urlSessionOnly, .inTime) struct CustomProtocolTests {
     private func response(
         _ path: String, _ configure: (inout URLRequest.Config) -> Void = { _ in }
     ) async throws -> DataResponse {

@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// One request and its response, without a network.
-@Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
+@Suite(.inTime) struct ExchangeTests {
     private func exchange(
         _ excess: ReceivedBody.Excess = Exchange.excess, body: Transport.Body? = nil
     ) throws -> Exchange {

@@ -5,7 +5,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// How the body of a response is written and read, without a network.
-@Suite(.timeLimit(.minutes(10))) struct ReceivedBodyTests {
+@Suite(.inTime) struct ReceivedBodyTests {
     private static let sample = Data.sample(1_000_000)
 
     /// All bytes that a reader still gets.
@@ -86,7 +86,7 @@ import URLConfigTesting
                     withUnsafeCurrentTask { $0?.cancel() }
                     return try await reader?.next()
                 }
-                await #expect(throws: CancellationError.self) { try await task.value }
+                await #expect(throws: CancellationError.self) { try await task.valueInTime }
                 reader = nil
             }
             #expect(reader == nil)
@@ -123,7 +123,7 @@ import URLConfigTesting
         try await waitUntil { body.isAwaited }
         await expectError(.invalidResponse) { try await reader.next() }
         body.receive(Data("1".utf8))
-        #expect(try await first.value == Data("1".utf8))
+        #expect(try await first.valueInTime == Data("1".utf8))
     }
 
     @Test func `a transport is paused and resumed as the bytes in memory demand`() async throws {
@@ -272,6 +272,6 @@ import URLConfigTesting
             withUnsafeCurrentTask { $0?.cancel() }
             return try await body.collect()
         }
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.valueInTime }
     }
 }

@@ -2,7 +2,7 @@ import Testing
 import URLConfig
 
 /// What a server may store: RFC 6265 §6.1 and RFC 6265bis §5.6 and §5.7.
-@Suite struct SessionFieldsCookieLimitsTests {
+@Suite(.inTime) struct SessionFieldsCookieLimitsTests {
     /// The cookies of a storage after a response with `Set-Cookie` fields, and what the next request sends.
     ///
     /// - Parameter known: Cookies that the storage has before; the host is the server's unless they have a domain.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLConfig
 
-@Suite struct SessionFieldsCookiesTests {
+@Suite(.inTime) struct SessionFieldsCookiesTests {
     /// The cookies that are stored after a response with a `Set-Cookie`.
     private func stored(_ field: String, _ configure: (URLSessionConfiguration) -> Void = { _ in }) async throws
         -> [String]

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// The `httpAdditionalHeaders` of a session's configuration.
-@Suite(.silentByDefault, .timeLimit(.minutes(10))) struct SessionFieldsTests {
+@Suite(.silentByDefault, .inTime) struct SessionFieldsTests {
     private func head(_ fields: [AnyHashable: Any], _ change: (inout URLRequest) -> Void = { _ in }) async throws
         -> String
     {

@@ -4,7 +4,7 @@ import Testing
 @testable import URLConfig
 
 /// What a slow reader leaves in a temporary file.
-@Suite struct SpillFileTests {
+@Suite(.inTime) struct SpillFileTests {
     @Test(arguments: [1, 4096, 3_000_000]) func `bytes are read once, in order`(size: Int) throws {
         let (file, all) = (try SpillFile(), Data.sample(4 * size))
         var read = Data()

@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Transports that pass requests to the transport of the tests: the call still decides correctly.
-@Suite(.timeLimit(.minutes(10))) struct TransportDecoratorTests {
+@Suite(.inTime) struct TransportDecoratorTests {
     private static let identity = Transport { try await TransportOfTests.transport.send($0) }
 
     @Test func `a limit bounds the bytes that are not read yet`() async throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Transports that hang, fail, never end or make calls themselves.
-@Suite(.timeLimit(.minutes(10))) struct TransportHostileTests {
+@Suite(.inTime) struct TransportHostileTests {
     private let request = URLRequest.with(.init(host: "http://api.test")) { _ in }
 
     @discardableResult
@@ -42,7 +42,7 @@ import Testing
             let call = Task { try await response(transport) }
             await Task.yield()
             call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.value }
+            await #expect(throws: CancellationError.self) { try await call.valueInTime }
         }
     }
 
@@ -50,6 +50,7 @@ import Testing
     /// In a separate process, whose threads no other test uses.
     @Test func `one that blocks its thread delays nobody else`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let blocking = Transport { _ in
                 usleep(400_000)
                 return .init()
@@ -78,6 +79,7 @@ import Testing
     /// In a separate process, as above.
     @Test func `a call whose deadline passes before it has a thread is not begun`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let begun = Locked(0)
             let blocking = Transport { _ in
                 begun.withLock { $0 += 1 }

@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// The transport of the tests, used by another transport: first the head, then bodies of all kinds.
-@Suite(.timeLimit(.minutes(10))) struct TransportSendTests {
+@Suite(.inTime) struct TransportSendTests {
     @discardableResult
     private func response(
         _ server: FaultServer, _ path: URLRequest.Path = "/", method: HTTPRequest.Method = .get,
@@ -90,7 +90,7 @@ import Testing
             await isReached.waitForArrivals()
             call.cancel()
             isReached.open()
-            await #expect(throws: CancellationError.self) { try await call.value }
+            await #expect(throws: CancellationError.self) { try await call.valueInTime }
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import URLConfig
 
 /// Every policy of a call, on three transports to the same service: a closure, pieces with delays, and a socket.
-@Suite(.timeLimit(.minutes(10))) struct TransportTests {
+@Suite(.inTime) struct TransportTests {
     enum Kind: CaseIterable {
         case closure, pieces, socket
     }

@@ -4,7 +4,7 @@ import URLConfigTesting
 @testable import URLConfig
 
 /// The time limits of an attempt, on a clock of the test.
-@Suite(.timeLimit(.minutes(10))) struct WatchdogTests {
+@Suite(.inTime) struct WatchdogTests {
     private let clock = TestClock()
     private let passed = Recorder<Duration>()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import URLConfig
 
 /// A body that is read slowly, or not at all.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientBackPressureTests {
+@Suite(.inTime) struct AsyncHTTPClientBackPressureTests {
     /// A server whose response does not end.
     private final class Endless: Sendable {
         /// More than all buffers of the system contain.

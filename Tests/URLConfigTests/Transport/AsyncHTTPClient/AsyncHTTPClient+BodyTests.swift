@@ -6,7 +6,7 @@ import Testing
 @testable import URLConfig
 
 /// The bodies of requests.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientBodyTests {
+@Suite(.inTime) struct AsyncHTTPClientBodyTests {
     private static let large = Data.sample(10_000_000)
 
     /// Sends a PUT with this body instead of its own.

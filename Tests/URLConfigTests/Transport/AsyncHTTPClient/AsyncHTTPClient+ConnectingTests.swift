@@ -7,7 +7,7 @@ import Testing
 @testable import URLConfig
 
 /// Connections that cannot be established.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientConnectingTests {
+@Suite(.inTime) struct AsyncHTTPClientConnectingTests {
     @Test(arguments: [false, true])
     func `a connection that ends before its handshake fails no call, and nothing is sent twice`(
         isKept: Bool
@@ -161,7 +161,7 @@ import Testing
             let call = Task { try await session.response(for: request, config: .server) }
             try await waitUntil { Delivery.waiting(for: request.url) == 1 }
             call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.value }
+            await #expect(throws: CancellationError.self) { try await call.valueInTime }
             #expect(Delivery.waiting(for: request.url) == 0)
         }
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import URLConfig
 
 /// A body whose connection breaks, and responses that nobody asked for.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientCutBodyTests {
+@Suite(.inTime) struct AsyncHTTPClientCutBodyTests {
     /// Reads a body that is cut, after the server has closed its connection.
     private static func count(_ body: ResponseBody, after isClosed: Gate) async throws -> Int {
         await isClosed.pass()

@@ -6,10 +6,11 @@ import Testing
 @testable import URLConfig
 
 /// Without free descriptors.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientDescriptorTests {
+@Suite(.inTime) struct AsyncHTTPClientDescriptorTests {
     @Test(arguments: ["127.0.0.1", "localhost"])
     func `without descriptors, the error does not say that the host is missing`(host: String) async {
         await #expect(processExitsWith: .success) { [host] in
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(.ok("{}")) { server in
                 // Everything is loaded, and the event loops run.
                 try await server.get(config: .server)

@@ -6,7 +6,7 @@ import Testing
 @testable import URLConfig
 
 /// Servers that speak HTTP/2 and do wrong.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientHTTP2Tests {
+@Suite(.inTime) struct AsyncHTTPClientHTTP2Tests {
     @Test(arguments: [TLSServer.Answer.resetBeforeHead, .resetInBody, .close])
     func `a stream or a connection that ends too early is a lost connection`(answer: TLSServer.Answer) async throws {
         try await TLSServer.serving { _, _ in
@@ -122,7 +122,7 @@ import Testing
                 let call = Task { try await server.get("/silence", config: config) }
                 try await waitUntil { server.requests.count == 1 }
                 call.cancel()
-                await #expect(throws: CancellationError.self) { try await call.value }
+                await #expect(throws: CancellationError.self) { try await call.valueInTime }
                 let response = try await server.get("/", config: config)
                 #expect(response.isSuccess)
             }

@@ -7,9 +7,10 @@ import Testing
 @testable import URLConfig
 
 /// Responses that are not as they should be.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientHostileResponseTests {
+@Suite(.inTime) struct AsyncHTTPClientHostileResponseTests {
     @Test(arguments: 0..<9) func `frames of HTTP 2 in a wrong order do not crash`(number: Int) async {
         await #expect(processExitsWith: .success) { [number] in
+            ChildProcess.endIfStuck()
             try await RawHTTP2.serving { stream in
                 let head = RawHTTP2.headers(stream, [":status": "200"])
                 let info = RawHTTP2.headers(stream, [":status": "103"])
@@ -46,6 +47,7 @@ import Testing
     #if os(Linux)
     @Test func `bombs and endless trailers do not grow memory`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let trailers = FaultServer.Fault { connection in
                 try connection.read()
                 try connection.send(FaultServer.Fault.chunkedHead + "2\r\n{}\r\n0\r\n")
@@ -82,6 +84,7 @@ import Testing
     @Test(arguments: ["200 OK\r\nContent-Length: 5\r\n\r\n{", "401 No\r\nContent-Length: 0\r\n\r\n"], [0, 1000])
     func `a response before the request was read neither crashes nor hangs`(text: String, count: Int) async {
         await #expect(processExitsWith: .success) { [text, count] in
+            ChildProcess.endIfStuck()
             let fault = FaultServer.Fault { connection in
                 // The client has filled the socket's buffer, and not sent the end of its head.
                 Thread.sleep(forTimeInterval: 0.5)

@@ -7,7 +7,7 @@ import Testing
 @testable import URLConfig
 
 /// A hostile server or a careless caller.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientHostileTests {
+@Suite(.inTime) struct AsyncHTTPClientHostileTests {
     /// An ephemeral session with this limit for silence, in seconds.
     private static func session(silence: TimeInterval, connections: Int = 6) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
@@ -52,6 +52,7 @@ import Testing
 
     @Test func `a 101 of HTTP 2 does not crash`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             try await RawHTTP2.serving { stream in
                 RawHTTP2.headers(stream, [":status": "101"]) + RawHTTP2.headers(stream, [":status": "200"], end: true)
             } _: { server in
@@ -191,6 +192,7 @@ import Testing
     @Test func `sessions with ever new settings do not make clients without an end`() async throws {
         // In a process of its own, because other tests would lose their connections.
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let open = Locked(0)
             let fault = FaultServer.Fault { connection in
                 open.withLock { $0 += 1 }
@@ -218,6 +220,7 @@ import Testing
 
     @Test func `a stream that claims to have read more than there is room for does not crash`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             try await FaultServer.serving(.ok("{}")) { server in
                 let body = Transport.Body.stream(length: nil) { EndlessStream { $0 + 1 } }
                 _ = try? await server.response(for: Self.put(server), config: Self.sending(body))

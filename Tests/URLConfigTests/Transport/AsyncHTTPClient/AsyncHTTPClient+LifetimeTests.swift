@@ -10,7 +10,7 @@ import Testing
 @testable import URLConfig
 
 /// Who shuts a client down, and what happens then.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientLifetimeTests {
+@Suite(.inTime) struct AsyncHTTPClientLifetimeTests {
     @Test func `a client of one's own is used, and its owner shuts it down`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
             let config = try await HTTPClient.lending { client in
@@ -55,7 +55,7 @@ import Testing
                 return calls
             }
             for call in calls {
-                let error = await #expect(throws: (any Error).self) { try await call.value }
+                let error = await #expect(throws: (any Error).self) { try await call.valueInTime }
                 // None of the tasks was cancelled.
                 #expect(!(error is CancellationError))
             }

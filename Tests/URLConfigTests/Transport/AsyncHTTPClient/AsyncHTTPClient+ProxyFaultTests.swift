@@ -7,7 +7,7 @@ import Testing
 @testable import URLConfig
 
 /// Proxies that refuse, hang, or do not speak the protocol.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientProxyFaultTests {
+@Suite(.inTime) struct AsyncHTTPClientProxyFaultTests {
     private static let fast = RetryPolicy.standard.quick
 
     @Test(arguments: ["HTTP", "SOCKS"])
@@ -82,7 +82,7 @@ import Testing
             let running = Task { try await call.get(host) }
             await Task.yield()
             running.cancel()
-            await #expect(throws: CancellationError.self) { try await running.value }
+            await #expect(throws: CancellationError.self) { try await running.valueInTime }
         }
     }
 
@@ -103,6 +103,7 @@ import Testing
 
     @Test func `whatever a proxy responds, nothing crashes or hangs`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let responses = [
                 "HTTP/1.1 200 OK\r\n\r\nearly bytes", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n",
@@ -162,6 +163,7 @@ import Testing
 
     @Test func `a host that is longer than any name is an error, even for SOCKS or after a redirect`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             let long = "http://" + String(repeating: "long.", count: 60) + "invalid"
             for kind in ["HTTP", "SOCKS"] {
                 try await Proxied.serving(kinds: [kind], origin: .redirect(to: long)) { call in

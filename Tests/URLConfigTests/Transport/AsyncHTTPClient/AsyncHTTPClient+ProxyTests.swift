@@ -7,7 +7,7 @@ import Testing
 @testable import URLConfig
 
 /// Requests through proxies, whose names only the proxies can resolve.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientProxyTests {
+@Suite(.inTime) struct AsyncHTTPClientProxyTests {
     @Test func `http goes through a tunnel, and the proxy resolves the name`() async throws {
         try await Proxied.serving { call in
             let response = try await call.get("http://api.invalid:8080")
@@ -134,6 +134,7 @@ import Testing
 
     @Test func `the environment of the process applies unless the session has settings`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             try await Proxied.serving { call in
                 setenv("http_proxy", "http://ada:s3%63ret@127.0.0.1:\(call.proxy.port)", 1)
                 setenv("no_proxy", "localhost,127.0.0.1", 1)

@@ -6,7 +6,7 @@ import Testing
 @testable import URLConfig
 
 /// The session's time limit for a whole attempt, `timeoutIntervalForResource`.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientResourceLimitTests {
+@Suite(.inTime) struct AsyncHTTPClientResourceLimitTests {
     /// Calls with a session with this limit and a long one for silence.
     private func limited<Value>(
         to limit: TimeInterval, isolation: isolated (any Actor)? = #isolation,

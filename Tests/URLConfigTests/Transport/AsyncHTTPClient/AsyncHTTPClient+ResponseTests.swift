@@ -6,7 +6,7 @@ import Testing
 @testable import URLConfig
 
 /// The fields of requests and responses, decompression, and responses without a body.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientResponseTests {
+@Suite(.inTime) struct AsyncHTTPClientResponseTests {
     @Test func `a HEAD has no body, whatever its length says`() async throws {
         try await FaultServer.serving(.repeated(FaultServer.Fault.head(length: 1_000))) { server in
             for _ in 0..<2 {

@@ -7,7 +7,7 @@ import Testing
 @testable import URLConfig
 
 /// Certificates and the version of HTTP, with a server that speaks both versions.
-@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientTLSTests {
+@Suite(.inTime) struct AsyncHTTPClientTLSTests {
     @Test func `HTTP 2 is used where the server speaks it, and many calls share a connection`() async throws {
         try await TLSServer.serving { server in
             try await HTTPClient.trusting { client in

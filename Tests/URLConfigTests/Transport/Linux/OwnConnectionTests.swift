@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// Requests that a server must not receive twice, and a server that acts on the head of a request.
-@Suite(.timeLimit(.minutes(10))) struct OwnConnectionTests {
+@Suite(.inTime) struct OwnConnectionTests {
     enum Call: String, CaseIterable {
         case response, responseOfStream, stream, uploadOfData, uploadOfFile
 
@@ -96,6 +96,7 @@ import Testing
     /// In a separate process, because the tests of this one also have descriptors.
     @Test(.urlSessionOnly) func `a thousand requests at once leave no descriptors behind`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             func descriptors() throws -> Int {
                 try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
             }

@@ -8,7 +8,7 @@ import Testing
 /// Errors of Foundation on Linux, and how the library prevents them.
 ///
 /// Where possible, one test shows both, so that it fails when Foundation is fixed.
-@Suite(.timeLimit(.minutes(10))) struct ShadowSessionTests {
+@Suite(.inTime) struct ShadowSessionTests {
     @Test(.urlSessionOnly) func `a session has one shadow for all its calls`() async throws {
         try await Loopback.serving { _ in
             .json("{}")
@@ -48,6 +48,7 @@ import Testing
     /// In a separate process, because the sessions of other tests would remove the shadow.
     @Test(.urlSessionOnly) func `the shadow of a released session goes although no other call follows`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             for _ in 0..<3 { _ = ShadowSession.of(URLSession(configuration: .ephemeral)) }
             #expect(ShadowSession.count > 0)
             try await waitUntil { ShadowSession.count == 0 }
@@ -57,6 +58,7 @@ import Testing
     /// In a separate process, because these sessions wait for Foundation's queue on all threads of Swift's pool.
     @Test(.urlSessionOnly) func `a session may go on one thread while another looks for those that are gone`() async {
         await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
             /// Its `deinit` calls the library again. While the lock is held, that would be a deadlock.
             final class Returning: NSObject, URLSessionTaskDelegate {
                 deinit { _ = ShadowSession.count }

@@ -4,7 +4,7 @@ import Testing
 
 /// A server that reads a whole request on a reused connection, may process it, and closes the connection without a
 /// response.
-@Suite(.timeLimit(.minutes(10))) struct StaleConnectionTests {
+@Suite(.inTime) struct StaleConnectionTests {
     private typealias Method = HTTPTypes.HTTPRequest.Method
 
     enum Body: CaseIterable {

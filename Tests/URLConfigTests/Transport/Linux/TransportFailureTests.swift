@@ -3,7 +3,7 @@ import Testing
 @testable import URLConfig
 
 /// The error for a broken response, over a real socket.
-@Suite(.timeLimit(.minutes(10))) struct TransportFailureTests {
+@Suite(.inTime) struct TransportFailureTests {
     /// The code of the error that a fault causes; `nil` if there is a response.
     private func code(_ fault: FaultServer.Fault) async throws -> (ours: URLError.Code?, stock: URLError.Code?) {
         let ours = Locked<URLError.Code?>(nil)

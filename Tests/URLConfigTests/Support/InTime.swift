@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import URLConfig
+
+/// For tests that wait for something: few of them run at once, and a wait without an end fails.
+///
+/// Swift Testing begins all tests at once. Tasks run on as many threads as the machine has cores, so on a small machine
+/// each step of a test would wait for a step of a thousand others. A test that waits for its turn spends none of its time.
+struct InTime: SuiteTrait, TestTrait, TestScoping {
+    /// The time for a test case.
+    ///
+    /// The child process of a test is ended after ten minutes, see ``ChildProcess``.
+    private static let limit = Duration.seconds(660)
+    private static let turns = Turns(48)
+
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await Self.turns.take {
+            let isLate = Locked(false)
+            try await withoutActuallyEscaping(function) { function in
+                let body = Task { try await function() }
+                // These times do not need a thread for tasks.
+                let end = Alarm(after: Self.limit + .seconds(60), ContinuousClock()) { [name = test.name] in
+                    fatalError("\(name) was cancelled, and does not end.")
+                }
+                try await withTimeLimit(Self.limit, ContinuousClock()) {
+                    isLate.set(\.self, true)
+                    body.cancel()
+                } operation: {
+                    let result = await body.result
+                    if isLate.withLock({ $0 }) { Issue.record("It took more than \(Self.limit).") }
+                    try result.get()
+                }
+                withExtendedLifetime(end) {}
+            }
+        }
+    }
+}
+
+extension Trait where Self == InTime {
+    static var inTime: Self { Self() }
+}
+
+/// Lets some have their turn at once, and the others wait, first come, first served.
+private final class Turns: Sendable {
+    private let state: Locked<(free: Int, waiting: [OneShot<Void>])>
+
+    init(_ count: Int) { state = Locked((count, [])) }
+
+    func take(_ operation: () async throws -> Void) async throws {
+        let turn = OneShot<Void>()
+        let isFree = state.withLock { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return true
+            }
+            state.waiting.append(turn)
+            return false
+        }
+        // It is not cancelled: a test that ends without its turn would give away that of another.
+        if !isFree { await Task { try? await turn.value() }.value }
+        defer {
+            let next = state.withLock { state -> OneShot<Void>? in
+                if state.waiting.isEmpty { state.free += 1 }
+                return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+            }
+            next?.resolve(.success(()))
+        }
+        try await operation()
+    }
+}
