@@ -4,46 +4,55 @@
 /// what is on its way. It is not stored either if the response to a later request came before it. This is so with
 /// every store; requests of other processes are not known here.
 final class ExpectedResponses: Sendable {
+    /// Those of one key.
     private struct Expected {
-        let key: CacheKey
-        /// The number of its request; a request that was not sent yet is the last one.
-        var order = Int.max
-        /// The variants that responses to later requests have brought.
-        var replaced: Set<String> = []
+        /// The numbers of the requests; one that was not sent yet is the last one.
+        var orders: [ObjectIdentifier: Int] = [:]
+        /// The last request that has brought a variant.
+        var latest: [String: Int] = [:]
+
+        func isWanted(_ id: ObjectIdentifier, _ variant: String) -> Bool {
+            orders[id].map { $0 >= latest[variant, default: 0] } ?? false
+        }
+
+        mutating func replaceEarlier(than id: ObjectIdentifier, _ variant: String, next: Int) -> Bool {
+            guard isWanted(id, variant), let order = orders[id] else { return false }
+            latest[variant] = min(order, next)
+            // With too many variants, no other response for the key is wanted.
+            if latest.count > MemoryStore.variants { (orders, latest) = ([:], [:]) }
+            return true
+        }
     }
 
     private struct State {
         var last = 0
-        var expected: [ObjectIdentifier: Expected] = [:]
-
-        func isWanted(_ id: ObjectIdentifier, _ variant: String) -> Bool {
-            expected[id].map { !$0.replaced.contains(variant) } ?? false
-        }
-
-        /// With too many variants, the response is not wanted at all.
-        mutating func replace(_ id: ObjectIdentifier, _ variant: String) {
-            expected[id]?.replaced.insert(variant)
-            if let count = expected[id]?.replaced.count, count > MemoryStore.variants { expected[id] = nil }
-        }
+        var expected: [CacheKey: Expected] = [:]
     }
 
     /// One response, until this is released.
     final class Response: Sendable {
         private let all: ExpectedResponses
+        private let key: CacheKey
+        private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
         fileprivate init(_ all: ExpectedResponses, _ key: CacheKey) {
-            self.all = all
-            all.state.withLock { $0.expected[ObjectIdentifier(self)] = Expected(key: key) }
+            (self.all, self.key) = (all, key)
+            all.state.withLock { $0.expected[key, default: Expected()].orders[id] = .max }
         }
 
-        deinit { all.state.set(\.expected[ObjectIdentifier(self)], nil) }
+        deinit {
+            all.state.withLock { state in
+                state.expected[key]?.orders[id] = nil
+                if state.expected[key]?.orders.isEmpty == true { state.expected[key] = nil }
+            }
+        }
 
         /// The request is sent now.
         func willSend() {
             all.state.withLock { state in
-                guard let own = state.expected[ObjectIdentifier(self)] else { return }
+                guard state.expected[key]?.orders[id] != nil else { return }
                 state.last += 1
-                state.expected[ObjectIdentifier(self)] = Expected(key: own.key, order: state.last)
+                state.expected[key]?.orders[id] = state.last
             }
         }
 
@@ -51,19 +60,15 @@ final class ExpectedResponses: Sendable {
         ///
         /// Ask after the store has begun a body: from then on, the store itself knows what is removed.
         func isWanted(_ variant: String) -> Bool {
-            all.state.withLock { $0.isWanted(ObjectIdentifier(self), variant) }
+            all.state.withLock { $0.expected[key]?.isWanted(id, variant) ?? false }
         }
 
         /// The response takes the place of what earlier requests bring; returns `false` if it may not be stored.
         @discardableResult
         func replaceEarlier(_ variant: String) -> Bool {
             all.state.withLock { state in
-                let id = ObjectIdentifier(self)
-                guard state.isWanted(id, variant), let own = state.expected[id] else { return false }
-                for (id, other) in state.expected where other.key == own.key && other.order < own.order {
-                    state.replace(id, variant)
-                }
-                return true
+                let next = state.last + 1
+                return state.expected[key]?.replaceEarlier(than: id, variant, next: next) ?? false
             }
         }
     }
@@ -73,6 +78,6 @@ final class ExpectedResponses: Sendable {
     func begin(_ key: CacheKey) -> Response { Response(self, key) }
 
     func remove(_ responses: CacheSelection?) {
-        state.withLock { $0.expected = $0.expected.filter { !responses.contains($0.value.key) } }
+        state.withLock { $0.expected = $0.expected.filter { !responses.contains($0.key) } }
     }
 }
