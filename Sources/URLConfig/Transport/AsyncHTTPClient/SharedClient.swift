@@ -15,10 +15,13 @@ final class SharedClient: Sendable {
     /// Time limits are not part of it, because the library watches them. So all calls to a host share its connections.
     struct Settings: Hashable {
         let connections: Int
+        /// Whether the connections have no TLS, so that they cannot be HTTP/2.
+        let isPlain: Bool
         let proxy: HTTPClient.Configuration.Proxy?
 
         init(_ configuration: URLSessionConfiguration, _ url: URL?) throws {
             connections = max(1, configuration.httpMaximumConnectionsPerHost)
+            isPlain = url?.scheme?.lowercased() == "http"
             proxy = try url.flatMap {
                 try HTTPClient.Configuration.Proxy(for: $0, configuration.connectionProxyDictionary)
             }
@@ -77,6 +80,8 @@ final class SharedClient: Sendable {
             var configuration = HTTPClient.Configuration.urlConfig
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.connections
             configuration.proxy = settings.proxy
+            // AsyncHTTPClient expects HTTP/2 otherwise, and then opens most connections on one event loop.
+            if settings.isPlain { configuration.httpVersion = .http1Only }
             let client = SharedClient(HTTPClient(configuration: configuration), isOwn: true)
             all.clients[settings] = (client, all.uses)
             return (client, oldest?.value.client)

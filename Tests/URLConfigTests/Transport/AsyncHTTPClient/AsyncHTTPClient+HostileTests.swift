@@ -209,7 +209,8 @@ import Testing
                     configuration.httpMaximumConnectionsPerHost = 1 + index
                     let session = URLSession(configuration: configuration)
                     try await session.response(for: server.request(), config: .server)
-                    let client = SharedClient.with(try SharedClient.Settings(session.configuration, nil))
+                    let url = server.request().url
+                    let client = SharedClient.with(try SharedClient.Settings(session.configuration, url))
                     isAlive.append { [weak client] in client != nil }
                 }
                 #expect(isAlive.count { $0() } == 64)
