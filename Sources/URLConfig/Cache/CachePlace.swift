@@ -70,6 +70,7 @@ struct CachePlace: Sendable {
 extension URL {
     /// The URL by which a response is found (RFC 3986 §6.2): without credentials and fragment.
     var normalized: String {
+        if isNormalized { return absoluteString }
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return absoluteString }
         (components.user, components.password, components.fragment) = (nil, nil, nil)
         components.scheme = components.scheme?.lowercased()
@@ -77,5 +78,15 @@ extension URL {
         if components.port == (components.scheme == "http" ? 80 : 443) { components.port = nil }
         if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
         return components.string ?? absoluteString
+    }
+
+    /// Whether it is seen at once that nothing has to be changed, as for most URLs: `URLComponents` takes long.
+    private var isNormalized: Bool {
+        let text = absoluteString
+        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
+        let rest = text.utf8.dropFirst(scheme.utf8.count)
+        let host = rest.prefix { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0.isDigit || "-.".utf8.contains($0) }
+        return !host.isEmpty && rest.dropFirst(host.count).first == UInt8(ascii: "/")
+            && !rest.contains(UInt8(ascii: "#"))
     }
 }

@@ -98,7 +98,8 @@ enum CachePolicy {
     }
 
     private static func hopNames(of fields: HTTPFields) -> Set<String> {
-        let named = (fields[.connection] ?? "").lowercased().split(separator: ",").map(\.trimmed)
+        guard let connection = fields[.connection] else { return hopFields }
+        let named = connection.lowercased().split(separator: ",").map(\.trimmed)
         // Without these, a response would be stored that must not be.
         return hopFields.union(named).subtracting(["cache-control", "expires", "vary"])
     }

@@ -102,10 +102,13 @@ struct Requester: Sendable {
 
     /// Whether a service may say with this field for whom it asks, such as `X-User-ID`.
     private static func namesUser(_ field: String) -> Bool {
-        let words: Set = ["user", "account", "tenant", "customer", "member", "subject", "identity", "impersonate"]
         let name = field.lowercased()
-        return name != "user-agent" && !words.isDisjoint(with: name.split(separator: "-").map(String.init))
+        return name != "user-agent" && name.split(separator: "-").contains(where: wordsOfUsers.contains)
     }
+
+    private static let wordsOfUsers: Set<Substring> = [
+        "user", "account", "tenant", "customer", "member", "subject", "identity", "impersonate",
+    ]
 
     /// Somebody with a name.
     init(named name: String) { text = "named\n" + name }

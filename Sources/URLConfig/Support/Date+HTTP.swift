@@ -46,7 +46,7 @@ extension Date {
     ) -> (date: Date, rest: [Substring.UTF8View])? {
         var (time, day, month, year) = ([Int]?.none, Int?.none, Int?.none, Int?.none)
         var rest: [Substring.UTF8View] = []
-        for word in text.utf8.split(whereSeparator: "\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~".utf8.contains) {
+        for word in text.utf8.split(whereSeparator: \.isDelimiterOfDate) {
             if time == nil, let found = word.time {
                 time = found
             } else if day == nil, let found = word.number(of: 1...2) {
@@ -83,6 +83,16 @@ extension Date {
         let clock = [time / 3600, time / 60 % 60, time % 60].map { digits($0) }.joined(separator: ":")
         let (weekday, month) = (Self.days[(day.number + 4).modulo(7)], Self.months[day.month - 1])
         return "\(weekday), \(digits(day.day)) \(month) \(digits(day.year, 4)) \(clock) GMT"
+    }
+}
+
+extension UInt8 {
+    /// RFC 6265 §5.1.1.
+    fileprivate var isDelimiterOfDate: Bool {
+        switch self {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
     }
 }
 

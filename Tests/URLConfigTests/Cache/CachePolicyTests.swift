@@ -17,6 +17,18 @@ import Testing
         CachePolicy.refusal(head(fields), to: request, keepsStale: false)
     }
 
+    /// RFC 3986 §6.2.2 and §6.2.3.
+    @Test(arguments: [
+        ("https://api.test/a?b=@:/#", "https://api.test/a?b=@:/"), ("https://api.test/a?b=%7e@:/", nil),
+        ("http://127.0.0.1/", nil), ("HTTP://Api.Test", "http://api.test/"),
+        ("https://api.test?x", "https://api.test/?x"),
+        ("https://api.test:443/a", "https://api.test/a"), ("http://api.test:443/", nil), ("http://[::1]:8080/a", nil),
+        ("https://u:p@api.test/a#b", "https://api.test/a"), ("https://api.TEST/A", "https://api.test/A"),
+    ])
+    func `URLs of one resource are equal`(_ text: String, _ normalized: String?) throws {
+        #expect(try #require(URL(string: text)).normalized == normalized ?? text)
+    }
+
     @Test func `a Vary with a thousand names is not stored`() {
         let names = (0..<1000).map { "N\($0)" }.joined(separator: ",")
         #expect(refusal([.cacheControl: "max-age=60", .vary: names]) == "Vary")
