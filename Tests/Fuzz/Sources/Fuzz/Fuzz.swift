@@ -57,12 +57,12 @@ private nonisolated(unsafe) var count = 0
 
 /// Called by libFuzzer with each input.
 ///
-/// The first input and each 4,096th are also long; so an input that is too slow is found again when it is run alone.
+/// The first input and each 16,384th are also long; so an input that is too slow is found again when it is run alone.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: length))
     target.check(bytes)
-    if count & 0xFFF == 0, !bytes.isEmpty { target.checkTime(bytes) }
+    if count & 0x3FFF == 0, !bytes.isEmpty { target.checkTime(bytes) }
     count += 1
     return 0
 }
