@@ -2,13 +2,16 @@ import URLConfig
 
 /// What it costs a call to be observed.
 ///
-/// The responses come from a cache in memory: no thread is woken, so that a microsecond can be seen.
+/// There is no network, so that a microsecond can be seen.
 struct ObservedCall {
     static let all = [
-        Self(name: "events") { config in
+        // From a cache no thread is woken.
+        Self(name: "events", usesCache: true) { config in
             let counter = Counter()
             config.events = { _ in counter.count += 1 }
-        }
+        },
+        // A response of the cache has no span.
+        Self(name: "telemetry without a backend", usesCache: false) { $0.telemetry = .openTelemetry },
     ]
 
     /// Events arrive one at a time.
@@ -17,6 +20,7 @@ struct ObservedCall {
     }
 
     let name: String
+    let usesCache: Bool
     let configure: @Sendable (inout URLSession.Config) -> Void
     private let rounds = 40
     private let calls = 5_000
@@ -28,7 +32,7 @@ struct ObservedCall {
         let plain = URLSession.Config().with {
             $0.logger = nil
             $0.transport = Transport { _ in .init(headerFields: [.cacheControl: "max-age=6000"], body: body) }
-            $0.cache = .memory(megabytes: 1)
+            if usesCache { $0.cache = .memory(megabytes: 1) }
         }
         let observed = plain.with(configure)
         let request = URLRequest(url: URL(string: "http://127.0.0.1/small?token=1")!)
