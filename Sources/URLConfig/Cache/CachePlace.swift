@@ -72,9 +72,11 @@ extension URL {
     var normalized: String {
         if isNormalized { return absoluteString }
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return absoluteString }
+        // Setting the scheme removes a host that begins like an internationalized name, but is none.
+        let host = components.encodedHost?.lowercased()
         (components.user, components.password, components.fragment) = (nil, nil, nil)
         components.scheme = components.scheme?.lowercased()
-        components.percentEncodedHost = components.percentEncodedHost?.lowercased()
+        components.encodedHost = host
         if components.port == (components.scheme == "http" ? 80 : 443) { components.port = nil }
         if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
         return components.string ?? absoluteString

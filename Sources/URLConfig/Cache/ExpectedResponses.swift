@@ -10,16 +10,21 @@ final class ExpectedResponses: Sendable {
         var orders: [ObjectIdentifier: Int] = [:]
         /// The last request that has brought a variant.
         var latest: [String: Int] = [:]
+        /// With too many variants, earlier requests than this one bring nothing any more.
+        var first = 0
 
         func isWanted(_ id: ObjectIdentifier, _ variant: String) -> Bool {
-            orders[id].map { $0 >= latest[variant, default: 0] } ?? false
+            orders[id].map { $0 >= max(first, latest[variant, default: 0]) } ?? false
         }
 
         mutating func replaceEarlier(than id: ObjectIdentifier, _ variant: String, next: Int) -> Bool {
             guard isWanted(id, variant), let order = orders[id] else { return false }
-            latest[variant] = min(order, next)
-            // With too many variants, no other response for the key is wanted.
-            if latest.count > MemoryStore.variants { (orders, latest) = ([:], [:]) }
+            let own = min(order, next)
+            latest[variant] = own
+            if latest.count > MemoryStore.variants {
+                first = own
+                latest = latest.filter { $0.value > own }
+            }
             return true
         }
     }

@@ -21,8 +21,9 @@ import Testing
     @Test(arguments: [
         ("https://api.test/a?b=@:/#", "https://api.test/a?b=@:/"), ("https://api.test/a?b=%7e@:/", nil),
         ("http://127.0.0.1/", nil), ("HTTP://Api.Test", "http://api.test/"),
-        ("https://api.test?x", "https://api.test/?x"),
-        ("https://api.test:443/a", "https://api.test/a"), ("http://api.test:443/", nil), ("http://[::1]:8080/a", nil),
+        ("https://api.test?x", "https://api.test/?x"), ("https://xn--0.test:443/a", "https://xn--0.test/a"),
+        ("https://xn--1.test:444/a", nil), ("https://api.test:443/a", "https://api.test/a"),
+        ("http://api.test:443/", nil), ("http://[::1]:8080/a", nil),
         ("https://u:p@api.test/a#b", "https://api.test/a"), ("https://api.TEST/A", "https://api.test/A"),
     ])
     func `URLs of one resource are equal`(_ text: String, _ normalized: String?) throws {
