@@ -206,11 +206,14 @@ import URLConfigTesting
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
             let reading = FaultServer.Fault { connection in
-                let head = try connection.head()
-                var rest = head.field("Content-Length").flatMap { Int($0) } ?? 0
-                if head.field("Expect") != nil { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
-                while rest > 0 { rest -= try connection.received().count }
-                try connection.send(FaultServer.Fault.answer("{}"))
+                // Otherwise the second request could be sent on a connection that is being closed.
+                while true {
+                    let head = try connection.head()
+                    var rest = head.field("Content-Length").flatMap { Int($0) } ?? 0
+                    if head.field("Expect") != nil { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
+                    while rest > 0 { rest -= try connection.received().count }
+                    try connection.send(FaultServer.Fault.answer("{}"))
+                }
             }
             try await FaultServer.serving(reading) { server in
                 // What a process needs once.

@@ -7,10 +7,11 @@ import Testing
 ///
 /// Swift Testing begins all tests at once. Tasks run on as many threads as the machine has cores, so on a small machine
 /// each step of a test would wait for a step of a thousand others. A test that waits for its turn spends none of its time.
+/// Tests with the trait ``OneAtATime`` have turns of their own.
 struct InTime: SuiteTrait, TestTrait, TestScoping {
     /// The time for a test case.
     ///
-    /// The child process of a test is ended after ten minutes, see ``ChildProcess``.
+    /// A child process is ended after ten minutes at the latest, see ``ChildProcess``.
     private static let limit = Duration.seconds(660)
     private static let turns = Turns(48)
 
@@ -19,6 +20,8 @@ struct InTime: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
+        // Somebody who waits for one of the two kinds of turns must not hold the other.
+        if test.traits.contains(where: { $0 is OneAtATime }) { return try await function() }
         try await Self.turns.take {
             let isLate = Locked(false)
             try await withoutActuallyEscaping(function) { function in
