@@ -76,6 +76,16 @@ import URLConfigTesting
         #expect(Date(cookieDate: text) == Date(timeIntervalSince1970: 784_111_777))
     }
 
+    /// RFC 6265 §5.1.1; control characters do not reach it.
+    @Test func `every delimiter separates the parts of a cookie's date, and nothing else does`() {
+        let delimiters = "\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~"
+        for byte in [9] + (32...126 as ClosedRange<UInt8>) {
+            let mark = String(decoding: [byte], as: UTF8.self)
+            let date = Date(cookieDate: ["06", "Nov", "1994", "08:49:37"].joined(separator: mark))
+            #expect((date != nil) == delimiters.contains(mark), "\(mark)")
+        }
+    }
+
     @Test(
         arguments: [
             ("69", 3_124_224_000), ("70", 0), ("00", 946_684_800), ("1601", -11_644_473_600),
