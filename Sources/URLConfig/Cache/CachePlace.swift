@@ -72,7 +72,7 @@ extension URL {
     var normalized: String {
         if isNormalized { return absoluteString }
         guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return absoluteString }
-        // Setting the scheme removes a host that begins like an internationalized name, but is none.
+        // Setting the scheme removes a host with an invalid internationalized name, such as `xn--0`.
         let host = components.encodedHost?.lowercased()
         (components.user, components.password, components.fragment) = (nil, nil, nil)
         components.scheme = components.scheme?.lowercased()
@@ -82,7 +82,7 @@ extension URL {
         return components.string ?? absoluteString
     }
 
-    /// Whether it is seen at once that nothing has to be changed, as for most URLs: `URLComponents` takes long.
+    /// Whether nothing has to be changed, as in most URLs; `false` if only `URLComponents`, which is slow, can tell.
     private var isNormalized: Bool {
         let text = absoluteString
         guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }

@@ -4,13 +4,13 @@
 /// what is on its way. It is not stored either if the response to a later request came before it. This is so with
 /// every store; requests of other processes are not known here.
 final class ExpectedResponses: Sendable {
-    /// Those of one key.
+    /// The responses of one key.
     private struct Expected {
         /// The numbers of the requests; one that was not sent yet is the last one.
         var orders: [ObjectIdentifier: Int] = [:]
         /// The last request that has brought a variant.
         var latest: [String: Int] = [:]
-        /// With too many variants, earlier requests than this one bring nothing any more.
+        /// Responses to earlier requests than this one are not stored: there were too many variants to remember.
         var first = 0
 
         func isWanted(_ id: ObjectIdentifier, _ variant: String) -> Bool {

@@ -6,7 +6,7 @@ import Testing
 /// For tests that wait for something: few of them run at once, and a wait without an end fails.
 ///
 /// Swift Testing begins all tests at once. Tasks run on as many threads as the machine has cores, so on a small machine
-/// each step of a test would wait for a step of a thousand others. A test that waits for its turn spends none of its time.
+/// each step of a test would wait for a step of a thousand others. The time of a test begins with its turn.
 /// Tests with the trait ``OneAtATime`` have turns of their own.
 struct InTime: SuiteTrait, TestTrait, TestScoping {
     /// The time for a test case.
@@ -20,7 +20,7 @@ struct InTime: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // Somebody who waits for one of the two kinds of turns must not hold the other.
+        // A test that waits for a turn of one kind must not hold a turn of the other kind.
         if test.traits.contains(where: { $0 is OneAtATime }) { return try await function() }
         try await Self.turns.take {
             let isLate = Locked(false)
@@ -64,7 +64,7 @@ private final class Turns: Sendable {
             state.waiting.append(turn)
             return false
         }
-        // It is not cancelled: a test that ends without its turn would give away that of another.
+        // It is not cancelled: a test that ended without its turn would give another test's turn away.
         if !isFree { await Task { try? await turn.value() }.value }
         defer {
             let next = state.withLock { state -> OneShot<Void>? in

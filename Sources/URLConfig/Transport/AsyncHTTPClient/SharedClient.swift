@@ -172,9 +172,9 @@ extension HTTPClient.Configuration {
     ///
     /// Its debug initializers let the transport receive the responses, and tell whether a request was sent: keep them.
     /// It has no tracer, because its spans would contain secrets. It does not try to connect again, because the
-    /// transport does. It waits for a connection for 60 seconds, and has no other time limits, because the limits of the
-    /// session and of the request apply. Redirects and decompression are the transport's, whatever the configuration
-    /// says about them.
+    /// transport does. It waits for a connection for 60 seconds, and has no other time limits, because the limits of
+    /// the session and of the request apply. Redirects and decompression are the transport's, whatever the
+    /// configuration says about them.
     public static var urlConfig: Self {
         var configuration = Self(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .disabled)
