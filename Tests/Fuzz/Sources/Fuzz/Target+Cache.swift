@@ -79,8 +79,11 @@ extension Target {
                 require(new.fields[values: name] == head.fields[values: name], "\(head) becomes \(new)")
             }
             require(new.variant == head.variant && new.status == head.status, "\(head) becomes \(new)")
-            let age = CachePolicy.age(of: new, at: now)
-            require(new.fields[.age] != nil || age < max(0, now - received) + 1, "\(new) is old")
+            // Otherwise the server has said how old it is.
+            if new.fields[.age] == nil, newFields[.date] == nil {
+                let age = CachePolicy.age(of: new, at: now)
+                require(age < max(0, now - received) + 1, "\(new) is old")
+            }
         }
         request.httpMethod = "POST"
         for url in CachePolicy.invalidated(by: request, newStatus, newFields) {
