@@ -19,7 +19,11 @@ import Testing
             let key = CacheKey.test(Int.random(in: 0..<4, using: &random))
             let count = [0, 100, 20_000, 1_200_000].randomElement(using: &random) ?? 0
             let variant = Int.random(in: 0..<3, using: &random)
-            try await store.put(.test(Int(seed % 1000), count: count, variant: variant), key, piece: 50_000)
+            do {
+                try await store.put(.test(Int(seed % 1000), count: count, variant: variant), key, piece: 50_000)
+            } catch let error as RequestError where error.code == .responseTooLarge {
+                // The disk is slow, and what waits for it fills the store.
+            }
             for response in try await store.responses(for: key) {
                 var head = response.head
                 head.received += 1
