@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// URLSession.Config.default.cache = .disk(megabytes: 50)
-/// let news = try await URLSession.shared.response(for: request) { $0.cache?.staleIfError = .seconds(600) }
+/// let news = try await URLSession.shared.response(for: request)
 /// print(news.cacheStatus?.description ?? "no cache")         // hit; age=12; ttl=48
 /// ```
 ///

@@ -94,9 +94,13 @@ final class ProgressMeter: Sendable {
     }
 
     /// A response has arrived: a transport that does not report has sent the whole body.
-    func endSending() {
+    ///
+    /// - Parameter length: The length of the body in bytes, if it is not that of an upload.
+    func endSending(_ length: Int? = nil) {
         change { state in
-            guard !state.reportsSent, let total = state.progress.totalBytesToSend else { return }
+            guard !state.reportsSent, let total = state.progress.totalBytesToSend ?? length.map({ Int64($0) })
+            else { return }
+            state.progress.totalBytesToSend = total
             state.progress.bytesSent = max(state.progress.bytesSent, total)
         }
     }

@@ -111,7 +111,7 @@ public struct Transport: Sendable {
         var response = try await conditions.deadline.run(leavesAlone: limit == nil) {
             try await timer.run { try await self.response(to: request) }
         }
-        conditions.progress?.endSending()
+        conditions.progress?.endSending(request.urlRequest.httpBody?.count)
         response.body = response.body.forOneCall
         request.arrival?.note(.head)
         let body = response.body.received

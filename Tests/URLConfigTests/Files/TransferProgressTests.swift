@@ -186,6 +186,22 @@ import Testing
         #expect(last?.totalBytesToReceive == 1000)
     }
 
+    @Test func `a transport that reports nothing has sent the body when its response arrives`() async throws {
+        let reports = Reports()
+        let request = URLRequest.with(.init(host: "https://example.com")) {
+            $0.method = .post
+            $0.body = .text("12345")
+        }
+        try await URLSession.shared.response(for: request, config: .silent) {
+            $0.transport = Transport { _ in .init(body: .init(Data("123".utf8))) }
+            $0.progress = reports.add
+        }
+        #expect(reports.all.last?.bytesSent == 5)
+        #expect(reports.all.last?.totalBytesToSend == 5)
+        #expect(reports.all.last?.bytesReceived == 3)
+        #expect(reports.all.last?.isUpload == false)
+    }
+
     @Test func `Foundation's progress never exceeds its total, even between two changes`() {
         final class Watched: Progress, @unchecked Sendable {
             var largest = 0.0
