@@ -48,6 +48,11 @@ extension URLRequest.Config {
         let home = url == nil ? nil : URLRequest(url: hostURL ?? URL(fileURLWithPath: "/"))
         let leaving = home.flatMap { Origin(url) == Origin($0.url) ? nil : URLSession.Config.preset(for: $0).redaction }
         let (fields, data) = try fieldsAndBody(leaving)
+        if let leaving, own?.authorization != true,
+            authorization != nil || headers.contains(where: { leaving.isCredential($0.name.rawName) })
+        {
+            LeftOutCredentials.note(of: hostURL, for: self.url)
+        }
         guard let url = URL(string: text) else {
             throw .refused(.invalidURL, "'\(Self.shown(text))' is not a URL that the system accepts")
         }

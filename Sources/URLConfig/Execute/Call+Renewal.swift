@@ -24,8 +24,8 @@ extension Call {
             response.data = try await received.withContent(config.clock).response.data
             let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
             let hasNone = config.authenticator == nil && step.request.value(forHTTPHeaderField: "Authorization") == nil
-            let none = "the request has no Authorization, and the call has no authenticator; \(RequestError.leftOut)"
-            let ownReason = hasNone ? none : reason
+            let none = "the request has no Authorization, and the call has no authenticator"
+            let ownReason = hasNone ? none + LeftOutCredentials.words(for: step.request.url) : reason
             if !session.addsAuthorization { reason = refusal?.reason ?? ownReason }
             if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
                 try await deadline.run { [response] in await onUnauthorized(response) }

@@ -66,3 +66,23 @@ extension Origin: CustomStringConvertible {
             + (port.map { ":\($0)" } ?? "")
     }
 }
+
+/// The origins for which credentials of a preset were left out, for errors: a request does not know its preset.
+enum LeftOutCredentials {
+    /// The last preset for each origin, of at most a hundred origins.
+    private static let presets = Locked<[Origin: Origin]>([:])
+
+    static func note(of preset: URL?, for url: URL?) {
+        presets.withLock { presets in
+            if presets.count >= 100 { presets = [:] }
+            presets[Origin(url)] = Origin(preset)
+        }
+    }
+
+    /// The end of a sentence about a request without credentials; empty if none were left out.
+    static func words(for url: URL?) -> String {
+        let target = Origin(url)
+        guard let preset = presets.withLock({ $0[target] }) else { return "" }
+        return "; those of a preset were left out, because \(target) is another origin than its \(preset)"
+    }
+}

@@ -10,7 +10,7 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     ///
     /// The delay is a random time between zero and the maximum, so that many clients do not retry together.
     public var firstDelay = Duration.milliseconds(500)
-    /// The maximum delay before any attempt, by default 20 s.
+    /// The maximum delay before any attempt, by default 20 s; ``firstDelay`` if that is longer.
     public var longestDelay = Duration.seconds(20)
     /// The maximum `Retry-After` to wait for, by default 60 s.
     ///
@@ -66,7 +66,8 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
         after attempt: Int, _ response: DataResponse?, now: Date, remaining: Duration?,
         jitter: @autoclosure () -> Double
     ) -> (delay: Duration?, note: String) {
-        let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longestDelay / .seconds(1))
+        let longest = max(firstDelay, longestDelay) / .seconds(1)
+        let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longest)
         var delay = Duration(timeoutInterval: limit * jitter()) ?? .zero
         var source = ""
         if let asked = response?.retryAfter(at: now) {

@@ -71,18 +71,24 @@ public actor TokenAuthenticator: Authenticator {
     ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it. If
     ///     it returns `nil`, ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`.
     ///     Throw an error for a transient failure: the request rethrows it, unless its token is still valid. If it
-    ///     returns the same token, it is not called again for 10 s because of refusals.
+    ///     returns the same token, it is not called again for 10 s because of refusals. By default, `load` is called,
+    ///     and its token is used if it is another one or has an expiry.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
         load: @escaping @Sendable () async throws -> Token?,
-        refresh: @escaping @Sendable (_ refused: Token) async throws -> Token?
+        refresh: (@Sendable (_ refused: Token) async throws -> Token?)? = nil
     ) {
         self.hosts = hosts.compactMap { Origin(pattern: $0, of: "TokenAuthenticator(hosts:)") }
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
-        renewed = { token in if let token { try await refresh(token) } else { try await load() } }
+        renewed = { old in
+            if let old, let refresh { return try await refresh(old) }
+            let new = try await load()
+            let isRefusedAgain = old?.value == new?.value && new?.expiry == nil
+            return isRefusedAgain ? nil : new
+        }
         var fields = HTTPFields()
         try? authorization("token")(&fields)
         fieldNames = fields.isEmpty ? ["Authorization"] : Set(fields.map(\.name.rawName))

@@ -27,20 +27,22 @@ extension Error {
         return ((target.map { $0 + status + ": " } ?? "") + outcome(redaction)).onOneLine
     }
 
+    /// The attempts of the call that threw this error; empty for errors that have none, such as `CancellationError`.
+    public var attempts: [Attempt] {
+        if let error = self as? RequestError { return error.attempts }
+        return (self as? URLError)?.errorUserInfo[URLError.attemptsKey] as? [Attempt] ?? []
+    }
+
     /// The outcome without the request: the masked summary, and the attempts if there were several.
     func outcome(_ redaction: Redaction) -> String {
-        let attempts = (self as? RequestError)?.attempts ?? (self as? URLError)?.attempts ?? []
         let count = attempts.count > 1 ? "\(attempts.count) attempts" : nil
         return [redaction.masked(self), count, attempts.last?.reason].compactMap(\.self).joined(separator: "; ")
     }
 }
 
 extension URLError {
-    private static let attemptsKey = "URLConfigAttempts"
+    fileprivate static let attemptsKey = "URLConfigAttempts"
     private static let requestKey = "URLConfigRequest"
-
-    /// The attempts of the call of `response(for:)` that threw this error; otherwise empty.
-    public var attempts: [Attempt] { errorUserInfo[Self.attemptsKey] as? [Attempt] ?? [] }
 
     /// The method and the URL if a call threw this error, or else only the URL that Foundation names.
     fileprivate func target(_ redaction: Redaction) -> String? {

@@ -29,7 +29,8 @@ public struct RequestError: Error, Sendable {
         /// The method, a header field, the credentials, the body, the time limit, the session, or the file of an upload
         /// or download cannot be used.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// The response is not HTTP, its link to the next page cannot be followed, or its body was already read.
+        /// The response is not HTTP, its link to the next page cannot be followed, its body was already read, or its
+        /// events end too early.
         public static let invalidResponse = Self(rawValue: "invalidResponse")
         /// The body is longer than ``Foundation/URLSession/Config/responseLimit`` or the limit of `collect`, or a line
         /// or event of a stream is longer than 16 MB.

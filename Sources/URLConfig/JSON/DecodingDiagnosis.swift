@@ -1,8 +1,5 @@
 /// Errors that the content explains. The content is read when the error is shown, not when it is thrown.
 extension RequestError {
-    /// Where credentials may have gone: a request does not know its preset.
-    static let leftOut = "credentials of a preset are left out if `url` has another origin"
-
     init(unacceptable response: DataResponse) {
         self.init(.unacceptableStatus, reason: "the status is not accepted", response: response)
         isDiagnosed = true
@@ -41,7 +38,7 @@ extension DataResponse {
         }
         if let retryAfter { words.append("Retry-After is \(retryAfter.shown)") }
         if status == .unauthorized, !(request.allHTTPHeaderFields ?? [:]).keys.contains(where: redaction.isCredential) {
-            words.append("no credentials were sent; \(RequestError.leftOut)")
+            words.append("no credentials were sent" + LeftOutCredentials.words(for: request.url))
         }
         return words
     }

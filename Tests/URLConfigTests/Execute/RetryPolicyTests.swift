@@ -54,6 +54,13 @@ import Testing
         #expect(abs(delays.reduce(0, +) / 2000 - limit / 2) < limit * 0.03)
     }
 
+    @Test func `a first delay that is longer than the longest one is the longest`() {
+        var policy = RetryPolicy.standard
+        policy.firstDelay = .seconds(60)
+        let delays = (1...2).map { policy.delay(after: $0, nil, now: Self.now, remaining: nil, jitter: 1).delay }
+        #expect(delays == [.seconds(60), .seconds(60)])
+    }
+
     static let extremes: [Duration] = [
         .zero, .nanoseconds(1), .seconds(-1), .seconds(3), .seconds(Int64.max), .seconds(Int64.min),
         Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999),
@@ -66,7 +73,7 @@ import Testing
         for attempt in [1, 2, 64, 1100, .max - 1] {
             let (delay, _) = policy.delay(after: attempt, nil, now: Self.now, remaining: nil, jitter: 0.7)
             #expect(try #require(delay) >= .zero)
-            #expect(try #require(delay) <= max(.zero, min(longest, .seconds(1_000_000_000))))
+            #expect(try #require(delay) <= max(.zero, min(max(first, longest), .seconds(1_000_000_000))))
         }
         for remaining in Self.extremes {
             let (delay, _) = policy.delay(after: 1, nil, now: Self.now, remaining: remaining, jitter: 0.7)

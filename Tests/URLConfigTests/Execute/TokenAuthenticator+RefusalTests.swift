@@ -139,8 +139,7 @@ struct TokenAuthenticatorRefusalTests {
     @Test func `without an authenticator, a request without Authorization says so`() async throws {
         #expect(
             await stubs.refusal(nil)?.reason
-                == "the request has no Authorization, and the call has no authenticator; "
-                + "credentials of a preset are left out if `url` has another origin")
+                == "the request has no Authorization, and the call has no authenticator")
         let error = await stubs.refusal(nil) { $0.authorization = .bearer("abc") }
         #expect(error?.reason == "the server refused the credentials")
     }

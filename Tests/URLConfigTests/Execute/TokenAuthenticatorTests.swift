@@ -56,6 +56,32 @@ import Testing
         #expect(loads.count == 1 && refreshed.entries == ["old"])
     }
 
+    @Test func `without refresh, load is asked for another token, and a refused one is not sent again`() async throws {
+        stored.set(\.self, "first")
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) { stored.withLock { $0 } }
+        #expect(try await authenticator.sent() == "Bearer first")
+        stored.set(\.self, "second")
+        #expect(try await authenticator.refuse("first"))
+        #expect(try await authenticator.sent() == "Bearer second")
+        #expect(try await authenticator.refuse("second") == false)
+        #expect(try await authenticator.sent() == nil)
+        stored.set(\.self, "third")
+        #expect(try await authenticator.sent() == "Bearer third")
+    }
+
+    @Test func `without refresh, the stored token is used until it expires`() async throws {
+        let token = Token("first", expiry: Self.start + 100)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {
+            loads.note(())
+            return token
+        }
+        await authenticator.set(now: { Self.start })
+        #expect(try await authenticator.sent() == "Bearer first")
+        await authenticator.set(now: { Self.start + 99 })
+        for _ in 0..<3 { #expect(try await authenticator.sent() == "Bearer first") }
+        #expect(loads.count > 1)
+    }
+
     @Test func `a token is refreshed shortly before it expires, and once only`() async throws {
         stored.set(\.self, Token("first", expiry: Self.start + 100))
         let authenticator = await authenticator { _ in Token("second", expiry: Self.start - 100) }

@@ -121,13 +121,29 @@ import URLConfigTesting
     }
 
     @Test func `a 401 says if no credentials were sent`() throws {
-        let words = "; no credentials were sent; credentials of a preset are left out if `url` has another origin"
+        let words = "; no credentials were sent"
         var response = Self.response([], status: .unauthorized)
         let anonymous = #expect(throws: RequestError.self) { try response.validated() }
         #expect(anonymous?.reason == "the status is not accepted" + words)
         response.request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
         let refused = #expect(throws: RequestError.self) { try response.validated() }
         #expect(refused?.reason == "the status is not accepted")
+    }
+
+    @Test func `a 401 names the origins if the credentials of a preset were left out`() {
+        for preset: (inout URLRequest.Config) -> Void in [
+            { $0.authorization = .bearer("t") }, { $0.headers[.authorization] = "Bearer t" },
+        ] {
+            var response = Self.response([], status: .unauthorized)
+            response.request = .with(.init(host: "https://preset.example/v1", preset)) {
+                $0.url = URL(string: "https://left-out.example:8443/1")
+            }
+            let error = #expect(throws: RequestError.self) { try response.validated() }
+            let words =
+                "; no credentials were sent; those of a preset were left out, because https://left-out.example:8443 "
+                + "is another origin than its https://preset.example:443"
+            #expect(error?.reason == "the status is not accepted" + words)
+        }
     }
 
     @Test func `a refused response is read in its own character set`() {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -54,6 +55,33 @@ import Testing
             }
             #expect(values == (1...3).map { Item(someNumber: $0) })
         }
+    }
+
+    @Test(
+        .stubs {
+            $0.any("/*", .events("data: {\"some_number\": 1}\n\ndata: [DONE]\n\ndata: {\"some_number\": 2}\n\n"))
+        },
+        arguments: [true, false])
+    func `events are values until the one that is the end`(isOneConnection: Bool) async throws {
+        var values: [Item] = []
+        if isOneConnection {
+            let reply = try await stubs.session.stream(for: stubs.request()) { $0.decoder = Self.decoder }
+            for try await value in reply.events.values(of: Item.self, until: "[DONE]") { values.append(value) }
+        } else {
+            let events = stubs.session.events(for: stubs.request()) { $0.decoder = Self.decoder }
+            for try await value in events.values(of: Item.self, until: "[DONE]") { values.append(value) }
+        }
+        #expect(values == [Item(someNumber: 1)])
+        let error = await #expect(throws: RequestError.self) {
+            let reply = try await stubs.session.stream(for: stubs.request())
+            for try await _ in reply.events.values(of: Item.self) {}
+        }
+        #expect(error?.reason.contains("event 1") == true)
+        let cut = await #expect(throws: RequestError.self) {
+            let reply = try await stubs.session.stream(for: stubs.request()) { $0.decoder = Self.decoder }
+            for try await _ in reply.events.prefix(1).values(of: Item.self, until: "[DONE]") {}
+        }
+        #expect(cut?.code == .invalidResponse && cut?.reason == "the events ended without '[DONE]'")
     }
 
     @Test func `a value that does not fit is an error that names the line or the event, and shows it`() async throws {

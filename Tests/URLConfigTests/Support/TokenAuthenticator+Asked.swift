@@ -39,6 +39,9 @@ extension TokenAuthenticator {
         return request.value(forHTTPHeaderField: "Authorization")
     }
 
+    /// Replaces the time.
+    func set(now: @escaping @Sendable () -> Date) { self.now = now }
+
     /// Refuses a request with or without a token; `true` if it is to be sent again.
     nonisolated func refuse(_ token: String?) async throws -> Bool {
         var request = Self.request

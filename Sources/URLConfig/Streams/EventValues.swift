@@ -1,0 +1,54 @@
+/// The models of server-sent events, to read in a loop.
+///
+/// See ``URLConfig/_Concurrency/AsyncSequence/values(of:until:)``.
+public struct EventValues<Events: AsyncSequence & Sendable, Value: Decodable & Sendable>: AsyncSequence, Sendable
+where Events.Element == ServerSentEvent {
+    fileprivate let events: Events
+    fileprivate let end: String?
+
+    /// Begins to read the events.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(events: events.makeAsyncIterator(), end: end)
+    }
+
+    /// Reads the models; the transfer ends when it is released, and after the last model.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var events: Events.AsyncIterator?
+        fileprivate let end: String?
+
+        /// The next model; `nil` at the end.
+        public mutating func next() async throws -> Value? {
+            let event = try await events?.next()
+            if let event, event.data != end { return try event.decode() }
+            if event == nil, let end, events != nil {
+                events = nil
+                throw RequestError(.invalidResponse, reason: "the events ended without '\(end.onOneLine)'")
+            }
+            events = nil
+            return nil
+        }
+    }
+}
+
+extension EventValues.AsyncIterator: Sendable where Events.AsyncIterator: Sendable {}
+
+extension AsyncSequence where Self: Sendable, Element == ServerSentEvent {
+    /// Models from the data of the events, as ``ServerSentEvent/decode(_:)`` makes them.
+    ///
+    /// ```swift
+    /// for try await chunk in reply.events.values(of: Chunk.self, until: "[DONE]") { show(chunk) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type of a model.
+    ///   - end: The data of the event that is the end, such as `[DONE]`: nothing is read after it. By default, all
+    ///     events are models.
+    /// - Returns: The models. The loop throws the errors of the events and of ``ServerSentEvent/decode(_:)``, and
+    ///   ``RequestError`` with code ``RequestError/Code/invalidResponse`` if the events end without the one that is the
+    ///   end.
+    public func values<Value: Decodable & Sendable>(
+        of type: Value.Type, until end: String? = nil
+    ) -> EventValues<Self, Value> {
+        EventValues(events: self, end: end)
+    }
+}
