@@ -144,7 +144,7 @@ final class ObservedCall: Sendable {
 
 extension CallEvent {
     private var call: ObservedCall { attempted.call }
-    private var request: URLRequest { attempted.request }
+    fileprivate var request: URLRequest { attempted.request }
 
     /// The number of the attempt, from 1; 0 before the first one.
     public var attempt: Int { attempted.number }
@@ -238,15 +238,15 @@ extension CallEvent.Outcome {
 /// Passes events to a closure of the app, one at a time and never on the threads of a call.
 ///
 /// Each call's events are in order. To wake a thread costs more than all events of a call. So the events of 10 ms are
-/// passed together; until then, they stay in the histories of their calls.
+/// passed together.
 final class EventSink: Sendable {
-    /// The most calls whose events wait for the closure, and the most bytes of their requests.
+    /// The most events that wait for the closure, and the most bytes of the requests that they keep.
     ///
     /// Further events are dropped, so that a closure that blocks does not fill the memory.
-    private static let (mostCalls, mostBytes) = (1 << 13, 1 << 26)
+    private static let (mostEvents, mostBytes) = (1 << 16, 1 << 26)
 
     private struct Waiting {
-        var calls: [CallHistory] = []
+        var events: [CallEvent] = []
         var bytes = 0
     }
 
@@ -258,29 +258,22 @@ final class EventSink: Sendable {
         self.receive = receive
     }
 
-    /// Passes the events of a call, soon.
-    func pass(_ call: CallHistory) {
-        let bytes = call.request?.httpBody?.count ?? 0
-        let (isFirst, isFull) = waiting.withLock { waiting in
-            let isFull = waiting.calls.count >= Self.mostCalls || waiting.bytes >= Self.mostBytes
-            if !isFull {
-                waiting.calls.append(call)
-                waiting.bytes += bytes
-            }
-            return (waiting.calls.count == 1, isFull)
+    /// Passes an event, soon.
+    func pass(_ event: CallEvent) {
+        let isFirst = waiting.withLock { waiting in
+            guard waiting.events.count < Self.mostEvents, waiting.bytes <= Self.mostBytes else { return false }
+            waiting.events.append(event)
+            if case .began = event.happening { waiting.bytes += event.request.httpBody?.count ?? 0 }
+            return waiting.events.count == 1
         }
-        if isFull {
-            _ = call.takeEvents()
-        } else if isFirst {
-            queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() }
-        }
+        if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() } }
     }
 
     private func passAll() {
-        let calls = waiting.withLock { waiting in
+        let events = waiting.withLock { waiting in
             defer { waiting = Waiting() }
-            return waiting.calls
+            return waiting.events
         }
-        for call in calls { for event in call.takeEvents() { receive(event) } }
+        for event in events { receive(event) }
     }
 }

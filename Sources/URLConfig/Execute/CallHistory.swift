@@ -28,9 +28,6 @@ enum Happening: Sendable {
 /// What happens in a call: its attempts, its log and the events for the app are made of it.
 final class CallHistory: Sendable {
     fileprivate struct State {
-        /// The most events of a call that wait; further ones are dropped.
-        static let mostEvents = 1 << 10
-
         var attempts: [Attempt] = []
         /// When the last attempt began, as the time of the call.
         var start = Duration.zero
@@ -39,8 +36,6 @@ final class CallHistory: Sendable {
         var request: URLRequest?
         /// What the events of the last attempt show; `nil` if nobody wants events.
         var observed: ObservedAttempt?
-        /// The events that wait for the app.
-        var events: [CallEvent] = []
     }
 
     let log: RequestLog
@@ -67,20 +62,12 @@ final class CallHistory: Sendable {
         // First, so that a slow logger does not count.
         if case .sent = happening { log.sent(request) }
         let time = time ?? elapsed()
-        let mustPass = state.withLock { state in
+        let observed = state.withLock { state in
             state.note(happening, request, log, at: time)
-            return sink != nil && state.addEvent(happening, request, arrival, log, routes, at: time)
+            return sink.map { _ in state.observe(request, arrival, log, routes) }
         }
         write(happening, request, time)
-        if mustPass { sink?.pass(self) }
-    }
-
-    /// Removes the events that wait.
-    func takeEvents() -> [CallEvent] {
-        state.withLock { state in
-            defer { state.events = [] }
-            return state.events
-        }
+        if let observed { sink?.pass(CallEvent(time: time, happening: happening.withoutContent, of: observed)) }
     }
 
     /// The first byte of a body has arrived, which somebody may want to know.
@@ -171,23 +158,15 @@ extension CallHistory.State {
         }
     }
 
-    /// Adds an event; returns whether it is the first one that waits.
-    fileprivate mutating func addEvent(
-        _ happening: Happening, _ request: URLRequest, _ arrival: Arrival?, _ log: RequestLog, _ routes: RouteTable,
-        at time: Duration
-    ) -> Bool {
-        let attempt: ObservedAttempt
-        if let observed, observed.number == attempts.count {
-            attempt = observed
-        } else {
-            let call = observed?.call ?? ObservedCall(log, routes, request)
-            attempt = ObservedAttempt(call: call, number: attempts.count, request: request, arrival: arrival)
-            observed = attempt
-        }
-        guard events.count < Self.mostEvents else { return false }
-        if events.isEmpty { events.reserveCapacity(8) }
-        events.append(CallEvent(time: time, happening: happening.withoutContent, of: attempt))
-        return events.count == 1
+    /// What an event shows that happens now.
+    fileprivate mutating func observe(
+        _ request: URLRequest, _ arrival: Arrival?, _ log: RequestLog, _ routes: RouteTable
+    ) -> ObservedAttempt {
+        if let observed, observed.number == attempts.count { return observed }
+        let call = observed?.call ?? ObservedCall(log, routes, request)
+        let attempt = ObservedAttempt(call: call, number: attempts.count, request: request, arrival: arrival)
+        observed = attempt
+        return attempt
     }
 }
 
