@@ -1,18 +1,25 @@
 import Testing
 
-/// A condition did not become true in time.
-struct Overdue: Error {}
-
-/// Waits until a condition is true.
+/// Waits until a condition is true, as long as the test may take.
 ///
-/// - Throws: ``Overdue`` after a minute, or when the test's time is up; errors of the condition. A minute is enough for
-///   a busy machine under the thread sanitizer.
+/// The limit is the one of the test, see ``InTime``: a busy machine may need minutes. A child process ends itself, see
+/// ``ChildProcess``.
+///
+/// - Parameters:
+///   - what: What it waits for, if that is not the condition at the source location.
+///   - condition: It is read every millisecond.
+/// - Throws: `CancellationError` when the test's time is up, after it has recorded what it waited for; errors of the
+///   condition.
 func waitUntil(
+    _ what: String = "the condition here", sourceLocation: SourceLocation = #_sourceLocation,
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
-    let start = ContinuousClock.now
     while try await !condition() {
-        guard !Task.isCancelled, start.duration(to: .now) < .seconds(60) else { throw Overdue() }
-        try? await Task.sleep(for: .milliseconds(1))
+        do {
+            try await Task.sleep(for: .milliseconds(1))
+        } catch {
+            Issue.record("It was cancelled while it waited for \(what).", sourceLocation: sourceLocation)
+            throw error
+        }
     }
 }
