@@ -4,8 +4,6 @@ import Testing
 
 /// Transports that pass requests to the transport of the tests: the call still decides correctly.
 @Suite(.inTime) struct TransportDecoratorTests {
-    private static let identity = Transport { try await TransportOfTests.transport.send($0) }
-
     @Test func `a limit bounds the bytes that are not read yet`() async throws {
         let held = Transport { request in
             let response = try await TransportOfTests.transport.send(request)
@@ -65,13 +63,6 @@ import Testing
             await expectError(.invalidRequest) { try await server.get { $0.transport = injecting } }
             #expect(server.connections == 0)
         }
-    }
-
-    @Test func `a body that was read gives an error`() async throws {
-        let body = ResponseBody(AsyncStream<Data> { $0.finish() })
-        #expect(try await body.collect().isEmpty)
-        let error = await #expect(throws: RequestError.self) { try await body.collect() }
-        #expect(error?.reason == "the body was already read")
     }
 
     @Test func `dump shows no secrets of what it receives`() async throws {
