@@ -3,8 +3,11 @@
 /// Numbers its credentials.
 final class CountingAuthenticator: Authenticator {
     private let counts = Locked((asked: 0, refused: 0))
+    private let renews: Bool
     var asked: Int { counts.withLock { $0.asked } }
     var refused: Int { counts.withLock { $0.refused } }
+
+    init(renews: Bool = true) { self.renews = renews }
 
     func authorize(_ request: inout URLRequest) async throws {
         let number = counts.withLock { counts in
@@ -16,6 +19,6 @@ final class CountingAuthenticator: Authenticator {
 
     func reauthorize(after response: DataResponse) async throws -> Bool {
         counts.withLock { $0.refused += 1 }
-        return true
+        return renews
     }
 }
