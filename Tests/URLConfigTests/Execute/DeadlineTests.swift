@@ -44,9 +44,21 @@ import URLConfigTesting
     }
 
     @Test(.stubs { $0.get("/").times(0) }, arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
-    func `one of zero or less has passed already, and nothing is sent`(deadline: Duration) async throws {
+    func `one of zero or less has passed already: nothing is sent, and a fallback has a second`(
+        deadline: Duration
+    ) async throws {
         let error = await expectError(.deadlineExceeded) { try await stubs.get { $0.deadline = deadline } }
         #expect(error?.attempts.isEmpty == true)
+        let clock = TestClock()
+        let response = try await stubs.get {
+            ($0.deadline, $0.clock) = (deadline, clock)
+            $0.fallback = { error, request in
+                #expect((error as? RequestError)?.code == .deadlineExceeded)
+                return DataResponse(request: request, data: Data("stored".utf8))
+            }
+        }
+        #expect(try response.text() == "stored")
+        #expect(clock.asked == [.seconds(1)])
     }
 
     @Test(.stubs { $0.get("/") }, arguments: [true, false])
@@ -232,34 +244,29 @@ import URLConfigTesting
         let end = DispatchSemaphore(value: 0)
         // More calls than there are threads for tasks.
         let count = 4 * ProcessInfo.processInfo.activeProcessorCount
-        await withTaskGroup { group in
-            for _ in 0..<count {
-                group.addTask {
-                    await expectError(.deadlineExceeded) {
-                        try await stubs.get(config: Self.real) {
-                            $0.deadline = .milliseconds(200)
-                            let block = { @Sendable in #expect(end.wasSignalled) }
-                            switch function {
-                            case .validator: $0.validators = [ResponseValidator { _ in block() }]
-                            case .isUnauthorized:
-                                $0.isUnauthorized = { _ in
-                                    block()
-                                    return false
-                                }
-                            case .redirects:
-                                $0.redirects = RedirectPolicy { _, _ in
-                                    block()
-                                    return nil
-                                }
-                                $0.transport = Transport { _ in
-                                    .init(status: .found, headerFields: [.location: "/"])
-                                }
-                            }
+        try await concurrently(count) { _ in
+            await expectError(.deadlineExceeded) {
+                try await stubs.get(config: Self.real) {
+                    $0.deadline = .milliseconds(200)
+                    let block = { @Sendable in #expect(end.wasSignalled) }
+                    switch function {
+                    case .validator: $0.validators = [ResponseValidator { _ in block() }]
+                    case .isUnauthorized:
+                        $0.isUnauthorized = { _ in
+                            block()
+                            return false
+                        }
+                    case .redirects:
+                        $0.redirects = RedirectPolicy { _, _ in
+                            block()
+                            return nil
+                        }
+                        $0.transport = Transport { _ in
+                            .init(status: .found, headerFields: [.location: "/"])
                         }
                     }
                 }
             }
-            for await _ in group {}
         }
         for _ in 0..<count { end.signal() }
     }

@@ -1,6 +1,7 @@
 import Testing
-import URLConfig
 import URLConfigTesting
+
+@testable import URLConfig
 
 @Suite(
     .inTime,
@@ -60,6 +61,21 @@ import URLConfigTesting
                 $0.fallback = { _, _ in throw Blocked() }
             }
         }
+    }
+
+    @Test(.stubs { $0.get("/", .status(.serviceUnavailable)).times(2) })
+    func `the response of a fallback has the attempts that failed, unless it has its own`() async throws {
+        let response = try await stubs.get {
+            $0.retry = .atOnce(2)
+            $0.validators = [.success]
+            $0.fallback = { _, request in DataResponse(request: request) }
+        }
+        #expect(response.attempts.map(\.status?.code) == [503, 503])
+        let other = try await stubs.get(.status(.notFound)) {
+            $0.validators = [.success]
+            $0.fallback = { _, _ in try await stubs.get(.status(.ok)) }
+        }
+        #expect(other.attempts.map(\.status?.code) == [200])
     }
 
     @Test func `a fallback responds if another task was cancelled`() async throws {

@@ -108,11 +108,6 @@ import URLConfigTesting
         for attempt in error.attempts { text += String(reflecting: attempt.error) }
         #expect(text.contains("waiting 0 ms"))
         #expect(!text.contains("s3cret"))
-    }
-
-    @Test func `without retries there is one attempt`() async throws {
-        let error = await expectError(.cannotConnectToHost) { try await Self.refused { _ in } }
-        #expect(error?.attempts.count == 1)
         #expect(URLError(.badURL).attempts.isEmpty)
     }
 
@@ -129,19 +124,6 @@ import URLConfigTesting
         #expect(lines.first?.hasPrefix("unacceptableStatus: GET https://api.test/x (503): ") == true)
         let waiting = "503 after 0 ms, waiting 0 ms"
         #expect(lines.dropFirst() == ["  1. \(waiting)", "  2. \(waiting)", "  3. 503 after 0 ms"])
-    }
-
-    @Test(arguments: [("POST", "5", "POST without idempotencyKey"), ("GET", "300", "longer than longestRetryAfter")])
-    func `an attempt says why it was not retried`(method: String, retryAfter: String, reason: String) async throws {
-        try await HTTPStubs.with {
-            $0.any("/", .status(.serviceUnavailable).field(.retryAfter, retryAfter))
-        } operation: {
-            let request = stubs.request { $0.method = .init(method) ?? .get }
-            let response = try await stubs.response(for: request) { $0.retry = .standard }
-            #expect(response.attempts.count == 1)
-            #expect(response.attempts.last?.reason?.hasPrefix("not retried: ") == true)
-            #expect(response.attempts.last?.reason?.contains(reason) == true)
-        }
     }
 
     @Test(

@@ -9,9 +9,9 @@ import Testing
 
     private func next(
         after outcome: Result<Received, any Error>, of sent: URLRequest = request, from step: Step = Step(request),
-        remaining: Duration? = nil, with configure: (inout URLSession.Config) -> Void = { _ in }
+        with configure: (inout URLSession.Config) -> Void = { _ in }
     ) throws -> Step {
-        try step.next(after: outcome, of: sent, URLSession.Config.silent.with(configure), remaining: remaining)
+        try step.next(after: outcome, of: sent, URLSession.Config.silent.with(configure), remaining: nil)
     }
 
     private func response(
@@ -30,12 +30,6 @@ import Testing
 
     private let lost = Result<Received, any Error>.failure(URLError(.init(), of: request))
     private let retries: (inout URLSession.Config) -> Void = { $0.retry = .standard }
-
-    @Test(arguments: [HTTPResponse.Status.ok, .found, .unauthorized, .serviceUnavailable, .notFound])
-    func `without settings and a location, every response is the last one`(status: HTTPResponse.Status) throws {
-        let step = try next(after: response(status))
-        #expect(step.name == "end" && step.note == nil)
-    }
 
     @Test func `a lost connection is tried again once, before a retry`() throws {
         let step = try next(after: lost, with: retries)
@@ -99,26 +93,8 @@ import Testing
         #expect(try self.next(after: redirect, from: step, with: { $0.redirects = emptying }).body == nil)
     }
 
-    @Test func `the first delay is at most as long as the policy says`() throws {
-        for _ in 0..<64 {
-            let step = try next(after: response(.serviceUnavailable), with: retries)
-            guard case .wait(...RetryPolicy.standard.firstDelay) = step.kind else {
-                Issue.record("\(step.kind)")
-                break
-            }
-        }
-    }
-
     @Test func `hosts in upper and in lower case share the budget of retries`() {
         #expect(Step(.with(.init(host: "https://A.Example"))).host == "a.example")
-    }
-
-    @Test func `the twenty-first redirect is refused, or returned if none is followed`() throws {
-        var step = Step(Self.request)
-        step.redirects = 20
-        let redirect = response(.found, [.location: "/next"])
-        expectThrown(.refusedRedirect) { try next(after: redirect, from: step) }
-        #expect(try next(after: redirect, from: step, with: { $0.redirects = .none }).name == "end")
     }
 
     @Test func `refused credentials are renewed before a retry, but not for another origin`() throws {
@@ -130,20 +106,6 @@ import Testing
         #expect(try next(after: response(.unauthorized), with: configure).name == "renew")
         let foreign = Step(Self.request, isForeign: true)
         #expect(try next(after: response(.unauthorized), from: foreign, with: configure).name == "wait")
-    }
-
-    @Test func `a retry waits as the server asks, if the deadline and the attempts allow it`() throws {
-        let busy = response(.serviceUnavailable, [.retryAfter: "3"])
-        let step = try next(after: busy, with: retries)
-        if case .wait(let delay) = step.kind { #expect(delay == .seconds(3)) }
-        #expect(step.name == "wait" && step.note == "waiting 3.0 s: Retry-After" && step.attempts == 2)
-        let late = try next(after: busy, remaining: .seconds(2), with: retries)
-        #expect(late.name == "end")
-        #expect(late.note == "not retried: the deadline would pass before the delay, 3.0 s: Retry-After")
-        var last = Step(Self.request)
-        last.attempts = 3
-        let end = try next(after: busy, from: last, with: retries)
-        #expect(end.name == "end" && end.note == nil)
     }
 }
 
