@@ -20,6 +20,18 @@ import URLConfigTesting
 
     private func observe(_ config: inout URLSession.Config) { config.events = { [events] in events.note($0) } }
 
+    /// Makes a call that is observed.
+    @discardableResult
+    private func get(
+        _ path: URLRequest.Path = "/a", by transport: Transport, _ configure: (inout URLSession.Config) -> Void = { _ in }
+    ) async throws -> DataResponse {
+        try await stubs.get(path) {
+            observe(&$0)
+            $0.transport = transport
+            configure(&$0)
+        }
+    }
+
     private static let plain = [
         "0 began", "1 sent", "1 head 200", "1 first", "1 body 5", "1 attempt 200", "1 accepted 200", "1 ended 200",
     ]
@@ -74,8 +86,6 @@ import URLConfigTesting
         }
     }
 
-    // MARK: Decisions
-
     @Test(
         .stubs {
             $0.get("/a", .status(.found).field(.location, "/b"))
@@ -121,12 +131,7 @@ import URLConfigTesting
         let cache = HTTPCache.memory(megabytes: 1)
         let transport = Transport { _ in .init(headerFields: [.cacheControl: "max-age=60"], body: .init(Data("a".utf8)))
         }
-        for _ in 1...2 {
-            try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
-                observe(&$0)
-                ($0.cache, $0.transport) = (cache, transport)
-            }
-        }
+        for _ in 1...2 { try await get(by: transport) { $0.cache = cache } }
         let told = try await all(calls: 2).compactMap { event -> String? in
             if case .attemptEnded(_, let cache) = event.kind { cache.map { "\($0)" } ?? "none" } else { nil }
         }
@@ -135,13 +140,11 @@ import URLConfigTesting
         #expect(told.last?.hasPrefix("hit") == true)
     }
 
-    // MARK: Ends
-
     @Test func `a failure, a cancellation, a passed deadline and an unsendable request end the call once`() async throws
     {
         func words(_ request: URLRequest, _ transport: Transport, deadline: Duration? = nil) async throws -> [String] {
             let own = Recorder<CallEvent>()
-            _ = try? await URLSession.shared.response(for: request, config: .silent) {
+            _ = try? await stubs.response(for: request) {
                 ($0.transport, $0.deadline) = (transport, deadline)
                 $0.events = { own.note($0) }
             }
@@ -176,12 +179,7 @@ import URLConfigTesting
             await gate.pass()
             throw CancellationError()
         }
-        let call = Task {
-            try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
-                observe(&$0)
-                $0.transport = transport
-            }
-        }
+        let call = Task { try await get(by: transport) }
         await gate.waitForArrivals()
         call.cancel()
         gate.open()
@@ -205,9 +203,8 @@ import URLConfigTesting
             return .init(headerFields: [.cacheControl: "max-age=0"], body: .init(Data("a".utf8)))
         }
         for _ in 1...2 {
-            try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
-                observe(&$0)
-                ($0.cache, $0.transport) = (cache, transport)
+            try await get(by: transport) {
+                $0.cache = cache
                 $0.cache?.staleIfError = .seconds(60)
             }
             isDown.set(\.self, true)
@@ -217,8 +214,6 @@ import URLConfigTesting
                 "1 attempt cannotFindHost", "1 accepted 200", "1 ended 200",
             ])
     }
-
-    // MARK: Bodies that are read later
 
     @Test func `a stream ends with its head, and tells of its body when it is read`() async throws {
         try await Loopback.serving(.status(.ok, "hello")) { server in
@@ -262,8 +257,6 @@ import URLConfigTesting
         }
     }
 
-    // MARK: One source
-
     @Test(arguments: [1, 2, 3, 4]) func `attempts and log say what the events say`(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let statuses = (0..<6).map { _ in [200, 302, 401, 404, 503].randomElement(using: &random) ?? 200 } + [200]
@@ -273,9 +266,8 @@ import URLConfigTesting
             let status = statuses[min(count.note(()), statuses.count) - 1]
             return .init(status: .init(code: status), headerFields: status == 302 ? [.location: "/b"] : [:])
         }
-        let response = try? await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
-            observe(&$0)
-            ($0.transport, $0.logger, $0.retry) = (transport, logger, .atOnce())
+        let response = try? await get(by: transport) {
+            ($0.logger, $0.retry) = (logger, .atOnce())
             ($0.authenticator, $0.clock) = (CountingAuthenticator(), TestClock.immediate)
         }
         let told = try await all()
@@ -307,8 +299,6 @@ import URLConfigTesting
         #expect(told.map(\.word) == Self.plain)
         #expect(told.map(\.time) == told.map(\.time).sorted())
     }
-
-    // MARK: Memory
 
     @Test func `an object that collects events is released`() async throws {
         try await Loopback.serving(.status(.ok, "hello")) { server in
@@ -342,47 +332,41 @@ import URLConfigTesting
                 })
             return .init(body: .init(content))
         }
-        try await URLSession.shared.response(for: stubs.request("/a"), config: .silent) {
-            observe(&$0)
-            $0.transport = transport
-        }
+        try await get(by: transport)
         #expect(try await all().map(\.word) == Self.plain.map { $0 == "1 body 5" ? "1 body 100000" : $0 })
         try await waitUntil { freed.count == 1 }
     }
 
-    // MARK: Careless closures
+    /// A configuration whose closure blocks at the first event, a gate that it opens before, and what ends that.
+    private func blocking() -> (URLSession.Config, isBlocked: Gate, end: DispatchSemaphore) {
+        let (isBlocked, end) = (Gate(), DispatchSemaphore(value: 0))
+        let config = URLSession.Config.silent.with {
+            $0.transport = Transport { _ in .init() }
+            $0.events = { [events] event in
+                if events.count == 0 {
+                    isBlocked.open()
+                    end.wait()
+                }
+                events.note(event)
+            }
+        }
+        return (config, isBlocked, end)
+    }
 
     @Test func `a closure that blocks delays no call, and what it misses is bounded`() async throws {
-        let gate = Gate()
-        let isBlocked = Recorder<Void>()
-        let transport = Transport { _ in .init() }
-        var config = URLSession.Config.silent
-        config.transport = transport
-        config.events = { [events] event in
-            if isBlocked.note(()) == 1 {
-                let semaphore = DispatchSemaphore(value: 0)
-                Task {
-                    await gate.pass()
-                    semaphore.signal()
-                }
-                semaphore.wait()
-            }
-            events.note(event)
-        }
-        try await URLSession.shared.response(for: stubs.request("/a"), config: config)
-        await gate.waitForArrivals()
-        for _ in 0..<10_000 { try await URLSession.shared.response(for: stubs.request("/a"), config: config) }
+        let (config, isBlocked, end) = blocking()
+        try await stubs.get("/a", config: config)
+        await isBlocked.pass()
+        for _ in 0..<10_000 { try await stubs.get("/a", config: config) }
         #expect(events.count == 0)
         // Another closure is called meanwhile.
         let others = Recorder<CallEvent>()
-        try await URLSession.shared.response(for: stubs.request("/a"), config: config) {
-            $0.events = { others.note($0) }
-        }
+        try await stubs.get("/a", config: config) { $0.events = { others.note($0) } }
         try await waitUntil { others.count == 7 }
-        gate.open()
+        end.signal()
         // 10,000 calls have 70,000 events. Only 65,536 may wait.
         try await waitUntil { events.count >= 1 << 16 }
-        try await URLSession.shared.response(for: stubs.request("/b"), config: config)
+        try await stubs.get("/b", config: config)
         try await waitUntil {
             events.entries.last.map { $0.word == "1 ended 200" && $0.url?.hasSuffix("/b") == true } == true
         }
@@ -391,27 +375,17 @@ import URLConfigTesting
     }
 
     @Test func `the bodies of calls whose events wait are bounded`() async throws {
-        let gate = DispatchSemaphore(value: 0)
-        let isBlocked = Gate()
-        var config = URLSession.Config.silent
-        config.transport = Transport { _ in .init() }
-        config.events = { [events] event in
-            if events.count == 0 {
-                isBlocked.open()
-                gate.wait()
-            }
-            events.note(event)
-        }
+        let (config, isBlocked, end) = blocking()
         let request = stubs.request("/a") {
             $0.method = .post
             $0.body = .data(Data(count: 1 << 24))
         }
-        try await URLSession.shared.response(for: request, config: config)
+        try await stubs.response(for: request, config: config)
         await isBlocked.pass()
-        for _ in 0..<100 { try await URLSession.shared.response(for: request, config: config) }
-        gate.signal()
+        for _ in 0..<100 { try await stubs.response(for: request, config: config) }
+        end.signal()
         try await waitUntil { events.entries.count { $0.word == "1 ended 200" } >= 4 }
-        try await URLSession.shared.response(for: stubs.request("/b"), config: config)
+        try await stubs.get("/b", config: config)
         try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
         // The first call, four with 64 MB, the one that is too much, and the last one.
         #expect(Set(events.entries.map(\.callID)).count <= 7)
@@ -430,15 +404,7 @@ import URLConfigTesting
             events.note(event)
             running.withLock { $0 -= 1 }
         }
-        try await withThrowingTaskGroup(of: Void.self) { [config] group in
-            for number in 0..<1_000 {
-                group.addTask {
-                    let request = stubs.request("/\(number)")
-                    try await URLSession.shared.response(for: request, config: config)
-                }
-            }
-            try await group.waitForAll()
-        }
+        try await concurrently(1_000) { [config] in try await stubs.get("/\($0)", config: config) }
         let calls = Dictionary(grouping: try await all(calls: 1_000), by: \.callID)
         #expect(calls.count == 1_000)
         #expect(calls.values.allSatisfy { $0.map(\.word) == Self.plain && Set($0.map(\.url)).count == 1 })
@@ -451,15 +417,11 @@ import URLConfigTesting
         config.events = { [config, events] event in
             events.note(event)
             guard event.word == "1 ended 200" else { return }
-            Task {
-                inner.note(try await URLSession.shared.response(for: stubs.request("/b"), config: config).status.code)
-            }
+            Task { inner.note(try await stubs.get("/b", config: config).status.code) }
         }
-        try await URLSession.shared.response(for: stubs.request("/a"), config: config)
+        try await stubs.get("/a", config: config)
         try await waitUntil { inner.count == 1 }
     }
-
-    // MARK: Secrets
 
     @Test func `nothing that an event shows has a secret`() async throws {
         let canaries = (1...6).map { "canary-\($0)-\(UUID())" }
@@ -480,7 +442,7 @@ import URLConfigTesting
                 status: .temporaryRedirect, headerFields: [.location: "/b?access_token=\(canaries[4])"],
                 body: .init(Data(canaries[5].utf8)))
         }
-        _ = try? await URLSession.shared.response(for: request, config: .silent) {
+        _ = try? await stubs.response(for: request) {
             observe(&$0)
             $0.transport = transport
         }
@@ -517,9 +479,8 @@ import URLConfigTesting
             return .init(status: isFirst ? .found : .ok, headerFields: isFirst ? [.location: "/groups/8"] : [:])
         }
         for route in [nil, "/u/{id}"] {
-            try await URLSession.shared.response(for: stubs.request("/users/7"), config: .silent) {
-                observe(&$0)
-                ($0.transport, $0.route, $0.routes) = (transport, route, ["/users/{id}", "/groups/{id}"])
+            try await get("/users/7", by: transport) {
+                ($0.route, $0.routes) = (route, ["/users/{id}", "/groups/{id}"])
             }
         }
         let routes = try await all(calls: 2).map { $0.route ?? "none" }
