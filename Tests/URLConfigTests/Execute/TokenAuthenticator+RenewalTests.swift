@@ -73,7 +73,7 @@ import URLConfigTesting
     }
 
     @Test(arguments: [false, true])
-    func `a refresh before the expiry that fails leaves the token to all who wait, unless it was refused`(
+    func `a refresh that fails leaves the token to all who wait until it expires, unless it was refused`(
         isRefused: Bool
     ) async throws {
         let expiry = now.withLock { $0 } + 100
@@ -93,6 +93,8 @@ import URLConfigTesting
             }
         }
         if isRefused { await #expect(throws: Unreachable.self) { try await refused.valueInTime } }
+        now.withLock { $0 += 20 }
+        await #expect(throws: Unreachable.self) { try await authenticator.sent() }
     }
 
     @Test func `a cancelled waiter ends at once, and the refresh goes on`() async throws {
@@ -231,25 +233,21 @@ import URLConfigTesting
         #expect(error?.attempts.isEmpty == true)
     }
 
-    @Test func `a token that comes late is kept if no other one has come`() async throws {
+    @Test(
+        arguments: [
+            ("nothing", "first"), ("refreshed", "second"), ("set", "second"), ("signed out", nil),
+        ] as [(String, String?)])
+    func `a token that comes late is kept if no other one has come since`(event: String, token: String?) async throws {
         let authenticator = await authenticator(refresh: Self.firstOrSecond)
         try await passLimit(of: authenticator)
-        #expect(try await authenticator.sent() == "Bearer old")
-        try await whenTaken { gate.open() }
-        #expect(try await authenticator.sent() == "Bearer first")
-    }
-
-    @Test(arguments: ["refreshed", "set", "signed out"])
-    func `a token that comes late is dropped if another one has come`(how: String) async throws {
-        let authenticator = await authenticator(refresh: Self.firstOrSecond)
-        try await passLimit(of: authenticator)
-        switch how {
+        switch event {
         case "set": await authenticator.setToken("second")
         case "signed out": await authenticator.setToken(nil)
-        default: #expect(try await authenticator.refuse("old"))
+        case "refreshed": #expect(try await authenticator.refuse("old"))
+        default: #expect(try await authenticator.sent() == "Bearer old")
         }
         try await whenTaken { gate.open() }
-        #expect(try await authenticator.sent() == (how == "signed out" ? nil : "Bearer second"))
+        #expect(try await authenticator.sent() == token.map { "Bearer \($0)" })
     }
 
     @Test(arguments: ["token", "none", "failure"])

@@ -102,30 +102,15 @@ import Testing
         }
     }
 
-    @Test func `a refresh before its time that fails leaves a good token in use`() async throws {
-        stored.set(\.self, Token("good", expiry: Self.start + 100))
-        let authenticator = await authenticator { _ in throw Unreachable() }
-        setTime(80)
-        #expect(try await authenticator.sent() == "Bearer good")
-        setTime(100)
-        await #expect(throws: Unreachable.self) { try await authenticator.sent() }
-    }
-
-    @Test func `signed out means without a token`() async throws {
-        let authenticator = await authenticator()
-        #expect(try await authenticator.sent() == nil)
-        #expect(try await authenticator.refuse(nil) == false)
-        #expect(refreshed.count == 0)
-    }
-
     @Test func `a token of a sign-in since is loaded, once`() async throws {
         let authenticator = await authenticator()
-        #expect(try await authenticator.sent() == nil)
-        #expect(try await authenticator.sent() == nil)
+        for _ in 0..<2 { #expect(try await authenticator.sent() == nil) }
+        #expect(try await authenticator.refuse(nil) == false)
+        let before = loads.count
         stored.set(\.self, "a")
-        #expect(try await authenticator.sent() == "Bearer a")
-        #expect(try await authenticator.sent() == "Bearer a")
-        #expect(loads.count == 3)
+        for _ in 0..<2 { #expect(try await authenticator.sent() == "Bearer a") }
+        #expect(loads.count == before + 1)
+        #expect(refreshed.count == 0)
     }
 
     @Test func `a token that could not be replaced is not loaded again, until the app sets it`() async throws {
