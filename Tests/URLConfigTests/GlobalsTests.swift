@@ -8,22 +8,6 @@ import URLConfigTesting
 
 /// Swapping what is global, each time in a process of its own: no other test can see it.
 @Suite struct GlobalsTests {
-    @Test func `the default decoder`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            struct Dog: Decodable { var coatColor: String }
-            let response = DataResponse(
-                request: URLRequest.with(.init(host: "https://dogapi.dog")),
-                data: Data(#"{"coat_color":"red"}"#.utf8))
-            #expect(throws: RequestError.self) { try response.decode(Dog.self) }
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            DataResponse.Config.defaultDecoder = decoder
-            let dog: Dog = try response.decode()
-            #expect(dog.coatColor == "red")
-        }
-    }
-
     @Test func `the default logger, replaced and silenced`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
@@ -40,7 +24,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `a token's host that is none is logged, without a password in it`() async {
+    @Test func `hosts and routes that are none are logged, without a password in them`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
             let (logger, log) = Logger.recording()
@@ -50,56 +34,15 @@ import URLConfigTesting
             } refresh: { _ in
                 nil
             }
-            #expect(log.entries.map(\.level) == [.error])
-            #expect(log.text.contains("'https://***@*.example.com' is ignored because it is not a host;"))
-        }
-    }
-
-    @Test func `a route of a preset that is no template is logged`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            let (logger, log) = Logger.recording()
-            URLSession.Config.defaultLogger = logger
-            URLSession.Config.default.routes = ["/users/{id", "users", "/users/{id}"]
-            #expect(log.entries.map(\.level) == [.error, .error])
-            #expect(log.text.contains("URLSession.Config.routes: '/users/{id' is ignored: '{id' is neither text nor"))
-            #expect(log.text.contains("'users' is ignored: it does not begin with /"))
-        }
-    }
-
-    @Test func `a preset's host that is not one is logged, without a password in it`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            let (logger, log) = Logger.recording()
-            URLSession.Config.defaultLogger = logger
             URLSession.Config[host: "https://ada:s3cret@*.example.com"] = .default
             URLSession.Config[host: "api.example.com"] = .default
-            #expect(log.entries.map(\.level) == [.error])
-            #expect(
-                log.text.contains("URLSession.Config[host:]: 'https://***@*.example.com' is ignored because it"))
-        }
-    }
-
-    @Test func `a preset of a host, replaced and removed`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            try await HTTPStubs.with {
-                $0.get("/", .status(.notFound))
-            } operation: {
-                URLSession.Config.defaultLogger = nil
-                let (request, session) = (stubs.request(), stubs.session)
-                URLSession.Config[host: "api.test"] = URLSession.Config().with { $0.validators = [.success] }
-                await #expect(throws: RequestError.self) { try await session.response(for: request) }
-                await #expect(throws: RequestError.self) {
-                    try await session.value(for: TypedRequest(request, reader: .text))
-                }
-                URLSession.Config[host: "api.test"]?.validators = []
-                try await session.response(for: request)
-                URLSession.Config.default.validators = [.success]
-                try await session.response(for: request)
-                URLSession.Config[host: "api.test"] = nil
-                await #expect(throws: RequestError.self) { try await session.response(for: request) }
-            }
+            URLSession.Config.default.routes = ["/users/{id", "users", "/users/{id}"]
+            #expect(log.entries.map(\.level) == Array(repeating: .error, count: 4))
+            let lines = log.text.split(separator: "\n")
+            #expect(lines[0].contains("'https://***@*.example.com' is ignored because it is not a host;"))
+            #expect(lines[1].contains("URLSession.Config[host:]: 'https://***@*.example.com' is ignored because it"))
+            #expect(lines[2].contains("URLSession.Config.routes: '/users/{id' is ignored: '{id' is neither text nor"))
+            #expect(lines[3].contains("'users' is ignored: it does not begin with /"))
         }
     }
 
@@ -120,9 +63,26 @@ import URLConfigTesting
         }
     }
 
-    @Test func `the default host`() async {
+    @Test func `the defaults are used, even by presets that were made before`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
+            let preset = URLRequest.Config(host: "https://api.example.com")
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            URLRequest.Config.defaultEncoder = encoder
+            let encoded = URLRequest.with(preset) {
+                $0.method = .post
+                $0.bodyModel = Dog(coatColor: "red")
+            }
+            #expect(encoded.httpBody == Data(#"{"coat_color":"red"}"#.utf8))
+
+            let response = DataResponse(request: encoded, data: Data(#"{"coat_color":"red"}"#.utf8))
+            #expect(throws: RequestError.self) { try response.decode(Dog.self) }
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            DataResponse.Config.defaultDecoder = decoder
+            #expect(try response.decode(Dog.self).coatColor == "red")
+
             URLRequest.Config.defaultHost = "https://api.example.com/v2"
             let request = URLRequest.with { $0.path = "/users" }
             #expect(request.url?.absoluteString == "https://api.example.com/v2/users")
@@ -130,46 +90,25 @@ import URLConfigTesting
         }
     }
 
-    @Test func `the default encoder, even of earlier presets`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            let preset = URLRequest.Config(host: "https://api.example.com")
-            let encoder = JSONEncoder()
-            encoder.keyEncodingStrategy = .convertToSnakeCase
-            URLRequest.Config.defaultEncoder = encoder
-            let request = URLRequest.with(preset) {
-                $0.method = .post
-                $0.bodyModel = Dog(coatColor: "red")
-            }
-            #expect(request.httpBody == Data(#"{"coat_color":"red"}"#.utf8))
-        }
-    }
-
-    @Test func `the default request configuration, whose credentials stay with its host`() async {
+    @Test func `the default configurations, with credentials that stay with their host`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
             URLRequest.Config.default = .init(host: "https://api.example.com") { $0.authorization = .bearer("abc") }
             let request = URLRequest.with { $0.path = "/me" }
             #expect(request.url?.absoluteString == "https://api.example.com/me")
             #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer abc")
-            let other = URLRequest.with(.init(host: "https://other.example")) { $0.path = "/me" }
+            let other = URLRequest.with(.init(host: "https://other.example")) { $0.query["dog"] = "Rex" }
             #expect(other.value(forHTTPHeaderField: "Authorization") == nil)
-        }
-    }
 
-    @Test func `the default session configuration and redaction`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
             URLSession.Config.default.redaction = .standard.adding("dog")
             URLSession.Config.default.validators = [.success]
-            let request = URLRequest.with(.init(host: "https://dogapi.dog")) { $0.query["dog"] = "Rex" }
-            #expect(request.urlString == "GET https://dogapi.dog?dog=***")
+            #expect(other.urlString == "GET https://other.example?dog=***")
             await #expect(throws: RequestError.self) { try await stubs.get(.status(.notFound)) }
         }
     }
 }
 
-private struct Dog: Encodable, Sendable {
+private struct Dog: Codable, Sendable {
     var coatColor: String
 }
 
