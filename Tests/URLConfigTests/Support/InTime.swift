@@ -47,32 +47,3 @@ struct InTime: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == InTime {
     static var inTime: Self { Self() }
 }
-
-/// Lets some have their turn at once, and the others wait, first come, first served.
-private final class Turns: Sendable {
-    private let state: Locked<(free: Int, waiting: [OneShot<Void>])>
-
-    init(_ count: Int) { state = Locked((count, [])) }
-
-    func take(_ operation: () async throws -> Void) async throws {
-        let turn = OneShot<Void>()
-        let isFree = state.withLock { state in
-            guard state.free == 0 else {
-                state.free -= 1
-                return true
-            }
-            state.waiting.append(turn)
-            return false
-        }
-        // It is not cancelled: a test that ended without its turn would give another test's turn away.
-        if !isFree { await Task { try? await turn.value() }.value }
-        defer {
-            let next = state.withLock { state -> OneShot<Void>? in
-                if state.waiting.isEmpty { state.free += 1 }
-                return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
-            }
-            next?.resolve(.success(()))
-        }
-        try await operation()
-    }
-}
