@@ -29,29 +29,6 @@ import Testing
         ServerSentEvent(event: type, data: data, id: id)
     }
 
-    /// The streams that the specification shows.
-    private static let specification: [Vector] = [
-        Vector("three lines", "data: YHOO\ndata: +2\ndata: 10\n\n", [event("YHOO\n+2\n10")]),
-        Vector(
-            "four blocks",
-            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
-            [event("first event", id: "1"), event("second event"), event(" third event")]),
-        Vector("empty data", "data\n\ndata\ndata\n\ndata:", [event(""), event("\n")]),
-        Vector("the space is optional", "data:test\n\ndata: test\n\n", [event("test"), event("test")]),
-        Vector(
-            "three messages",
-            "data: This is the first message.\n\ndata: This is the second message, it\ndata: has two lines.\n\n"
-                + "data: This is the third message.\n\n",
-            [
-                event("This is the first message."), event("This is the second message, it\nhas two lines."),
-                event("This is the third message."),
-            ]),
-        Vector(
-            "two types",
-            "event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\nevent: add\ndata: 113411\n\n",
-            [event("73857293", "add"), event("2153", "remove"), event("113411", "add")]),
-    ]
-
     /// What the web platform tests of `eventsource` check, under their names.
     private static let webPlatform: [Vector] = [
         Vector("format-bom", "\u{FEFF}data:1\n\n\u{FEFF}data:2\n\ndata:3\n\n", [event("1"), event("3")]),
@@ -133,7 +110,7 @@ import Testing
             ], id: "\u{FFFD}"),
     ]
 
-    @Test(arguments: specification + webPlatform + others)
+    @Test(arguments: webPlatform + others)
     func `a stream gives the same events, however it is cut`(vector: Vector) {
         let wrong = vector.bytes.splits.filter { ParsedStream<ServerSentEvent>($0) != vector.expected }
         #expect(wrong.isEmpty, "first: \(wrong.first.map { ParsedStream<ServerSentEvent>($0) } as Any)")

@@ -31,17 +31,17 @@ import Testing
 
     @Test(arguments: ways) func `they go to the first origin only, until it is left`(way: Way) async throws {
         try await Origins.serving { origins in
-            let configuration = URLSessionConfiguration.ofTests
-            configuration.httpAdditionalHeaders = ["X-Session-Token": "secret", "X-Other": "other"]
-            let session = URLSession(configuration: configuration)
-            defer { session.finishTasksAndInvalidate() }
             var request = URLRequest.with(.init(host: way.url(origins))) { $0.headers[.accept] = "text/plain" }
             for name in ["Cookie", "X-Api-Key", "X-Tenant"] { request.setValue("secret", forHTTPHeaderField: name) }
             let authenticator = CountingAuthenticator()
-            _ = try await session.pages(for: request, config: .silent) {
-                $0.redaction = .standard.adding("x-tenant")
-                $0.authenticator = authenticator
-            }.all
+            try await URLSession.with {
+                $0.httpAdditionalHeaders = ["X-Session-Token": "secret", "X-Other": "other"]
+            } _: { session in
+                _ = try await session.pages(for: request, config: .silent) {
+                    $0.redaction = .standard.adding("x-tenant")
+                    $0.authenticator = authenticator
+                }.all
+            }
             #expect(origins.seen.map(\.origin) == way.origins)
             for name in ["Cookie", "X-Api-Key", "X-Tenant", "Authorization"] {
                 let values = origins.seen.map { $0.field(name) }

@@ -24,8 +24,9 @@ import URLConfigTesting
     }
 
     @Test func `while a retry waits, the connection of the failure is closed`() async throws {
-        let failure = UnfinishedBody("503 Busy")
-        try await FaultServer.serving(failure.fault) { server in
+        let isOver = Locked(false)
+        let failure = FaultServer.Fault.endless("HTTP/1.1 503 Busy\r\n\r\n", "x") { isOver.set(\.self, true) }
+        try await FaultServer.serving(failure) { server in
             // Its clock stands still.
             let call = Task {
                 try await server.stream {
@@ -35,7 +36,7 @@ import URLConfigTesting
                 }
             }
             defer { call.cancel() }
-            try await waitUntil { failure.isOver }
+            try await waitUntil { isOver.withLock { $0 } }
             #expect(server.requests.count == 1)
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.valueInTime }
@@ -43,20 +44,29 @@ import URLConfigTesting
     }
 
     @Test func `a renewal can use the only connection, which an unfinished refusal had`() async throws {
+        struct Renewing: Authenticator {
+            let session: URLSession
+            let request: URLRequest
+
+            func authorize(_ request: inout URLRequest) async throws {
+                request.setValue("1", forHTTPHeaderField: "Authorization")
+            }
+
+            func reauthorize(after response: DataResponse) async throws -> Bool {
+                try await session.response(for: request, config: .silent).isSuccess
+            }
+        }
         try await FaultServer.serving(.first(1, then: "401 Unauthorized")) { server in
-            let configuration = URLSessionConfiguration.ofTests
-            configuration.httpMaximumConnectionsPerHost = 1
-            let session = URLSession(configuration: configuration)
-            defer { session.finishTasksAndInvalidate() }
-            let authenticator = RenewingAuthenticator {
-                try await session.response(for: server.request("/token"), config: .silent)
+            try await URLSession.with {
+                $0.httpMaximumConnectionsPerHost = 1
+            } _: { session in
+                let response = try await session.stream(for: server.request(), config: .silent) {
+                    $0.authenticator = Renewing(session: session, request: server.request("/token"))
+                    $0.deadline = .seconds(300)
+                }
+                #expect(try await response.collect(upTo: 10).text() == "ok")
+                #expect(response.head.attempts.count == 2)
             }
-            let response = try await session.stream(for: server.request(), config: .silent) {
-                $0.authenticator = authenticator
-                $0.deadline = .seconds(300)
-            }
-            #expect(try await response.collect(upTo: 10).text() == "ok")
-            #expect(response.head.attempts.count == 2)
         }
     }
 
@@ -89,7 +99,9 @@ import URLConfigTesting
             let call = Task { try await server.stream { $0.clock = clock } }
             try await waitUntil { clock.asked.contains(.seconds(10)) }
             clock.move(by: .seconds(10))
-            #expect(try await call.valueInTime.head.status == .notFound)
+            let response = try await call.valueInTime
+            #expect(response.head.status == .notFound)
+            await expectError(.timedOut) { try await response.collect(upTo: 1_000_000) }
         }
     }
 
@@ -109,53 +121,14 @@ import URLConfigTesting
 
     @Test func `a cancelled loop gets no more lines, although they have arrived`() async throws {
         try await FaultServer.serving(.ok(String(repeating: "a\n", count: 10_000))) { server in
-            let count = Locked(0)
+            let lines = Recorder<String>()
             let loop = Task {
-                for try await _ in try await server.stream().lines {
-                    let count = count.withLock { count in
-                        count += 1
-                        return count
-                    }
-                    if count == 10 { withUnsafeCurrentTask { $0?.cancel() } }
+                for try await line in try await server.stream().lines {
+                    if lines.note(line) == 10 { withUnsafeCurrentTask { $0?.cancel() } }
                 }
             }
             await #expect(throws: CancellationError.self) { try await loop.valueInTime }
-            #expect(count.withLock { $0 } == 10)
+            #expect(lines.count == 10)
         }
     }
-}
-
-/// A response whose body does not end, and whether the client has ended the connection.
-private final class UnfinishedBody: Sendable {
-    private let over = Locked(false)
-    private let head: String
-    var isOver: Bool { over.withLock { $0 } }
-
-    init(_ head: String) {
-        self.head = head
-    }
-
-    var fault: FaultServer.Fault {
-        .init { [self] connection in
-            defer { over.set(\.self, true) }
-            try connection.read()
-            try connection.send("HTTP/1.1 \(head)\r\nContent-Length: 1000\r\n\r\nbeginning")
-            try connection.waitForEnd()
-        }
-    }
-}
-
-/// Renews its credentials with a request.
-private final class RenewingAuthenticator: Authenticator {
-    private let renew: @Sendable () async throws -> DataResponse
-
-    init(_ renew: @escaping @Sendable () async throws -> DataResponse) {
-        self.renew = renew
-    }
-
-    func authorize(_ request: inout URLRequest) async throws {
-        request.setValue("1", forHTTPHeaderField: "Authorization")
-    }
-
-    func reauthorize(after response: DataResponse) async throws -> Bool { try await renew().isSuccess }
 }

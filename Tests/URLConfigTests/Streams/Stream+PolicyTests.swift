@@ -7,34 +7,20 @@ import URLConfigTesting
 ///
 /// With a `TestClock`, the content of a failure may take any time to arrive. Otherwise it is limited to ten seconds.
 @Suite(.inTime) struct StreamPolicyTests {
-    /// Responds with a head and an unfinished body; then correctly.
-    private static func unfinished(_ head: String) -> FaultServer.Fault {
-        .first(1, then: head)
-    }
-
     // Foundation on Linux reads the body of a redirect before it tells anybody of the redirect.
     @Test(
         .enabled(if: TransportOfTests.isAsyncHTTPClient),
         arguments: ["302 Found\r\nLocation: /next", "307 Temporary Redirect\r\nLocation: /next"])
     func `a redirect is followed before its body is complete`(redirect: String) async throws {
-        try await FaultServer.serving(Self.unfinished(redirect)) { server in
+        try await FaultServer.serving(.first(1, then: redirect)) { server in
             let response = try await server.stream()
             #expect(try await response.collect(upTo: 10).text() == "ok")
             #expect(server.requests.count == 2)
         }
     }
 
-    @Test func `refused credentials are renewed before the body of the refusal is complete`() async throws {
-        try await FaultServer.serving(Self.unfinished("401 Unauthorized")) { server in
-            let authenticator = CountingAuthenticator()
-            let response = try await server.stream { $0.authenticator = authenticator }
-            #expect(try await response.collect(upTo: 10).text() == "ok")
-            #expect(response.head.attempts.count == 2)
-        }
-    }
-
     @Test func `a transient failure is retried before its body is complete`() async throws {
-        try await FaultServer.serving(Self.unfinished("503 Service Unavailable")) { server in
+        try await FaultServer.serving(.first(1, then: "503 Service Unavailable")) { server in
             let response = try await server.stream { $0.retry = RetryPolicy(attempts: 2).quick }
             #expect(try await response.collect(upTo: 10).text() == "ok")
         }
@@ -79,12 +65,51 @@ import URLConfigTesting
         }
     }
 
-    @Test func `the deadline also limits the body`() async throws {
-        try await FaultServer.serving(.hangInBody) { server in
-            await expectError(.deadlineExceeded) {
-                let response = try await server.stream { $0.deadline = .seconds(3) }
-                for try await _ in response.chunks {}
+    /// By a clock that the test moves. The limit is long, because Foundation's clock also runs.
+    @Test func `the request's timeout is a limit for silence, and a slow reader is no silence`() async throws {
+        let (clock, steps) = (TestClock(), DispatchSemaphore(value: 0))
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send(FaultServer.Fault.head(length: 10))
+            for byte in "012".utf8 {
+                steps.wait()
+                try connection.send(CollectionOfOne(byte))
             }
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(fault) { server in
+            let request = server.request { $0.timeout = .seconds(100) }
+            let response = try await server.session.stream(for: request, config: .silent) { $0.clock = clock }
+            steps.signal()
+            var text = ""
+            var later: Task<Void, any Error>?
+            let error = await #expect(throws: URLError.self) {
+                for try await piece in response.chunks {
+                    text += String(decoding: piece, as: UTF8.self)
+                    switch text.count {
+                    case 1:
+                        // Nobody waits for bytes now.
+                        clock.move(by: .seconds(300))
+                        steps.signal()
+                    case 2:
+                        later = Task {
+                            try await Task.sleep(for: .milliseconds(50))
+                            clock.move(by: .seconds(90))
+                            steps.signal()
+                        }
+                    default:
+                        later = Task {
+                            while !Task.isCancelled {
+                                clock.move(by: .seconds(90))
+                                try await Task.sleep(for: .milliseconds(10))
+                            }
+                        }
+                    }
+                }
+            }
+            later?.cancel()
+            #expect(text == "012")
+            #expect(error?.code == .timedOut)
         }
     }
 

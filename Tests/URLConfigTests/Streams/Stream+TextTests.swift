@@ -29,20 +29,6 @@ import URLConfigTesting
         }
     }
 
-    @Test func `each line is there as soon as it has arrived`() async throws {
-        let turn = DispatchSemaphore(value: 0)
-        let parts = ["one\n", "\r\n", "tw", "o\r", "\nthree"]
-        turn.signal()
-        try await FaultServer.serving(Self.sending(parts, turn, type: "text/plain")) { server in
-            var lines: [String] = []
-            for try await line in try await server.stream().lines {
-                lines.append(line)
-                for _ in 0..<(line.isEmpty ? 2 : 1) { turn.signal() }
-            }
-            #expect(lines == ["one", "", "two", "three"])
-        }
-    }
-
     @Test func `each value is there as soon as its line has arrived`() async throws {
         let turn = DispatchSemaphore(value: 2)
         let parts = ["{\"some_number\": 1}\n\n", " \t\r\n{\"some_num", "ber\": 2}\n{\"some_number\": 3}"]
