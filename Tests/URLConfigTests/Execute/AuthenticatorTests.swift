@@ -60,14 +60,9 @@ import URLConfigTesting
 
     @Test func `the errors of an authenticator are rethrown`() async throws {
         struct SignedOut: Error {}
-        struct Failing: Authenticator {
-            func authorize(_ request: inout URLRequest) async throws { throw SignedOut() }
-        }
-        struct FailingRefresh: Authenticator {
-            func authorize(_ request: inout URLRequest) async throws {}
-            func reauthorize(after response: DataResponse) async throws -> Bool { throw Unreachable() }
-        }
-        await #expect(throws: SignedOut.self) { try await stubs.get { $0.authenticator = Failing() } }
-        await #expect(throws: Unreachable.self) { try await stubs.get { $0.authenticator = FailingRefresh() } }
+        let signedOut = TestAuthenticator { _ in throw SignedOut() }
+        let unreachable = TestAuthenticator(reauthorize: { _ in throw Unreachable() })
+        await #expect(throws: SignedOut.self) { try await stubs.get { $0.authenticator = signedOut } }
+        await #expect(throws: Unreachable.self) { try await stubs.get { $0.authenticator = unreachable } }
     }
 }

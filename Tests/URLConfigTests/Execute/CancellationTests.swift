@@ -43,7 +43,12 @@ import Testing
         } _: { server in
             let task = Task {
                 try await server.get {
-                    $0.authenticator = Passing(pass: pass)
+                    $0.authenticator = TestAuthenticator { _ in
+                        try await pass(.authorize)
+                    } reauthorize: { _ in
+                        try await pass(.reauthorize)
+                        return false
+                    }
                     $0.onUnauthorized = { _ in try? await pass(.onUnauthorized) }
                     $0.validators = [
                         ResponseValidator { _ in
@@ -94,16 +99,5 @@ import Testing
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.valueInTime }
         }
-    }
-}
-
-private struct Passing: Authenticator {
-    let pass: @Sendable (CancellationTests.Step) async throws -> Void
-
-    func authorize(_ request: inout URLRequest) async throws { try await pass(.authorize) }
-
-    func reauthorize(after response: DataResponse) async throws -> Bool {
-        try await pass(.reauthorize)
-        return false
     }
 }

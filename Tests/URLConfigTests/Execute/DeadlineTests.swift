@@ -101,17 +101,22 @@ import URLConfigTesting
     func `it ends the call in every step, even one that ignores that it is cancelled`(step: Step) async throws {
         let (clock, gate) = (TestClock(), Gate())
         defer { gate.open() }
-        let steps = Steps { if $0 == step { await gate.pass() } }
+        @Sendable func pass(_ current: Step) async { if current == step { await gate.pass() } }
         try await HTTPStubs.with {
             $0.get("/") { _ in
-                await steps.pass(.server)
+                await pass(.server)
                 return .status(step == .refresh || step == .onUnauthorized ? .unauthorized : .ok)
             }.optional()
         } operation: {
             let call = call(clock) {
-                $0.authenticator = steps
-                $0.onUnauthorized = { _ in await steps.pass(.onUnauthorized) }
-                $0.validators = [ResponseValidator { _ in await steps.pass(.validator) }]
+                $0.authenticator = TestAuthenticator { _ in
+                    await pass(.authorize)
+                } reauthorize: { _ in
+                    await pass(.refresh)
+                    return false
+                }
+                $0.onUnauthorized = { _ in await pass(.onUnauthorized) }
+                $0.validators = [ResponseValidator { _ in await pass(.validator) }]
             }
             await gate.waitForArrivals()
             let error = await expectEnd(of: call, clock)
@@ -132,7 +137,7 @@ import URLConfigTesting
     @Test(.stubs { $0.get("/").times(1) }) func `a step that was cut off has no effect`() async throws {
         let (clock, gate) = (TestClock(), Gate())
         let call = call(clock) {
-            $0.authenticator = Steps { if $0 == .authorize { await gate.pass() } }
+            $0.authenticator = TestAuthenticator { _ in await gate.pass() }
             $0.fallback = { error, request in
                 #expect((error as? RequestError)?.code == .deadlineExceeded)
                 gate.open()
@@ -191,16 +196,12 @@ import URLConfigTesting
 
     // What it does to those who wait.
 
-    private func deadline(_ clock: TestClock, _ limit: Duration? = .seconds(5)) -> Deadline {
-        Deadline(limit, clock) { limit, _ in URLError(timedOut: nil, after: limit) }
-    }
-
     @Test(arguments: [true, false])
     func `everybody who waits is told once, and nobody who has stopped to wait, or after its end`(
         isEnded: Bool
     ) async throws {
         let (clock, passed) = (TestClock(), Recorder<Int>())
-        let deadline = deadline(clock)
+        let deadline = Deadline(.seconds(5), clock) { limit, _ in URLError(timedOut: nil, after: limit) }
         let waits = (0..<3).map { number in deadline.wait { _ in passed.note(number) } }
         deadline.end(waits[1])
         await clock.waitForSleepers()
@@ -216,16 +217,6 @@ import URLConfigTesting
         // Who begins to wait afterwards is told at once.
         _ = deadline.wait { _ in passed.note(3) }
         #expect(passed.count == (isEnded ? 0 : 3))
-    }
-
-    @Test func `without one a function runs in the task of the caller, unless it is to be left alone`() async throws {
-        let own = withUnsafeCurrentTask { $0?.hashValue }
-        for leavesAlone in [false, true] {
-            let other = try await deadline(TestClock(), nil).run(leavesAlone: leavesAlone) {
-                withUnsafeCurrentTask { $0?.hashValue }
-            }
-            #expect((own == other) == !leavesAlone)
-        }
     }
 
     // A task must not block a thread, but closures of a caller may do so.
@@ -296,22 +287,6 @@ import URLConfigTesting
 extension DispatchSemaphore {
     /// Blocks the thread until a signal, with a time limit.
     fileprivate var wasSignalled: Bool { wait(timeout: .now() + 20) == .success }
-}
-
-/// An authenticator that reports the step of a call.
-private struct Steps: Authenticator {
-    let report: @Sendable (DeadlineTests.Step) async -> Void
-
-    init(_ report: @escaping @Sendable (DeadlineTests.Step) async -> Void) { self.report = report }
-
-    func pass(_ step: DeadlineTests.Step) async { await report(step) }
-
-    func authorize(_ request: inout URLRequest) async throws { await report(.authorize) }
-
-    func reauthorize(after response: DataResponse) async throws -> Bool {
-        await report(.refresh)
-        return false
-    }
 }
 
 /// A clock that wakes up some sleepers too late.

@@ -106,13 +106,8 @@ import URLConfigTesting
     #endif
 
     @Test func `a request that an authenticator has changed is also checked`() async throws {
-        struct Spoiling: Authenticator {
-            func authorize(_ request: inout URLRequest) async throws { request.httpBody = Data("a".utf8) }
-        }
-        let request = try request { _ in }
-        await expectError(.invalidRequest) {
-            try await URLSession.shared.response(for: request, config: .silent) { $0.authenticator = Spoiling() }
-        }
+        let spoiling = TestAuthenticator { $0.httpBody = Data("a".utf8) }
+        await expectError(.invalidRequest) { try await stubs.get { $0.authenticator = spoiling } }
     }
 
     @Test(arguments: [.infinity, -.infinity, .nan, 1e300, .greatestFiniteMagnitude, 0, -1] as [TimeInterval])

@@ -67,7 +67,13 @@ import URLConfigTesting
         } operation: {
             let response = try await stubs.get {
                 $0.logger = logger
-                $0.authenticator = Steps(steps: steps, credentials: ["first", "second"])
+                $0.authenticator = TestAuthenticator { request in
+                    let credentials = steps.note("authorize") == 1 ? "first" : "second"
+                    request.setValue(credentials, forHTTPHeaderField: "Authorization")
+                } reauthorize: { response in
+                    steps.note("reauthorize \(response.status.code)")
+                    return true
+                }
                 $0.isUnauthorized = { $0.status == .forbidden }
                 $0.validators = [
                     ResponseValidator { _ in steps.note("first validator") },
@@ -125,26 +131,5 @@ import URLConfigTesting
         let delegate = Delegate()
         try await Loopback.serving(.json("{}")) { _ = try await $0.get { $0.taskDelegate = delegate }.validated() }
         #expect(delegate.calls.entries == [])
-    }
-}
-
-private actor Steps: Authenticator {
-    let steps: Recorder<String>
-    var credentials: [String]
-
-    init(steps: Recorder<String>, credentials: [String]) {
-        self.steps = steps
-        self.credentials = credentials
-    }
-
-    func authorize(_ request: inout URLRequest) async throws {
-        steps.note("authorize")
-        request.setValue(credentials.first, forHTTPHeaderField: "Authorization")
-    }
-
-    func reauthorize(after response: DataResponse) async throws -> Bool {
-        steps.note("reauthorize \(response.status.code)")
-        credentials.removeFirst()
-        return !credentials.isEmpty
     }
 }

@@ -18,15 +18,10 @@ import URLConfigTesting
 
     @Test(.stubs { $0.get("/").times(0) })
     func `an authenticator's error is the end, unless it is one of the network or of time`() async throws {
-        struct Failing: Authenticator {
-            let errors: Locked<[any Error]>
-            func authorize(_ request: inout URLRequest) async throws {
-                if let error = errors.withLock({ $0.popLast() }) { throw error }
-            }
-        }
         struct SignedOut: Error {}
         let late = RequestError(.deadlineExceeded, reason: "test")
-        let failing = Failing(errors: Locked([SignedOut(), late, URLError(.notConnectedToInternet)]))
+        let errors = Locked<[any Error]>([SignedOut(), late, URLError(.notConnectedToInternet)])
+        let failing = TestAuthenticator { _ in if let error = errors.withLock({ $0.popLast() }) { throw error } }
         let clock = TestClock()
         #expect(await stubs.events(clock: clock) { $0.authenticator = failing }.error is SignedOut)
         #expect(clock.asked.count == 2)
@@ -41,11 +36,6 @@ import URLConfigTesting
         #expect(await stubs.events("/here").data == ["a", "a"])
         #expect(HTTPStubs.requests.map { $0.url.path() } == ["/here", "/there", "/here", "/there", "/here"])
         #expect(HTTPStubs.fields("Last-Event-ID") == [nil, nil, "1", "1", "1"])
-    }
-
-    @Test(.stubs { $0.get("/", .redirect(to: "ftp://h.invalid/")).times(1) })
-    func `a redirect that is refused is the end`() async throws {
-        #expect(await stubs.events().code == .refusedRedirect)
     }
 
     private static let home = HTTPStubs.Response.events("id: home\ndata: a\n\n")
@@ -124,10 +114,6 @@ import URLConfigTesting
             #expect(second?.data == "b")
             #expect(server.requests.count == 2)
         }
-    }
-
-    @Test(.stubs { $0.get("/").times(0) }) func `a deadline that has passed at once is the end`() async throws {
-        #expect(await stubs.events { $0.deadline = .zero }.code == .deadlineExceeded)
     }
 
     @Test(.stubs { $0.inTurn(.error(.timedOut), .status(.serviceUnavailable), .event, .status(.notFound)) })

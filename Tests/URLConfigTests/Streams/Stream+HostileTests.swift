@@ -44,24 +44,15 @@ import URLConfigTesting
     }
 
     @Test func `a renewal can use the only connection, which an unfinished refusal had`() async throws {
-        struct Renewing: Authenticator {
-            let session: URLSession
-            let request: URLRequest
-
-            func authorize(_ request: inout URLRequest) async throws {
-                request.setValue("1", forHTTPHeaderField: "Authorization")
-            }
-
-            func reauthorize(after response: DataResponse) async throws -> Bool {
-                try await session.response(for: request, config: .silent).isSuccess
-            }
-        }
         try await FaultServer.serving(.first(1, then: "401 Unauthorized")) { server in
             try await URLSession.with {
                 $0.httpMaximumConnectionsPerHost = 1
             } _: { session in
                 let response = try await session.stream(for: server.request(), config: .silent) {
-                    $0.authenticator = Renewing(session: session, request: server.request("/token"))
+                    $0.authenticator = TestAuthenticator { _ in
+                    } reauthorize: { _ in
+                        try await session.response(for: server.request("/token"), config: .silent).isSuccess
+                    }
                     $0.deadline = .seconds(300)
                 }
                 #expect(try await response.collect(upTo: 10).text() == "ok")
@@ -124,7 +115,8 @@ import URLConfigTesting
             let lines = Recorder<String>()
             let loop = Task {
                 for try await line in try await server.stream().lines {
-                    if lines.note(line) == 10 { withUnsafeCurrentTask { $0?.cancel() } }
+                    let count = lines.note(line)
+                    if count == 10 { withUnsafeCurrentTask { $0?.cancel() } }
                 }
             }
             await #expect(throws: CancellationError.self) { try await loop.valueInTime }
