@@ -23,7 +23,8 @@ import URLConfigTesting
     /// Makes a call that is observed.
     @discardableResult
     private func get(
-        _ path: URLRequest.Path = "/a", by transport: Transport, _ configure: (inout URLSession.Config) -> Void = { _ in }
+        _ path: URLRequest.Path = "/a", by transport: Transport,
+        _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> DataResponse {
         try await stubs.get(path) {
             observe(&$0)

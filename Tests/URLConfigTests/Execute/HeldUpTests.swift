@@ -39,26 +39,20 @@ import Testing
 
     /// Makes many concurrent calls, each on its own session, while Foundation's queue is blocked.
     private static func calls(
-        _ count: Int, to host: String = "http://127.0.0.1:1",
+        _ count: Int, to host: String,
         _ change: @escaping @Sendable (inout URLRequest.Config, inout URLSession.Config) -> Void
     ) async -> [any Error] {
-        await withTaskGroup { group in
-            for _ in 0..<count {
-                group.addTask { () -> (any Error)? in
-                    var request = URLRequest.Config(host: host)
-                    var config = URLSession.Config.silent
-                    change(&request, &config)
-                    let session = URLSession(configuration: .ofTests)
-                    do {
-                        try await session.response(for: .with(request), config: config)
-                        return nil
-                    } catch {
-                        return error
-                    }
-                }
+        let errors = Recorder<any Error>()
+        try? await concurrently(count) { _ in
+            var (request, config) = (URLRequest.Config(host: host), URLSession.Config.silent)
+            change(&request, &config)
+            do {
+                try await URLSession(configuration: .ofTests).response(for: .with(request), config: config)
+            } catch {
+                errors.note(error)
             }
-            return await group.reduce(into: []) { errors, error in error.map { errors.append($0) } }
         }
+        return errors.entries
     }
 
     @Test func `deadlines, time limits and cancellations hold, and tasks run`() async {
@@ -82,34 +76,6 @@ import Testing
             // The cancelled calls do not delay later ones.
             try await FaultServer.serving(.ok("{}")) { server in
                 try await server.get { $0.deadline = .seconds(30) }.validated()
-            }
-        }
-    }
-
-    @Test(.urlSessionOnly) func `a redirect that unpacks to 30 MB delays no other call`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            try await FaultServer.serving(.redirectBomb) { bomb in
-                let bombed = Task { try await bomb.get { $0.redirects = .none } }
-                // To create a task directly blocks until Foundation's queue is free.
-                let isFree = Locked(true)
-                while isFree.withLock({ $0 }) {
-                    isFree.set(\.self, false)
-                    Thread.detachNewThread {
-                        if let url = URL(string: "http://h.invalid") { _ = bomb.session.dataTask(with: url) }
-                        isFree.set(\.self, true)
-                    }
-                    try await Task.sleep(for: .milliseconds(100))
-                }
-                let errors = await Self.calls(20) { $1.deadline = .milliseconds(50) }
-                // The queue is busy for seconds. The calls have ended first.
-                #expect(!isFree.withLock { $0 })
-                #expect(errors.count == 20)
-                #expect(errors.allSatisfy { ($0 as? RequestError)?.code == .deadlineExceeded })
-                bombed.cancel()
-                await #expect(throws: CancellationError.self) { try await bombed.valueInTime }
-                // Ends without waiting for Foundation.
-                exit(0)
             }
         }
     }

@@ -22,6 +22,14 @@ struct TokenAuthenticatorRefusalTests {
         }
     }
 
+    /// An authenticator that finds no new token, when the gate is opened.
+    private static func waiting(at gate: Gate) -> TokenAuthenticator {
+        TokenAuthenticator("old") { _ in
+            await gate.pass()
+            return nil
+        }
+    }
+
     @Test func `a request to another host says that no credentials were sent, and signs nobody out`() async throws {
         for hosts: Set<String> in [
             ["api.example.com"], ["b.example", "a.example"], ["api.test:1"], ["evil@api.test"],
@@ -107,10 +115,7 @@ struct TokenAuthenticatorRefusalTests {
     @Test(.stubs { $0.get("/").field(.authorization, "Basic YTpi") })
     func `a request with credentials of its own does not wait for a refresh`() async throws {
         let gate = Gate()
-        let authenticator = TokenAuthenticator("old") { _ in
-            await gate.pass()
-            return nil
-        }
+        let authenticator = Self.waiting(at: gate)
         async let refused = stubs.refusal(authenticator)
         await gate.waitForArrivals()
         let request = stubs.request { $0.authorization = .basic(username: "a", password: "b") }
@@ -216,10 +221,7 @@ struct TokenAuthenticatorRefusalTests {
 
     @Test func `who waits for a token that cannot be had signs out no second time`() async throws {
         let gate = Gate()
-        let authenticator = TokenAuthenticator("old") { _ in
-            await gate.pass()
-            return nil
-        }
+        let authenticator = Self.waiting(at: gate)
         // One request is refused, another one waits for its token.
         async let refused = stubs.refusal(authenticator, signOuts)
         await gate.waitForArrivals()
@@ -251,6 +253,23 @@ struct TokenAuthenticatorRefusalTests {
         }
     }
 
+    @Test(.stubs { $0.get("/", .text("fine")).field(.authorization, "Bearer new") })
+    func `a thousand requests, refused or waiting, cause one refresh`() async throws {
+        let refreshes = Recorder<Void>()
+        let box = Locked<TokenAuthenticator?>(nil)
+        let authenticator = TokenAuthenticator("old") { _ in
+            refreshes.note(())
+            await box.withLock { $0 }?.waitForWaiters(1_000)
+            return "new"
+        }
+        box.set(\.self, authenticator)
+        try await concurrently(1_000) { _ in
+            let response = try await stubs.get { $0.authenticator = authenticator }
+            #expect(response.isSuccess)
+        }
+        #expect(refreshes.count == 1)
+    }
+
     @Test func `a refresh that returns the refused token is one refresh for all of its refusals`() async throws {
         let refreshes = Recorder<Void>()
         let now = Locked(Date(timeIntervalSince1970: 1000))
@@ -264,13 +283,9 @@ struct TokenAuthenticatorRefusalTests {
         }
         for (seconds, count, expected) in [(0.0, 200, 1), (9, 1, 1), (2, 2, 2)] {
             now.withLock { $0 += seconds }
-            await withTaskGroup { group in
-                for _ in 0..<count {
-                    group.addTask {
-                        let error = await stubs.refusal(authenticator, signOuts)
-                        #expect(error?.attempts.count == 2)
-                    }
-                }
+            try await concurrently(count) { _ in
+                let error = await stubs.refusal(authenticator, signOuts)
+                #expect(error?.attempts.count == 2)
             }
             #expect(refreshes.count == expected)
         }
@@ -279,18 +294,16 @@ struct TokenAuthenticatorRefusalTests {
 
     @Test func `a credential that is refused for good signs out once, however many waited`() async throws {
         let authenticator = TokenAuthenticator("old") { _ in "no-better" }
-        func refused(_ count: Int) async {
-            await withTaskGroup { group in
-                for _ in 0..<count { group.addTask { await stubs.refusal(authenticator, signOuts) } }
-            }
+        func refused(_ count: Int) async throws {
+            try await concurrently(count) { _ in await stubs.refusal(authenticator, signOuts) }
         }
-        await refused(200)
+        try await refused(200)
         #expect(signOuts.entries == ["Bearer no-better"])
         await authenticator.setToken(nil)
-        await refused(20)
+        try await refused(20)
         #expect(signOuts.entries == ["Bearer no-better", "none"])
         await authenticator.setToken("no-better")
-        await refused(20)
+        try await refused(20)
         #expect(signOuts.entries == ["Bearer no-better", "none", "Bearer no-better"])
     }
 }

@@ -72,26 +72,20 @@ struct URLSessionHostsTests {
         #expect(self.name(url) == nil)
     }
 
-    @Test func `a scope is seen by the tasks within it, and by no other`() async {
+    @Test func `a scope is seen by the tasks within it, and by no other`() async throws {
         let url = "https://scope.example.com/"
-        await withTaskGroup { group in
-            for index in 0..<50 {
-                group.addTask {
-                    await Config.withHosts(["scope.example.com": Self.named("\(index)")]) {
-                        await withTaskGroup { inner in
-                            for _ in 0..<5 { inner.addTask { #expect(self.name(url) == "\(index)") } }
-                        }
-                        await Config.withHosts(["other.example.com": Self.named("other")]) {
-                            #expect(self.name(url) == "\(index)")
-                            #expect(self.name("https://other.example.com") == "other")
-                        }
-                        await Config.withHosts(["SCOPE.example.com": Self.named("inner")]) {
-                            #expect(self.name(url) == "inner")
-                        }
-                        await Task.yield()
-                        #expect(self.name(url) == "\(index)")
-                    }
+        try await concurrently(50) { index in
+            try await Config.withHosts(["scope.example.com": Self.named("\(index)")]) {
+                try await concurrently(5) { _ in #expect(self.name(url) == "\(index)") }
+                await Config.withHosts(["other.example.com": Self.named("other")]) {
+                    #expect(self.name(url) == "\(index)")
+                    #expect(self.name("https://other.example.com") == "other")
                 }
+                await Config.withHosts(["SCOPE.example.com": Self.named("inner")]) {
+                    #expect(self.name(url) == "inner")
+                }
+                await Task.yield()
+                #expect(self.name(url) == "\(index)")
             }
         }
         #expect(name(url) == nil)
@@ -110,18 +104,10 @@ struct URLSessionHostsTests {
     }
 
     /// Hosts that no other test uses, because all tests share the registered presets.
-    @Test func `none of a thousand registrations at once is lost`() async {
-        await withTaskGroup { group in
-            for index in 0..<1000 {
-                group.addTask { Config[host: "h\(index).register.example.com"] = Self.named("\(index)") }
-            }
-        }
+    @Test func `none of a thousand registrations at once is lost`() async throws {
+        try await concurrently(1000) { Config[host: "h\($0).register.example.com"] = Self.named("\($0)") }
         for index in 0..<1000 { #expect(name("https://h\(index).register.example.com") == "\(index)") }
-        await withTaskGroup { group in
-            for index in 0..<1000 where index != 7 {
-                group.addTask { Config[host: "H\(index).register.example.com"] = nil }
-            }
-        }
+        try await concurrently(1000) { if $0 != 7 { Config[host: "H\($0).register.example.com"] = nil } }
         for index in 0..<1000 where index != 7 { #expect(name("https://h\(index).register.example.com") == nil) }
         #expect(Config[host: "h7.register.example.com"] != nil)
         #expect(Config[host: "h8.register.example.com"] == nil)

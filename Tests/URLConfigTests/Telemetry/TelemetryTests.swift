@@ -69,17 +69,12 @@ import AsyncHTTPClient
 
     @Test func `each of a thousand calls at once has its own parent`() async throws {
         try await InMemoryTelemetry.observing { telemetry in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<1000 {
-                    group.addTask {
-                        try await withSpan("job") { _ in
-                            _ = try await stubs.get(nil, config: Self.config) {
-                                ($0.transport, $0.deadline) = (transport, .seconds(60))
-                            }
-                        }
+            try await concurrently(1000) { _ in
+                try await withSpan("job") { _ in
+                    _ = try await stubs.get(nil, config: Self.config) {
+                        ($0.transport, $0.deadline) = (transport, .seconds(60))
                     }
                 }
-                try await group.waitForAll()
             }
             let (jobs, attempts) = (
                 telemetry.spans.filter { $0.operationName == "job" }, telemetry.spans.filter { $0.kind == .client }

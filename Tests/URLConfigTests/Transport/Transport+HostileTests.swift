@@ -53,15 +53,10 @@ import Testing
                 return .init()
             }
             let start = ContinuousClock.now
-            await withTaskGroup { group in
-                for _ in 0..<64 {
-                    group.addTask {
-                        await expectError(.deadlineExceeded) {
-                            try await TransportHostileTests().response(blocking) { $0.deadline = .milliseconds(50) }
-                        }
-                    }
+            try await concurrently(64) { _ in
+                await expectError(.deadlineExceeded) {
+                    try await TransportHostileTests().response(blocking) { $0.deadline = .milliseconds(50) }
                 }
-                for await _ in group {}
             }
             #expect(start.duration(to: .now) < .seconds(4))
         }
@@ -78,12 +73,8 @@ import Testing
                 return .init()
             }
             let calls = 64 + 2 * ProcessInfo.processInfo.activeProcessorCount
-            await withTaskGroup { group in
-                for _ in 0..<calls {
-                    group.addTask {
-                        _ = try? await TransportHostileTests().response(blocking) { $0.deadline = .milliseconds(50) }
-                    }
-                }
+            try await concurrently(calls) { _ in
+                _ = try? await TransportHostileTests().response(blocking) { $0.deadline = .milliseconds(50) }
             }
             // It begins after those that waited before it.
             try await TransportHostileTests().response(Transport { _ in .init() }) { $0.deadline = .seconds(300) }

@@ -28,11 +28,14 @@ import Testing
 
     @Test(arguments: Call.allCases)
     func `a server that reads only the head of a POST, and closes, receives one head`(call: Call) async throws {
-        let heads = Locked<[String]>([])
+        let heads = Recorder<String>()
         let fault = FaultServer.Fault { connection in
             while true {
                 let request = try connection.head()
-                guard request.head.hasPrefix("GET") else { return heads.withLock { $0.append(request.head) } }
+                guard request.head.hasPrefix("GET") else {
+                    heads.note(request.head)
+                    return
+                }
                 try connection.send(FaultServer.Fault.answer("{}"))
             }
         }
@@ -48,18 +51,18 @@ import Testing
                 }
             }
         }
-        #expect(heads.withLock { $0.count } == 10)
+        #expect(heads.count == 10)
     }
 
     @Test(.urlSessionOnly) func `a connection of its own is announced as such, and closed after the response`()
         async throws
     {
-        let closed = Locked(0)
+        let closed = Recorder<Void>()
         let fault = FaultServer.Fault { connection in
             try connection.read()
             try connection.send(FaultServer.Fault.answer("{}"))
             // The client closes first, because this server does not.
-            defer { closed.withLock { $0 += 1 } }
+            defer { closed.note(()) }
             try connection.waitForEnd()
         }
         try await FaultServer.serving(fault) { server in
@@ -70,7 +73,7 @@ import Testing
                     if index > 10 { $0.headers[.connection] = "keep-alive" }
                 }
                 try await server.response(for: request)
-                try await waitUntil { closed.withLock { $0 } == index }
+                try await waitUntil { closed.count == index }
             }
             #expect(server.connections == 20)
             #expect(Set(server.requests.prefix(10).map { $0.field("Connection") }) == ["close"])
@@ -97,24 +100,18 @@ import Testing
     @Test(.urlSessionOnly) func `a thousand requests at once leave no descriptors behind`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            func descriptors() throws -> Int {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-            }
             try await FaultServer.serving(.ok("{}")) { server in
                 let request = server.request {
                     $0.method = .post
                     $0.body = .text("a")
                 }
                 try await server.response(for: request)
-                let before = try descriptors()
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<1000 { group.addTask { try await server.response(for: request) } }
-                    try await group.waitForAll()
-                }
+                let before = ChildProcess.descriptors
+                try await concurrently(1000) { _ in try await server.response(for: request) }
                 #expect(server.requests.count == 1001)
                 #expect(server.connections == 1001)
                 // Each request has had five. The process itself may have a few more than before.
-                try await waitUntil { try descriptors() < before + 50 }
+                try await waitUntil { ChildProcess.descriptors < before + 50 }
             }
         }
     }

@@ -65,14 +65,10 @@ import Testing
             }
             // A deadlock fails the test.
             alarm(60)
-            await withTaskGroup { group in
-                for _ in 0..<4 {
-                    group.addTask {
-                        for _ in 0..<3000 {
-                            _ = ShadowSession.of(
-                                URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
-                        }
-                    }
+            try await concurrently(4) { _ in
+                for _ in 0..<3000 {
+                    _ = ShadowSession.of(
+                        URLSession(configuration: .ephemeral, delegate: Returning(), delegateQueue: nil))
                 }
             }
         }
