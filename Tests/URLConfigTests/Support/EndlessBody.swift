@@ -18,7 +18,7 @@ final class EndlessBody: Sendable {
     /// Whether the client has ended the connection.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Sends random bytes, the same ones again and again.
+    /// Sends the bytes of ``Foundation/Data/sample(_:)``.
     var fault: FaultServer.Fault {
         .init { [self] connection in
             try connection.read()
@@ -36,24 +36,5 @@ final class EndlessBody: Sendable {
         }
     }
 
-    private static let twice = Data.sample(2 * Data.samplePeriod)
     private static let many = Data.sample(15 * Data.samplePeriod)
-
-    /// Checks a body that arrives in any pieces.
-    struct Check {
-        private(set) var count = 0
-
-        /// Whether the bytes are those that follow the ones before.
-        mutating func accepts(_ piece: Data) -> Bool {
-            var rest = piece[...]
-            while !rest.isEmpty {
-                let start = count % Data.samplePeriod
-                let part = rest.prefix(Data.samplePeriod)
-                guard part == EndlessBody.twice[start..<start + part.count] else { return false }
-                count += part.count
-                rest = rest.dropFirst(part.count)
-            }
-            return true
-        }
-    }
 }

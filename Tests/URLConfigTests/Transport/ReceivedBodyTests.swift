@@ -6,8 +6,6 @@ import URLConfigTesting
 
 /// How the body of a response is written and read, without a network.
 @Suite(.inTime) struct ReceivedBodyTests {
-    private static let sample = Data.sample(1_000_000)
-
     /// All bytes that a reader still gets.
     private func rest(_ reader: ReceivedBody.Reader) async throws -> Data {
         var data = Data()
@@ -17,16 +15,6 @@ import URLConfigTesting
 
     private func request(_ configure: (inout URLSession.Config) -> Void = { _ in }) -> Transport.Request {
         Transport.Request(for: .with(.init(host: "http://h.invalid")), configure)
-    }
-
-    @Test(arguments: [1_000, 300_000]) func `bytes are read in order`(size: Int) async throws {
-        let body = ReceivedBody()
-        for start in stride(from: 0, to: Self.sample.count, by: size) {
-            body.receive(Self.sample[start..<min(start + size, Self.sample.count)])
-        }
-        body.finish()
-        let isSame = try await rest(.init(body)) == Self.sample
-        #expect(isSame)
     }
 
     @Test func `a slice does not keep the data that it is a part of`() async throws {
@@ -174,68 +162,6 @@ import URLConfigTesting
         var read = Data()
         await expectError(.responseTooLarge) { while let piece = try await reader.next() { read.append(piece) } }
         #expect(read == Data("123456789a".utf8))
-    }
-
-    @Test func `the beginning can be read for an error, and is read again`() async throws {
-        let body = ResponseBody(ReceivedBody())
-        for text in ["12", "34", "56"] { body.received.receive(Data(text.utf8)) }
-        let timedOut = URLError(.timedOut)
-        #expect(await body.peek(upTo: 4, within: .seconds(10), timedOut, TestClock()) == Data("1234".utf8))
-        body.received.receive(Data("78".utf8))
-        body.received.finish()
-        #expect(try await body.collect() == Data("12345678".utf8))
-        await #expect(throws: RequestError.self) { try await body.collect() }
-    }
-
-    @Test func `if the beginning comes too slowly, the body ends with a timeout`() async throws {
-        let clock = TestClock()
-        let gate = Gate()
-        defer { gate.open() }
-        let body = ResponseBody(
-            ReceivedBody {
-                await gate.pass()
-                return nil
-            })
-        let peek = Task { await body.peek(upTo: 4, within: .seconds(10), URLError(.timedOut), clock) }
-        await gate.waitForArrivals()
-        await clock.waitForSleepers()
-        clock.move(by: .seconds(10))
-        #expect(await peek.value == Data())
-        await expectError(.timedOut) { try await body.collect() }
-    }
-
-    @Test func `a source that blocks or ignores everything is left alone`() async throws {
-        let (clock, gate) = (TestClock(), Gate())
-        defer { gate.open() }
-        let body = ReceivedBody {
-            await gate.pass()
-            return Data("late".utf8)
-        }
-        let limits = TimeLimits(silence: .seconds(3))
-        body.watch(limits, of: request { $0.clock = clock }, since: clock.stopwatch())
-        body.didPassHead()
-        let reader = ReceivedBody.Reader(body)
-        let read = Task { try await reader.next() }
-        await gate.waitForArrivals()
-        await clock.waitForSleepers()
-        clock.move(by: .seconds(3))
-        await expectError(.timedOut) { try await read.valueInTime }
-    }
-
-    @Test func `a deadline ends a body that nobody reads, and forgets what has arrived`() async throws {
-        let clock = TestClock()
-        let request = request { ($0.clock, $0.deadline) = (clock, .seconds(5)) }
-        let body = ReceivedBody()
-        let signals = Recorder<ReceivedBody.Signal>()
-        body.onSignal { signals.note($0) }
-        body.watch(TimeLimits(), of: request, since: clock.stopwatch())
-        let reader = ReceivedBody.Reader(body)
-        body.receive(Data("1".utf8))
-        await clock.waitForSleepers()
-        clock.move(by: .seconds(5))
-        try await waitUntil { body.isOver }
-        #expect(signals.entries == [.cancel])
-        await expectError(.deadlineExceeded) { try await reader.next() }
     }
 
     @Test func `a transport that passes a body on has a time limit of its own`() async throws {
