@@ -112,45 +112,30 @@ import Testing
 
     // Redirects that a session follows itself.
 
-    /// Sends a request to server A without the library, and returns the requests to both servers.
-    private func seen(
-        _ request: (Origins) -> URLRequest
-    ) async throws -> [Origins.Seen] {
+    @Test func `credentials are forwarded, a body is lost, and a relative Location is resolved wrongly`() async throws {
         try await Origins.serving { origins in
             try await URLSession.with {
                 $0.urlCache = nil
-            } _: {
-                _ = try await $0.data(for: request(origins))
-            }
-            return origins.seen
-        }
-    }
-
-    @Test func `credentials are forwarded to other origins`() async throws {
-        let last = try await seen { origins in
-            origins.a.request(to: origins.b.host) {
-                $0.authorization = .bearer("secret")
-                $0.modify = { $0.setValue("secret", forHTTPHeaderField: "X-Api-Key") }
-            }
-        }.last
-        #expect(last?.origin == "b")
-        #expect(last?.field("Authorization") == "Bearer secret")
-        #expect(last?.field("X-Api-Key") == "secret")
-    }
-
-    @Test(arguments: [307, 308])
-    func `the body is lost`(status: Int) async throws {
-        let seen = try await seen {
-            $0.a.request(to: "/end", status) {
-                $0.method = .post
-                $0.body = .text("content")
+            } _: { session in
+                let secret = origins.a.request(to: origins.b.host) {
+                    $0.authorization = .bearer("secret")
+                    $0.modify = { $0.setValue("secret", forHTTPHeaderField: "X-Api-Key") }
+                }
+                _ = try await session.data(for: secret)
+                #expect(origins.seen.last?.origin == "b")
+                #expect(origins.seen.last?.field("Authorization") == "Bearer secret")
+                #expect(origins.seen.last?.field("X-Api-Key") == "secret")
+                for status in [307, 308] {
+                    let post = origins.a.request(to: "/end", status) {
+                        ($0.method, $0.body) = (.post, .text("content"))
+                    }
+                    _ = try await session.data(for: post)
+                    #expect(origins.seen.suffix(2).map(\.summary) == ["a POST content", "a POST"])
+                }
+                _ = try await session.data(for: origins.a.request(to: "?y=1"))
+                #expect(origins.seen.last?.target != "/hop?y=1")
             }
         }
-        #expect(seen.map(\.summary) == ["a POST content", "a POST"])
-    }
-
-    @Test func `a relative Location loses its folder and its query`() async throws {
-        #expect(try await seen { $0.a.request(to: "?y=1") }.last?.target != "/hop?y=1")
     }
 }
 

