@@ -81,16 +81,16 @@ import URLConfigTesting
         await #expect(throws: CancellationError.self) { try await task.valueInTime }
     }
 
-    @Test(.stubs { $0.get("/", .error(.serverCertificateUntrusted)).times(1) })
-    func `other errors of the transport are the end`() async throws {
-        #expect((await stubs.events().error as? URLError)?.code == .serverCertificateUntrusted)
-    }
-
-    @Test(.stubs { $0.get("/", .event).times(1) })
-    func `an error of a validator, and a request that cannot be sent, are the end`() async throws {
+    @Test(
+        .stubs {
+            $0.get("/", .error(.serverCertificateUntrusted), .redirect(to: "ftp://h.invalid/"), .event).times(3)
+        })
+    func `other errors of a call are the end`() async throws {
         struct Refusal: Error {}
-        let refusing = ResponseValidator { _ in throw Refusal() }
-        #expect(await stubs.events { $0.validators = [refusing] }.error is Refusal)
+        #expect((await stubs.events().error as? URLError)?.code == .serverCertificateUntrusted)
+        #expect(await stubs.events().code == .refusedRedirect)
+        #expect(await stubs.events { $0.validators = [ResponseValidator { _ in throw Refusal() }] }.error is Refusal)
+        #expect(await stubs.events { $0.deadline = .zero }.code == .deadlineExceeded)
         let request = URLRequest.with(.init(host: "ftp://h.invalid")) { $0.method = .post }
         let error = await ReceivedEvents(URLSession.shared.events(for: request, config: .silent), TestClock()).error
         #expect((error as? RequestError)?.code == .invalidURL)
@@ -161,13 +161,9 @@ import URLConfigTesting
     }
 
     @Test func `cancelled while the authenticator works`() async throws {
-        struct Slow: Authenticator {
-            let gate: Gate
-            func authorize(_ request: inout URLRequest) async throws { await gate.pass() }
-        }
         let gate = Gate()
         try await FaultServer.serving(.events()) { server in
-            let task = Task { await server.events { $0.authenticator = Slow(gate: gate) } }
+            let task = Task { await server.events { $0.authenticator = TestAuthenticator { _ in await gate.pass() } } }
             await gate.waitForArrivals()
             task.cancel()
             gate.open()

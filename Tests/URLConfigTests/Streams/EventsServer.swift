@@ -74,8 +74,8 @@ extension FaultServer {
 
 /// The events of a loop, and its error.
 struct ReceivedEvents {
-    var all: [ServerSentEvent] = []
-    var error: (any Error)?
+    let all: [ServerSentEvent]
+    let error: (any Error)?
     var data: [String] { all.map(\.data) }
     var ids: [String] { all.map(\.id) }
     var code: RequestError.Code? { (error as? RequestError)?.code }
@@ -84,25 +84,10 @@ struct ReceivedEvents {
     init(
         _ events: ServerSentEvents, _ clock: TestClock, isolation: isolated (any Actor)? = #isolation
     ) async {
-        let loop = Task {
-            var received = Self()
-            do {
-                for try await event in events { received.all.append(event) }
-            } catch {
-                received.error = error
-            }
-            return received
-        }
         let mover = clock.moving()
         defer { mover.cancel() }
-        self = await withTaskCancellationHandler {
-            await loop.value
-        } onCancel: {
-            loop.cancel()
-        }
+        (all, error) = await events.outcome
     }
-
-    private init() {}
 }
 
 extension TestClock {

@@ -1,4 +1,3 @@
-import Dispatch
 import Testing
 import URLConfigTesting
 
@@ -51,22 +50,6 @@ import URLConfigTesting
         #expect(found == [1, 2, 3])
     }
 
-    @Test func `a link in the content, which a preset follows without its credentials`() async throws {
-        try await Origins.serving { origins in
-            let preset = origins.a.config.with { $0.authorization = .bearer("secret") }
-            let links = ["/articles": origins.a.host + "/second", "/second": origins.b.host + "/third"]
-            let pages = origins.a.pages(for: .with(preset) { $0.path = "/articles" }) { _ in
-            } next: { page in
-                guard let link = links[page.url?.path() ?? ""] else { return nil }
-                return .with(preset) { $0.url = URL(string: link) }
-            }
-            let count = try await pages.all.count
-            #expect(count == 3)
-            #expect(origins.seen.map(\.origin) == ["a", "a", "b"])
-            #expect(origins.seen.map { $0.field("Authorization") } == ["Bearer secret", "Bearer secret", nil])
-        }
-    }
-
     @Test(.stubs { $0.pages(3) }) func `its error ends the pages, after the page that it was called with`() async throws
     {
         let (pages, error) = await stubs.pages({ _ in }, next: { _ in throw Failure() }).outcome
@@ -84,50 +67,26 @@ import URLConfigTesting
         for try await _ in pages { break }
     }
 
-    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test(.stubs { $0.pages(2) }) func `nothing of it runs on the caller's actor`() async throws {
+    private static let key = DispatchSpecificKey<Bool>()
+    /// Whether it runs on the queue of the main actor.
+    private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    @MainActor @Test(.stubs { $0.pages(2) }) func `nothing of it runs on the caller's actor`() async throws {
+        DispatchQueue.main.setSpecific(key: Self.key, value: true)
         let pages = stubs.pages { _ in
         } next: { page in
-            #expect(!Caller.isCurrent)
+            #expect(!Self.isOnMainQueue)
             return page.url?.query() == nil ? stubs.request("/articles?page=2") : nil
         }
         let values = pages.values(of: [Int].self) { values in
-            #expect(!Caller.isCurrent)
+            #expect(!Self.isOnMainQueue)
             return values
         }
-        let found = try await Caller().loop(values)
-        #expect(found == [1, 2])
-    }
-}
-
-/// An actor with a queue of its own, so that code can find out whether it runs there.
-@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-private actor Caller {
-    private final class Executor: SerialExecutor {
-        let queue = DispatchQueue(label: "caller")
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-        }
-    }
-
-    private static let key = DispatchSpecificKey<Bool>()
-    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
-
-    private let executor = Executor()
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-    init() {
-        executor.queue.setSpecific(key: Self.key, value: true)
-    }
-
-    func loop(_ values: Pages.Values<Int>) async throws -> [Int] {
         var found: [Int] = []
         for try await value in values {
-            #expect(Self.isCurrent)
+            #expect(Self.isOnMainQueue)
             found.append(value)
         }
-        return found
+        #expect(found == [1, 2])
     }
 }

@@ -65,7 +65,7 @@ import URLConfigTesting
         }
     }
 
-    /// By a clock that the test moves. The limit is long, because Foundation's clock also runs.
+    // By a clock that the test moves. The limit is long, because Foundation's clock also runs.
     @Test func `the request's timeout is a limit for silence, and a slow reader is no silence`() async throws {
         let (clock, steps) = (TestClock(), DispatchSemaphore(value: 0))
         let fault = FaultServer.Fault { connection in
