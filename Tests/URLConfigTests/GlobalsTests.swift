@@ -81,7 +81,8 @@ import URLConfigTesting
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             DataResponse.Config.defaultDecoder = decoder
-            #expect(try response.decode(Dog.self).coatColor == "red")
+            let dog: Dog = try response.decode()
+            #expect(dog.coatColor == "red")
 
             URLRequest.Config.defaultHost = "https://api.example.com/v2"
             let request = URLRequest.with { $0.path = "/users" }
