@@ -19,11 +19,14 @@ extension FaultServer.Fault {
     }
 
     /// Responds correctly to every request.
-    static func ok(_ text: String) -> Self {
+    static func ok(_ text: String) -> Self { repeated(answer(text)) }
+
+    /// Responds to every request with this text, valid or not.
+    static func repeated(_ text: String) -> Self {
         Self { connection in
             while true {
                 try connection.read()
-                try connection.send(answer(text))
+                try connection.send(text)
             }
         }
     }

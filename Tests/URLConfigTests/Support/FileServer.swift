@@ -142,15 +142,11 @@ extension FaultServer.Fault {
     static func numbered(
         _ respond: @escaping @Sendable (Int, FaultServer.Request, FaultServer.Connection) throws -> Bool
     ) -> Self {
-        let count = Locked(0)
+        let all = Recorder<Void>()
         return .init { connection in
             while true {
                 let request = try connection.read()
-                let number = count.withLock { count in
-                    defer { count += 1 }
-                    return count
-                }
-                guard try respond(number, request, connection) else { return }
+                guard try respond(all.note(()) - 1, request, connection) else { return }
             }
         }
     }

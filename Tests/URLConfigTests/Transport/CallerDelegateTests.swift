@@ -35,15 +35,13 @@ import Testing
         try await Loopback.serving { _ in
             .challenge()
         } _: { server in
-            let session = URLSession(configuration: .ofTests)
-            defer { session.finishTasksAndInvalidate() }
             let url = try #require(server.request().url)
             let space = URLProtectionSpace(
                 host: url.host() ?? "", port: url.port ?? 0, protocol: "http", realm: "r",
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
             let credential = URLCredential(user: "ada", password: "secret", persistence: .forSession)
-            session.configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space)
-            let response = try await session.response(for: server.request(), config: .silent)
+            server.session.configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space)
+            let response = try await server.get()
             #expect(response.status == .unauthorized)
             #expect(response.attempts.count == 1)
         }

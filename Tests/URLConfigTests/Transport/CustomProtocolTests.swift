@@ -7,14 +7,15 @@ import Testing
     private func response(
         _ path: String, _ configure: (inout URLRequest.Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        let configuration = URLSessionConfiguration.ofTests
-        configuration.protocolClasses = [Stub.self]
-        let session = URLSession(configuration: configuration)
-        defer { session.finishTasksAndInvalidate() }
-        var config = URLRequest.Config(host: "https://stub.invalid")
-        config.path = .init(path)
-        configure(&config)
-        return try await session.response(for: .with(config), config: .silent)
+        let request = URLRequest.with(.init(host: "https://stub.invalid")) {
+            $0.path = .init(path)
+            configure(&$0)
+        }
+        return try await URLSession.with {
+            $0.protocolClasses = [Stub.self]
+        } _: {
+            try await $0.response(for: request, config: .silent)
+        }
     }
 
     @Test func `all pieces of a body arrive`() async throws {

@@ -8,7 +8,8 @@ import Testing
 @Suite(.inTime) struct TransportTests {
     /// Sends a request to a service.
     private func response(
-        for request: URLRequest = stubs.request("/"), from service: @escaping @Sendable (URLRequest) -> Transport.Response,
+        for request: URLRequest = stubs.request("/"),
+        from service: @escaping @Sendable (URLRequest) -> Transport.Response,
         _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> DataResponse {
         try await stubs.response(for: request) {
