@@ -55,6 +55,17 @@ extension URLSession.Config {
     static func onServer(_ client: HTTPClient) -> Self {
         .silent.with { $0.transport = .asyncHTTPClient(client) }
     }
+
+    /// Sends this body instead of the request's.
+    static func sending(_ body: Transport.Body, by transport: Transport = .asyncHTTPClient) -> Self {
+        .silent.with {
+            $0.transport = Transport { request in
+                var request = request
+                request.body = body
+                return try await transport.send(request)
+            }
+        }
+    }
 }
 
 extension TestServer {

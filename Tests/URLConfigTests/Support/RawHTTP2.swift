@@ -17,14 +17,7 @@ struct RawHTTP2: TestServer {
         return bytes + payload
     }
 
-    static func settings(_ values: [(UInt16, UInt32)] = []) -> [UInt8] {
-        var payload: [UInt8] = []
-        for (id, value) in values {
-            payload += [UInt8(id >> 8), UInt8(id & 0xFF)]
-            for shift in [24, 16, 8, 0] { payload.append(UInt8(value >> shift & 0xFF)) }
-        }
-        return frame(4, 0, 0, payload)
-    }
+    static let settings = frame(4, 0, 0, [])
 
     static func headers(_ stream: UInt32, _ fields: KeyValuePairs<String, String>, end: Bool = false) -> [UInt8] {
         var block: [UInt8] = []
@@ -40,18 +33,10 @@ struct RawHTTP2: TestServer {
     }
 
     static func serving(
-        start: [UInt8] = settings(), _ answer: @escaping @Sendable (UInt32) -> [UInt8],
-        _ body: (RawHTTP2) async throws -> Void
-    ) async throws {
-        try await serving(starting: { start }, answer, body)
-    }
-
-    static func serving(
-        starting: @escaping @Sendable () -> [UInt8], _ answer: @escaping @Sendable (UInt32) -> [UInt8],
-        _ body: (RawHTTP2) async throws -> Void
+        _ answer: @escaping @Sendable (UInt32) -> [UInt8], _ body: (RawHTTP2) async throws -> Void
     ) async throws {
         try await TLSListener.serving(["h2"]) {
-            Frames(start: starting(), answer: answer)
+            Frames(answer)
         } _: { host in
             try await body(RawHTTP2(host: host))
         }
@@ -59,15 +44,11 @@ struct RawHTTP2: TestServer {
 
     private final class Frames: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
-        private let start: [UInt8]
         private let answer: @Sendable (UInt32) -> [UInt8]
         private var bytes: [UInt8] = []
         private var isBegun = false
 
-        init(start: [UInt8], answer: @escaping @Sendable (UInt32) -> [UInt8]) {
-            self.start = start
-            self.answer = answer
-        }
+        init(_ answer: @escaping @Sendable (UInt32) -> [UInt8]) { self.answer = answer }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             bytes += Array(buffer: unwrapInboundIn(data))
@@ -75,7 +56,7 @@ struct RawHTTP2: TestServer {
                 guard bytes.count >= 24 else { return }
                 bytes.removeFirst(24)
                 isBegun = true
-                send(start, context)
+                send(RawHTTP2.settings, context)
             }
             while bytes.count >= 9 {
                 let length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])
@@ -83,7 +64,7 @@ struct RawHTTP2: TestServer {
                 let (type, flags) = (bytes[3], bytes[4])
                 let stream = bytes[5..<9].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
                 bytes.removeFirst(9 + length)
-                if type == 4, flags & 1 == 0, !start.isEmpty { send(RawHTTP2.frame(4, 1, 0, []), context) }
+                if type == 4, flags & 1 == 0 { send(RawHTTP2.frame(4, 1, 0, []), context) }
                 if type == 1 { send(answer(stream), context) }
             }
         }

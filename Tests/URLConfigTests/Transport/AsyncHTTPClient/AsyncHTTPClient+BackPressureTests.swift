@@ -7,44 +7,24 @@ import Testing
 
 /// A body that is read slowly, or not at all.
 @Suite(.inTime) struct AsyncHTTPClientBackPressureTests {
-    /// A server whose response does not end.
-    private final class Endless: Sendable {
-        /// More than all buffers of the system contain.
-        static let most = 100_000_000
-        private let count = Locked(0)
-
-        var sent: Int { count.withLock { $0 } }
-
-        var fault: FaultServer.Fault {
-            .init { [count] connection in
-                try connection.read()
-                try connection.send("HTTP/1.1 200 OK\r\n\r\n")
-                let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: 1 << 16)
-                while true {
-                    try connection.send(zeros)
-                    count.withLock { $0 += zeros.count }
-                }
-            }
-        }
-
+    @Test func `an endless body that is read slowly does not grow memory`() async throws {
+        // More than all buffers of the system contain.
+        let most = 100_000_000
+        let endless = EndlessBody(length: most)
         /// Waits until nothing was sent for a while, or very much was.
         func waitForStandstill() async throws {
-            var (last, since) = (sent, ContinuousClock.now)
-            while since.duration(to: .now) < .milliseconds(300), last < Self.most {
+            var (last, since) = (endless.sent, ContinuousClock.now)
+            while since.duration(to: .now) < .milliseconds(300), last < most {
                 try await Task.sleep(for: .milliseconds(20))
-                if sent != last { (last, since) = (sent, .now) }
+                if endless.sent != last { (last, since) = (endless.sent, .now) }
             }
         }
-    }
-
-    @Test func `an endless body that is read slowly does not grow memory`() async throws {
-        let endless = Endless()
         try await FaultServer.serving(endless.fault) { server in
             let body = try await server.open().body.makeAsyncIterator()
             for _ in 0..<3 {
                 #expect(try await body.next()?.isEmpty == false)
-                try await endless.waitForStandstill()
-                #expect(endless.sent < Endless.most / 2)
+                try await waitForStandstill()
+                #expect(endless.sent < most / 2)
             }
         }
     }

@@ -128,15 +128,13 @@ import Testing
             }
         }
         try await FaultServer.serving(fault) { server in
-            let configuration = URLSessionConfiguration.ofTests
-            configuration.httpMaximumConnectionsPerHost = 1
-            let session = URLSession(configuration: configuration)
-            defer { session.finishTasksAndInvalidate() }
-            try await withThrowingTaskGroup(of: String?.self) { group in
-                for _ in 0..<24 {
-                    group.addTask { try await session.response(for: server.request(), config: .server).text() }
+            try await URLSession.with {
+                $0.httpMaximumConnectionsPerHost = 1
+            } _: { session in
+                try await concurrently(24) { _ in
+                    let text = try await session.response(for: server.request(), config: .server).text()
+                    #expect(text == "right")
                 }
-                for try await text in group { #expect(text == "right") }
             }
         }
     }

@@ -59,15 +59,10 @@ import Testing
         } _: { server in
             try await HTTPClient.trusting { client in
                 let config = URLSession.Config.onServer(client)
-                try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for index in 0..<40 {
-                        group.addTask {
-                            let path = index.isMultiple(of: 2) ? "/good" : "/bad"
-                            let response = try? await server.get(.init(path), config: config)
-                            return (response != nil) == (path == "/good")
-                        }
-                    }
-                    for try await isRight in group { #expect(isRight) }
+                try await concurrently(40) { index in
+                    let path = index.isMultiple(of: 2) ? "/good" : "/bad"
+                    let response = try? await server.get(.init(path), config: config)
+                    #expect((response != nil) == (path == "/good"))
                 }
             }
         }
@@ -93,21 +88,12 @@ import Testing
         } _: { server in
             try await HTTPClient.trusting { client in
                 let config = URLSession.Config.onServer(client)
-                let codes = await withTaskGroup(of: URLError.Code?.self) { group in
-                    for _ in 0..<20 {
-                        group.addTask {
-                            let request = server.request { $0.method = .post }
-                            do {
-                                _ = try await server.response(for: request, config: config)
-                                return nil
-                            } catch {
-                                return (error as? URLError)?.code
-                            }
-                        }
+                let request = server.request { $0.method = .post }
+                try await concurrently(20) { _ in
+                    await expectError(.networkConnectionLost) {
+                        try await server.response(for: request, config: config)
                     }
-                    return await group.reduce(into: []) { $0.append($1) }
                 }
-                #expect(codes == Array(repeating: .networkConnectionLost, count: 20))
             }
             #expect(Set(server.requests.map(\.connection)).count == 1)
         }

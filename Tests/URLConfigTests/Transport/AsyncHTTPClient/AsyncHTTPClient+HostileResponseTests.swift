@@ -8,7 +8,7 @@ import Testing
 
 /// Responses that are not as they should be.
 @Suite(.inTime) struct AsyncHTTPClientHostileResponseTests {
-    @Test(arguments: 0..<9) func `frames of HTTP 2 in a wrong order do not crash`(number: Int) async {
+    @Test(arguments: 0..<10) func `frames of HTTP 2 in a wrong order do not crash`(number: Int) async {
         await #expect(processExitsWith: .success) { [number] in
             ChildProcess.endIfStuck()
             try await RawHTTP2.serving { stream in
@@ -16,10 +16,12 @@ import Testing
                 let info = RawHTTP2.headers(stream, [":status": "103"])
                 let end = RawHTTP2.data(stream, "0123", end: true)
                 let trailers = RawHTTP2.headers(stream, ["a": "b"])
+                let switching = RawHTTP2.headers(stream, [":status": "101"])
                 return [
                     RawHTTP2.data(stream, "0123") + end, info + end, head + trailers + end,
                     head + RawHTTP2.headers(stream, ["a": "b"], end: true) + end, head + end + end, head + head + end,
                     info + info + head + end, end + head, RawHTTP2.headers(stream, [":status": "103"], end: true),
+                    switching + RawHTTP2.headers(stream, [":status": "200"], end: true),
                 ][number]
             } _: { server in
                 try await HTTPClient.trusting { client in
@@ -133,12 +135,6 @@ import Testing
             let lines = server.requests.map { $0.head.prefix { !$0.isNewline } }
             #expect(Set(lines).count == lines.count)
         }
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }
 

@@ -16,19 +16,6 @@ import Testing
         return URLSession(configuration: configuration)
     }
 
-    /// Sends this body instead of the request's.
-    private static func sending(_ body: Transport.Body, by transport: Transport = .asyncHTTPClient) -> URLSession.Config
-    {
-        .silent.with {
-            $0.transport = Transport { request in
-                var request = request
-                request.body = body
-                return try await transport.send(request)
-            }
-            $0.deadline = .seconds(300)
-        }
-    }
-
     private static func put(_ server: some TestServer, _ count: Int = 0) -> URLRequest {
         server.request {
             $0.method = .put
@@ -50,19 +37,6 @@ import Testing
         }
     }
 
-    @Test func `a 101 of HTTP 2 does not crash`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            try await RawHTTP2.serving { stream in
-                RawHTTP2.headers(stream, [":status": "101"]) + RawHTTP2.headers(stream, [":status": "200"], end: true)
-            } _: { server in
-                try await HTTPClient.trusting { client in
-                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(300) }
-                }
-            }
-        }
-    }
-
     @Test func `a POST whose body breaks off is sent once`() async throws {
         try await TLSCutter.serving { server, count in
             try await HTTPClient.trusting { client in
@@ -70,7 +44,7 @@ import Testing
                     let error = await #expect(throws: URLError.self) {
                         try await server.response(
                             for: server.request { $0.method = .post },
-                            config: Self.sending(.data(Data(count: 20_000_000)), by: .asyncHTTPClient(client)))
+                            config: .sending(.data(Data(count: 20_000_000)), by: .asyncHTTPClient(client)))
                     }
                     #expect(count.withLock { $0 } == index, "\(String(describing: error))")
                 }
@@ -87,7 +61,7 @@ import Testing
             for body in [Transport.Body.data(data), .stream(length: nil) { InputStream(data: data) }] {
                 let session = Self.session(silence: 1)
                 let error = await #expect(throws: (any Error).self) {
-                    try await session.response(for: Self.put(server), config: Self.sending(body)) {
+                    try await session.response(for: Self.put(server), config: .sending(body)) {
                         $0.deadline = .seconds(300)
                     }
                 }
@@ -128,7 +102,7 @@ import Testing
                     return min(room, 10)
                 }
             }
-            let response = try await server.response(for: Self.put(server), config: Self.sending(body))
+            let response = try await server.response(for: Self.put(server), config: .sending(body))
             #expect(response.isSuccess)
             let before = reads.withLock { $0 }
             try await Task.sleep(for: .milliseconds(300))
@@ -156,7 +130,7 @@ import Testing
                     EndlessStream { room in withExtendedLifetime(token) { room } }
                 }
                 let result = await Result(of: {
-                    try await server.response(for: Self.put(server), config: Self.sending(body))
+                    try await server.response(for: Self.put(server), config: .sending(body))
                 })
                 #expect(throws: URLError.self) { try result.get() }
                 return Kept(token)
@@ -183,7 +157,7 @@ import Testing
                 }
             }
             for _ in 0..<3 {
-                let response = try? await session.response(for: Self.put(server), config: Self.sending(body))
+                let response = try? await session.response(for: Self.put(server), config: .sending(body))
                 #expect(response?.isSuccess == true)
             }
         }
@@ -224,7 +198,7 @@ import Testing
             ChildProcess.endIfStuck()
             try await FaultServer.serving(.ok("{}")) { server in
                 let body = Transport.Body.stream(length: nil) { EndlessStream { $0 + 1 } }
-                _ = try? await server.response(for: Self.put(server), config: Self.sending(body))
+                _ = try? await server.response(for: Self.put(server), config: .sending(body))
             }
         }
     }

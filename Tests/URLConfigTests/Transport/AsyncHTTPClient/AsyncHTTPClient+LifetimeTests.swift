@@ -153,15 +153,10 @@ import Testing
 
     @Test func `no more connections are open than the configuration says`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let configuration = URLSessionConfiguration.ofTests
-            configuration.httpMaximumConnectionsPerHost = 2
-            let session = URLSession(configuration: configuration)
-            defer { session.finishTasksAndInvalidate() }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<100 {
-                    group.addTask { try await session.response(for: server.request(), config: .server) }
-                }
-                try await group.waitForAll()
+            try await URLSession.with {
+                $0.httpMaximumConnectionsPerHost = 2
+            } _: { session in
+                try await concurrently(100) { _ in try await session.response(for: server.request(), config: .server) }
             }
             #expect(1...2 ~= server.connections)
         }

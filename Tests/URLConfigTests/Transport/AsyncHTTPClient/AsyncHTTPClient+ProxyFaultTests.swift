@@ -121,21 +121,16 @@ import Testing
             for (kind, end) in [
                 ("HTTP", FaultServer.Fault.End.close), ("SOCKS", .close), ("HTTP", .hang), ("SOCKS", .hang),
             ] {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for text in responses {
-                        group.addTask {
-                            let fault = FaultServer.Fault { connection in
-                                _ = try connection.received()
-                                try connection.send(text)
-                                if end == .hang { try connection.waitForEnd() }
-                            }
-                            try await Proxied.serving(fault, kinds: [kind], silence: 2) { call in
-                                let result = await Result { try await call.get("http://api.invalid") }
-                                if case .failure(let error) = result { #expect(error is URLError, "\(error)") }
-                            }
-                        }
+                try await concurrently(responses.count) { index in
+                    let fault = FaultServer.Fault { connection in
+                        _ = try connection.received()
+                        try connection.send(responses[index])
+                        if end == .hang { try connection.waitForEnd() }
                     }
-                    try await group.waitForAll()
+                    try await Proxied.serving(fault, kinds: [kind], silence: 2) { call in
+                        let result = await Result { try await call.get("http://api.invalid") }
+                        if case .failure(let error) = result { #expect(error is URLError, "\(error)") }
+                    }
                 }
             }
         }

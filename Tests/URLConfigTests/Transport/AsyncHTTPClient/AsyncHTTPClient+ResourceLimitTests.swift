@@ -46,14 +46,8 @@ import Testing
     @Test func `waiting for a connection ends with the limit of the session`() async throws {
         try await FaultServer.serving(.hangBeforeHead) { server in
             try await limited(to: 1) { session in
-                await withTaskGroup(of: Void.self) { group in
-                    for _ in 0..<20 {
-                        group.addTask {
-                            await expectError(.timedOut) {
-                                try await session.response(for: server.request(), config: .server)
-                            }
-                        }
-                    }
+                try await concurrently(20) { _ in
+                    await expectError(.timedOut) { try await session.response(for: server.request(), config: .server) }
                 }
             }
         }

@@ -65,28 +65,16 @@ import Testing
             try await server.get(config: .server)
             let own = server.request { $0.headers[.userAgent] = "mine" }
             try await server.response(for: own, config: .server)
-            let configuration = URLSessionConfiguration.ofTests
-            configuration.httpAdditionalHeaders = ["User-Agent": "session's", "X-Tag": "1"]
-            let session = URLSession(configuration: configuration)
-            defer { session.finishTasksAndInvalidate() }
-            try await session.response(for: server.request(), config: .server)
-            try await session.response(for: own, config: .server)
+            try await URLSession.with {
+                $0.httpAdditionalHeaders = ["User-Agent": "session's", "X-Tag": "1"]
+            } _: { session in
+                try await session.response(for: server.request(), config: .server)
+                try await session.response(for: own, config: .server)
+            }
             let agents = server.requests.map { $0.field("User-Agent") }
             #expect(agents.first??.contains("URLConfig") == true)
             #expect(agents.dropFirst() == ["mine", "session's", "mine"])
             #expect(server.requests.map { $0.field("X-Tag") } == [nil, nil, "1", "1"])
-        }
-    }
-}
-
-extension FaultServer.Fault {
-    /// Responds to every request with this text.
-    fileprivate static func repeated(_ text: String) -> Self {
-        Self { connection in
-            while true {
-                try connection.read()
-                try connection.send(text)
-            }
         }
     }
 }

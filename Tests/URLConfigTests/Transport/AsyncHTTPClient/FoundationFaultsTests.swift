@@ -5,18 +5,12 @@ import Testing
 
 /// What Foundation on Linux does wrong and the library cannot change there: with AsyncHTTPClient it is right.
 ///
-/// `FoundationLimitTests` and `FoundationCrashTests` show the same for Foundation.
+/// `FoundationTests` show the same for Foundation.
 @Suite(.inTime) struct FoundationFaultsTests {
     private static func response(to fault: FaultServer.Fault) async throws -> DataResponse {
-        var result: Result<DataResponse, any Error>?
-        try await FaultServer.serving(fault) { server in
-            do {
-                result = .success(try await server.get { $0.transport = .asyncHTTPClient })
-            } catch {
-                result = .failure(error)
-            }
-        }
-        return try #require(result).get()
+        var response: DataResponse?
+        try await FaultServer.serving(fault) { response = try await $0.get(config: .server) }
+        return try #require(response)
     }
 
     /// Responds with bytes that are not UTF-8 either.
