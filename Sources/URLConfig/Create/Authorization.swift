@@ -77,9 +77,9 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
 
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
         let value = text ?? UUID().uuidString
-        guard let name = HTTPField.Name(Self.field), !value.isEmpty else {
+        guard !value.isEmpty else {
             throw .refused(.invalidRequest, "idempotencyKey is empty; leave it out, or set .automatic")
         }
-        fields[name] = value
+        fields[Self.field] = value
     }
 }

@@ -199,9 +199,7 @@ extension URLRequest.Query.Item {
         encoded = .init { [name] encoder throws(InvalidInput) in
             do {
                 // The encoder's key strategy does not change the keys of a dictionary.
-                let data =
-                    try name.map { try encoder.encode([$0: RequestBody.Member(RequestBody.Model(value: model))]) }
-                    ?? encoder.encode(model)
+                let data = try name.map { try encoder.encode([$0: model]) } ?? encoder.encode(model)
                 let properties = try JSONDecoder().decode([String: URLRequest.Query.Property?].self, from: data)
                 return properties.sorted { $0.key < $1.key }.compactMap { name, property in
                     property.map { Self(name: name, text: $0.text, list: $0.list) }
