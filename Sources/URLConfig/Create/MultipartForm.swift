@@ -15,24 +15,24 @@
 ///
 /// In names, a quote becomes `%22`, CR `%0D` and LF `%0A` (WHATWG HTML §4.10.21.8).
 public struct MultipartForm: Sendable {
-    fileprivate enum Content {
-        case field(URLRequest.Query.Item)
+    private enum Content {
         case data(Data)
-        case json(any Encodable & Sendable)
+        /// The content of each part with the name; it depends on the encoder.
+        case encoded(@Sendable (JSONEncoder) throws -> [Data])
         case file(URL)
+    }
+
+    private struct Part {
+        let name: String
+        /// The text after the name.
+        var fields = ""
+        let content: Content
     }
 
     /// Separates the parts; with 128 random bits, it does not occur in their contents.
     let boundary: String
     private let encoder: JSONEncoder?
     private var parts: [Part] = []
-
-    fileprivate struct Part {
-        let name: String
-        /// The text after the name.
-        var fields = ""
-        let content: Content
-    }
 
     /// An empty form.
     ///
@@ -45,15 +45,15 @@ public struct MultipartForm: Sendable {
 
     /// Adds a text field in UTF-8, written as in a query; an array becomes several fields with one name, `nil` none.
     public mutating func append(_ name: String, _ value: (some QueryValue)?) {
-        guard let value else { return }
-        parts.append(Part(name: name, content: .field(value.item(name))))
+        guard let item = value?.item(name) else { return }
+        let content = Content.encoded { try item.resolved($0.forText).flatMap(\.values).map { Data($0.utf8) } }
+        parts.append(Part(name: name, content: content))
     }
 
     /// Adds a field with a JSON value; `nil` adds no field.
     public mutating func append(_ name: String, json value: (some Encodable & Sendable)?) {
         guard let value else { return }
-        let fields = "\r\nContent-Type: \(MediaType.json)"
-        parts.append(Part(name: name, fields: fields, content: .json(value)))
+        append(name, nil, .json, .encoded { [try $0.encode(value)] })
     }
 
     /// Adds a file, or another part made of bytes, whose content is in memory.
@@ -114,11 +114,15 @@ public struct MultipartForm: Sendable {
         let encoder = self.encoder ?? encoder
         for part in parts {
             switch part.content {
-            case .field(let item):
-                let items = try part.encoding { try item.resolved(encoder.forText) }
-                for value in items.flatMap(\.values) { try data(part, Data(value.utf8), use) }
             case .data(let content): try data(part, content, use)
-            case .json(let value): try data(part, try part.encoding { try encoder.encode(value) }, use)
+            case .encoded(let encode):
+                let contents: [Data]
+                do {
+                    contents = try encode(encoder)
+                } catch {
+                    throw RequestError.refused(.invalidRequest, "part '\(part.name)': \(error.summary)", error)
+                }
+                for content in contents { try data(part, content, use) }
             case .file(let url):
                 try use(head(of: part))
                 try RequestError.within("part '\(part.name)'") { try RegularFile(url).forEachPiece(use) }
@@ -163,16 +167,6 @@ public struct MultipartForm: Sendable {
                 }
             }
             return size
-        }
-    }
-}
-
-extension MultipartForm.Part {
-    fileprivate func encoding<Value>(_ encode: () throws -> Value) throws -> Value {
-        do {
-            return try encode()
-        } catch {
-            throw RequestError.refused(.invalidRequest, "part '\(name)': \(error.summary)", error)
         }
     }
 }

@@ -36,7 +36,7 @@ extension URLRequest {
                 // Only Content-Length tells the length of a stream.
                 if httpBodyStream == nil || name.lowercased() != "content-length" {
                     try Self.checkField(name, value)
-                } else if Int64(value) == nil || !value.utf8.allSatisfy(\.isDigit) {
+                } else if Int64(digits: value) == nil {
                     throw .refused(.invalidRequest, "header field \(name) is not a number of bytes; set one")
                 }
             }

@@ -45,7 +45,7 @@ extension URLRequest.Config {
             throw .refused(.invalidRequest, "timeout is \(timeoutInterval) s; set more than zero, or nil")
         }
         // The URL of a server may lead anywhere.
-        let home = url == nil ? nil : URLRequest(url: hostURL ?? URL(fileURLWithPath: "/"))
+        let home = url.map { _ in URLRequest(url: (try? base.parts.get().url) ?? URL(fileURLWithPath: "/")) }
         let leaving = home.flatMap { Origin(url) == Origin($0.url) ? nil : URLSession.Config.preset(for: $0).redaction }
         let (fields, data) = try fieldsAndBody(leaving)
         if let leaving, own?.authorization != true,
@@ -141,8 +141,6 @@ extension URLRequest.Config {
     }
 
     private static func shown(_ url: String) -> String { URLSession.Config.default.redaction.url(url) }
-
-    private var hostURL: URL? { try? base.parts.get().url }
 
     /// - Parameter leaving: If ``url`` leaves the preset's origin, it names the credentials, which must stay.
     private func fieldsAndBody(_ leaving: Redaction?) throws(RequestError) -> ([String: String], Data?) {
