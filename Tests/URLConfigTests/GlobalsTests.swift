@@ -3,11 +3,33 @@
 import InMemoryLogging
 import Logging
 import Testing
-import URLConfig
 import URLConfigTesting
+
+@testable import URLConfig
 
 /// Swapping what is global, each time in a process of its own: no other test can see it.
 @Suite struct GlobalsTests {
+    @Test func `the default decoder, at the time when a response or a member of a problem is read`() async {
+        await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
+            struct Dog: Decodable { var coatColor: String }
+            let response = DataResponse(
+                request: URLRequest.with(.init(host: "https://dogapi.dog")),
+                headerFields: [.contentType: "application/problem+json"],
+                data: Data(#"{"coat_color":"red","dog":{"coat_color":"red"}}"#.utf8))
+            let (problem, reader) = (response.problem, ResponseReader<Dog>.json)
+            #expect(throws: RequestError.self) { try response.decode(Dog.self) }
+            #expect(problem != nil && problem?["dog", as: Dog.self] == nil)
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            DataResponse.Config.defaultDecoder = decoder
+            let dog: Dog = try response.decode()
+            #expect(dog.coatColor == "red")
+            #expect(problem?["dog", as: Dog.self]?.coatColor == "red")
+            #expect(try reader.read(response).coatColor == "red")
+        }
+    }
+
     @Test func `the default logger, replaced and silenced`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()

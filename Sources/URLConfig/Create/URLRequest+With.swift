@@ -51,7 +51,7 @@ extension URLRequest.Config {
         if let leaving, own?.authorization != true,
             authorization != nil || headers.contains(where: { leaving.isCredential($0.name.rawName) })
         {
-            LeftOutCredentials.note(of: hostURL, for: self.url)
+            LeftOutCredentials.note(of: home?.url, for: self.url)
         }
         guard let url = URL(string: text) else {
             throw .refused(.invalidURL, "'\(Self.shown(text))' is not a URL that the system accepts")

@@ -39,8 +39,12 @@ extension DataResponse {
     /// response.links["next"]?.target     // https://api.example.com/articles?page=3
     /// ```
     public var links: [Link] {
-        var scanner = FieldScanner(headerFields["Link"] ?? "")
-        return scanner.links(relativeTo: url, shownRedaction)
+        guard let name = HTTPField.Name("Link") else { return [] }
+        let redaction = shownRedaction
+        return headerFields[values: name].flatMap { field in
+            var scanner = FieldScanner(field)
+            return scanner.links(relativeTo: url, redaction)
+        }
     }
 }
 

@@ -67,15 +67,6 @@ import URLConfigTesting
         }
     }
 
-    @Test(arguments: [
-        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-        "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT", "1994 nOVember 6 8:49:37", "8:49:37 6 Nov 94",
-        "06 Nov 1994 08:49:37.123 CET", "Sun, 06 Nov 1994x 08:49:37", "06x Nov 1994 08:49:37", "6/Nov/1994/8:49:37",
-    ])
-    func `a cookie's date may have its parts in any order`(text: String) {
-        #expect(Date(cookieDate: text) == Date(timeIntervalSince1970: 784_111_777))
-    }
-
     /// RFC 6265 §5.1.1; control characters do not reach it.
     @Test func `every delimiter separates the parts of a cookie's date, and nothing else does`() {
         let delimiters = "\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~"
@@ -86,15 +77,22 @@ import URLConfigTesting
         }
     }
 
+    /// A year of two digits is between 1970 and 2069.
     @Test(
         arguments: [
-            ("69", 3_124_224_000), ("70", 0), ("00", 946_684_800), ("1601", -11_644_473_600),
-            ("0000", 946_684_800), ("0001", 978_307_200), ("0069", 3_124_224_000), ("0070", 0),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Sun, 06-Nov-1994 08:49:37 GMT", 784_111_777),
+            ("Sun, 06-Nov-94 08:49:37 GMT", 784_111_777), ("1994 nOVember 6 8:49:37", 784_111_777),
+            ("8:49:37 6 Nov 94", 784_111_777), ("06 Nov 1994 08:49:37.123 CET", 784_111_777),
+            ("Sun, 06 Nov 1994x 08:49:37", 784_111_777), ("06x Nov 1994 08:49:37", 784_111_777),
+            ("6/Nov/1994/8:49:37", 784_111_777),
+            ("01 Jan 69 00:00:00", 3_124_224_000), ("01 Jan 70 00:00:00", 0), ("01 Jan 00 00:00:00", 946_684_800),
+            ("01 Jan 1601 00:00:00", -11_644_473_600), ("01 Jan 0000 00:00:00", 946_684_800),
+            ("01 Jan 0001 00:00:00", 978_307_200), ("01 Jan 0069 00:00:00", 3_124_224_000),
+            ("01 Jan 0070 00:00:00", 0),
         ] as [(String, TimeInterval)])
-    func `a cookie's year of two digits is between 1970 and 2069, and no year is before 1601`(
-        year: String, seconds: TimeInterval
-    ) {
-        #expect(Date(cookieDate: "01 Jan \(year) 00:00:00") == Date(timeIntervalSince1970: seconds))
+    func `a cookie's date may have its parts in any order`(text: String, seconds: TimeInterval) {
+        #expect(Date(cookieDate: text) == Date(timeIntervalSince1970: seconds))
     }
 
     @Test(arguments: [

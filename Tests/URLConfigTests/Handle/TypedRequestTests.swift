@@ -87,19 +87,6 @@ import URLConfigTesting
         expectThrown(.decoding) { try reader.read(response(.ok, Self.refusal)) }
     }
 
-    #if os(Linux) || os(macOS)
-    @Test func `the decoder is the default at the time when the response is read`() async {
-        await #expect(processExitsWith: .success) {
-            ChildProcess.endIfStuck()
-            let reader = ResponseReader<[String: Int]>.json
-            DataResponse.Config.defaultDecoder = PropertyListDecoder()
-            let data = try PropertyListEncoder().encode(["a": 1])
-            let request = URLRequest.with(.init(host: "https://api.example.com"))
-            #expect(try reader.read(DataResponse(request: request, data: data)) == ["a": 1])
-        }
-    }
-    #endif
-
     @Test func `text is in the character set of the response, or in one that is named`() throws {
         let latin = DataResponseTests.response([0x5A, 0x6F, 0xEB], contentType: "text/plain; charset=iso-8859-1")
         #expect(try ResponseReader.text.read(latin) == "Zo\u{EB}")
@@ -112,7 +99,7 @@ import URLConfigTesting
 
     // Requests.
 
-    @Test func `the request is the one that URLRequest makes`() throws {
+    @Test func `the request is the one that URLRequest makes, and the errors of the closures are rethrown`() throws {
         let configure = { (config: inout URLRequest.Config) in
             (config.method, config.path) = (.put, "/users/\(7)")
             config.query["page"] = 2
@@ -122,13 +109,10 @@ import URLConfigTesting
         #expect(TypedRequest<Void>.with(.api, configure).request == request)
         #expect(TypedRequest(request, reader: .discard).request == request)
         #expect(TypedRequest<User>.with { $0.host = "https://h.example" }.request.urlText == "https://h.example")
-    }
-
-    @Test func `the errors of the closures are rethrown`() throws {
-        func request() throws(Failure) -> TypedRequest<User> {
+        func failing() throws(Failure) -> TypedRequest<User> {
             try .with(.api) { (_: inout URLRequest.Config) throws(Failure) in throw Failure() }
         }
-        #expect(throws: Failure.self) { try request() }
+        #expect(throws: Failure.self) { try failing() }
         let mapped = ResponseReader<User>.json.map { _ -> Int in throw Failure() }
         #expect(throws: Failure.self) { try mapped.read(response(.ok)) }
         expectThrown(.unacceptableStatus) { try mapped.read(response(.notFound)) }
@@ -147,6 +131,9 @@ import URLConfigTesting
         try await URLSession.shared.value(for: .with(.api) { $0.path = "/empty" })
         let error = await expectError(.unacceptableStatus) { try await URLSession.shared.value(for: .user(2)) }
         #expect(error?.response?.data == Data("nothing here".utf8) && error?.attempts.count == 1)
+        await expectError(.invalidURL) {
+            try await URLSession.shared.value(for: TypedRequest<User>.with(.api) { $0.path = "/\("..")" })
+        }
     }
 
     @Test func `preset and closure configure the call, and the log names the caller`() async throws {
@@ -163,13 +150,6 @@ import URLConfigTesting
             try await URLSession.shared.value(for: .user(2)) {
                 $0.fallback = { error, _ in throw error is RequestError ? Failure() : error }
             }
-        }
-    }
-
-    @Test func `a request that cannot be built says why`() async throws {
-        await expectError(.invalidURL) {
-            let request = TypedRequest<User>.with(.api) { $0.path = "/\("..")" }
-            _ = try await URLSession.shared.value(for: request)
         }
     }
 
