@@ -6,32 +6,34 @@
 final class ExpectedResponses: Sendable {
     /// The responses of one key.
     private struct Expected {
-        /// The numbers of the requests; one that was not sent yet is the last one.
+        /// The numbers of the requests, in the order in which they were sent.
         var orders: [ObjectIdentifier: Int] = [:]
         /// The last request that has brought a variant.
         var latest: [String: Int] = [:]
         /// Responses to earlier requests than this one are not stored: there were too many variants to remember.
         var first = 0
 
-        func isWanted(_ id: ObjectIdentifier, _ variant: String) -> Bool {
-            orders[id].map { $0 >= max(first, latest[variant, default: 0]) } ?? false
+        /// The number of a request whose response may be stored; otherwise `nil`.
+        func order(_ id: ObjectIdentifier, _ variant: String) -> Int? {
+            orders[id].flatMap { $0 >= max(first, latest[variant, default: 0]) ? $0 : nil }
         }
 
-        mutating func replaceEarlier(than id: ObjectIdentifier, _ variant: String, next: Int) -> Bool {
-            guard isWanted(id, variant), let order = orders[id] else { return false }
-            let own = min(order, next)
-            latest[variant] = own
-            if latest.count > MemoryStore.variants {
-                first = own
-                latest = latest.filter { $0.value > own }
-            }
-            return true
+        mutating func replaceEarlier(than order: Int, _ variant: String) {
+            latest[variant] = order
+            guard latest.count > MemoryStore.variants else { return }
+            first = order
+            latest = latest.filter { $0.value > order }
         }
     }
 
     private struct State {
         var last = 0
         var expected: [CacheKey: Expected] = [:]
+
+        mutating func next() -> Int {
+            last += 1
+            return last
+        }
     }
 
     /// One response, until this is released.
@@ -42,7 +44,10 @@ final class ExpectedResponses: Sendable {
 
         fileprivate init(_ all: ExpectedResponses, _ key: CacheKey) {
             (self.all, self.key) = (all, key)
-            all.state.withLock { $0.expected[key, default: Expected()].orders[id] = .max }
+            all.state.withLock { state in
+                let order = state.next()
+                state.expected[key, default: Expected()].orders[id] = order
+            }
         }
 
         deinit {
@@ -55,9 +60,9 @@ final class ExpectedResponses: Sendable {
         /// The request is sent now.
         func willSend() {
             all.state.withLock { state in
-                guard state.expected[key]?.orders[id] != nil else { return }
-                state.last += 1
-                state.expected[key]?.orders[id] = state.last
+                let order = state.next()
+                // What was removed stays so.
+                if state.expected[key]?.orders[id] != nil { state.expected[key]?.orders[id] = order }
             }
         }
 
@@ -65,15 +70,16 @@ final class ExpectedResponses: Sendable {
         ///
         /// Ask after the store has begun a body: from then on, the store itself knows what is removed.
         func isWanted(_ variant: String) -> Bool {
-            all.state.withLock { $0.expected[key]?.isWanted(id, variant) ?? false }
+            all.state.withLock { $0.expected[key]?.order(id, variant) != nil }
         }
 
         /// The response takes the place of what earlier requests bring; returns `false` if it may not be stored.
         @discardableResult
         func replaceEarlier(_ variant: String) -> Bool {
             all.state.withLock { state in
-                let next = state.last + 1
-                return state.expected[key]?.replaceEarlier(than: id, variant, next: next) ?? false
+                guard let order = state.expected[key]?.order(id, variant) else { return false }
+                state.expected[key]?.replaceEarlier(than: order, variant)
+                return true
             }
         }
     }

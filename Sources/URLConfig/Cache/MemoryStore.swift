@@ -17,9 +17,9 @@ final class MemoryStore: CacheStore {
     func salt() -> Data { bytes }
 
     func responses(for key: CacheKey) -> [StoredResponse] {
-        state.withLock { $0.entries[key.resource]?[key.requester] ?? [] }.map { entry in
+        state.withLock { $0[key] }.map { variant, entry in
             StoredResponse(head: entry.head, id: entry.id) { [self] in
-                state.withLock { $0.use(entry.number, key) }
+                state.withLock { $0.use(variant, key) }
                 return ResponseBody(entry.body)
             }
         }
@@ -31,15 +31,15 @@ final class MemoryStore: CacheStore {
 
     func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {
         state.withLock { state in
-            guard let number = Int(response.id), let index = state.index(of: number, key) else { return }
-            state.replaceHead(at: index, key, head)
+            guard let old = state[key][head.variant], old.id == response.id else { return }
+            state[key][head.variant] = Entry(head, old.body, id: old.id, lastUse: old.lastUse)
             state.shrink(to: capacity)
         }
     }
 
     func remove(_ responses: CacheSelection?) {
         unfinished.remove(responses)
-        state.withLock { state in for key in state.keys(responses) { state.removeAll(key) } }
+        state.withLock { $0.remove(responses) }
     }
 
     private final class Writer: CacheWriter {
@@ -67,117 +67,104 @@ final class MemoryStore: CacheStore {
         func finish() throws {
             guard let body = body.withLock({ $0.take() }) else { return }
             // A copy has no room for more, and does not keep the memory of somebody else.
-            let number = store.add(head, body.withUnsafeBytes { Data($0) }, key)
-            guard let number else { throw RequestError(tooLongFor: store.capacity / 2, "half of the cache") }
+            let entry = Entry(head, body.withUnsafeBytes { Data($0) })
+            let room = store.capacity
+            guard entry.size <= room / 2 else { throw RequestError(tooLongFor: room / 2, "half of the cache") }
+            let id = store.state.withLock { state in
+                defer { state.shrink(to: room) }
+                return state.add(entry, key)
+            }
             guard !unfinished.isWanted else { return }
-            store.state.withLock { state in state.index(of: number, key).map { state.remove(at: $0, key) } }
+            store.state.withLock { state in
+                if state[key][head.variant]?.id == id { state[key][head.variant] = nil }
+            }
             throw CancellationError()
-        }
-    }
-
-    /// Returns the number of the new entry; `nil` if it is too large.
-    private func add(_ head: StoredResponse.Head, _ body: Data, _ key: CacheKey) -> Int? {
-        state.withLock { state in
-            let entry = Entry(number: state.time + 1, head: head, body: body)
-            guard entry.size <= capacity / 2 else { return nil }
-            let found = state.entries[key.resource]?[key.requester] ?? []
-            // The oldest one is the first.
-            let old = found.firstIndex { $0.head.variant == head.variant } ?? (found.count < Self.variants ? nil : 0)
-            if let old { state.remove(at: old, key) }
-            state.add(entry, key)
-            state.shrink(to: capacity)
-            return entry.number
         }
     }
 }
 
 extension MemoryStore {
     private struct Entry: Sendable {
-        /// Identifies the response.
-        let number: Int
-        var id: String { "\(number)" }
-        var head: StoredResponse.Head
+        let head: StoredResponse.Head
         let body: Data
+        let size: Int
+        /// Identifies the response.
+        var id: String
         /// When the body was used last.
-        var lastUse = 0
+        var lastUse: Int
 
-        var size: Int { body.count + head.fields.reduce(512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count } }
+        init(_ head: StoredResponse.Head, _ body: Data, id: String = "", lastUse: Int = 0) {
+            (self.head, self.body, self.id, self.lastUse) = (head, body, id, lastUse)
+            size = head.fields.reduce(512 + body.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+        }
     }
 
+    private typealias Use = (time: Int, variant: String, key: CacheKey)
+
     private struct State {
-        /// By resource and requester.
-        var entries: [String: [String: [Entry]]] = [:]
+        /// By resource, requester and variant.
+        private var entries: [String: [String: [String: Entry]]] = [:]
         private var count = 0
         private var size = 0
         /// The number of uses until now.
-        private(set) var time = 0
+        private var time = 0
         /// All uses in order.
         ///
         /// Only the last one of each entry counts: moving an entry to the end would take long.
-        private var uses: [(time: Int, number: Int, key: CacheKey)] = []
-        /// Where the uses begin that were not forgotten.
-        private var start = 0
+        private var uses: ArraySlice<Use> = []
 
-        func index(of number: Int, _ key: CacheKey) -> Int? {
-            entries[key.resource]?[key.requester]?.firstIndex { $0.number == number }
-        }
-
-        /// Notes that an entry was used, if it still exists.
-        mutating func use(_ number: Int, _ key: CacheKey) {
-            guard let index = index(of: number, key) else { return }
-            time += 1
-            entries[key.resource]?[key.requester]?[index].lastUse = time
-            uses.append((time, number, key))
-            guard uses.count > 2 * count + 64 else { return }
-            uses = uses[start...].filter { use in lastUse(use.number, use.key) == use.time }
-            start = 0
-        }
-
-        private func lastUse(_ number: Int, _ key: CacheKey) -> Int? {
-            index(of: number, key).flatMap { entries[key.resource]?[key.requester]?[$0].lastUse }
-        }
-
-        mutating func add(_ entry: Entry, _ key: CacheKey) {
-            entries[key.resource, default: [:]][key.requester, default: []].append(entry)
-            (count, size) = (count + 1, size + entry.size)
-            use(entry.number, key)
-        }
-
-        mutating func replaceHead(at index: Int, _ key: CacheKey, _ head: StoredResponse.Head) {
-            guard var entry = entries[key.resource]?[key.requester]?[index] else { return }
-            size -= entry.size
-            entry.head = head
-            size += entry.size
-            entries[key.resource]?[key.requester]?[index] = entry
-        }
-
-        mutating func remove(at index: Int, _ key: CacheKey) {
-            guard let entry = entries[key.resource]?[key.requester]?.remove(at: index) else { return }
-            (count, size) = (count - 1, size - entry.size)
-            if entries[key.resource]?[key.requester]?.isEmpty == true { removeAll(key) }
-        }
-
-        mutating func removeAll(_ key: CacheKey) {
-            let removed = entries[key.resource]?.removeValue(forKey: key.requester) ?? []
-            (count, size) = (count - removed.count, removed.reduce(size) { $0 - $1.size })
-            if entries[key.resource]?.isEmpty == true { entries[key.resource] = nil }
-        }
-
-        /// Removes the least recently used entries until the others fit.
-        mutating func shrink(to capacity: Int) {
-            while size > capacity, start < uses.count {
-                let use = uses[start]
-                start += 1
-                guard lastUse(use.number, use.key) == use.time else { continue }
-                index(of: use.number, use.key).map { remove(at: $0, use.key) }
+        /// The entries of a key, by variant.
+        subscript(key: CacheKey) -> [String: Entry] {
+            get { entries[key.resource]?[key.requester] ?? [:] }
+            set {
+                let old = self[key]
+                count += newValue.count - old.count
+                size += newValue.values.reduce(0) { $0 + $1.size } - old.values.reduce(0) { $0 + $1.size }
+                entries[key.resource, default: [:]][key.requester] = newValue.isEmpty ? nil : newValue
+                if entries[key.resource]?.isEmpty == true { entries[key.resource] = nil }
             }
         }
 
-        func keys(_ responses: CacheSelection?) -> [CacheKey] {
+        /// Adds an entry in place of one of the same variant, and returns its identity.
+        mutating func add(_ entry: Entry, _ key: CacheKey) -> String {
+            var (entry, others) = (entry, self[key])
+            let oldest = others.min { $0.value.lastUse < $1.value.lastUse }?.key
+            if others[entry.head.variant] == nil, others.count == MemoryStore.variants, let oldest {
+                others[oldest] = nil
+            }
+            entry.id = "\(time)"
+            others[entry.head.variant] = entry
+            self[key] = others
+            use(entry.head.variant, key)
+            return entry.id
+        }
+
+        /// Notes that an entry was used, if it still exists.
+        mutating func use(_ variant: String, _ key: CacheKey) {
+            guard entries[key.resource]?[key.requester]?[variant] != nil else { return }
+            time += 1
+            entries[key.resource]?[key.requester]?[variant]?.lastUse = time
+            uses.append((time, variant, key))
+            if uses.count > 2 * count + 64 { uses = ArraySlice(uses.filter(isLast)) }
+        }
+
+        private func isLast(_ use: Use) -> Bool { self[use.key][use.variant]?.lastUse == use.time }
+
+        /// Removes the least recently used entries until the others fit.
+        mutating func shrink(to capacity: Int) {
+            while size > capacity, let use = uses.popFirst() {
+                if isLast(use) { self[use.key][use.variant] = nil }
+            }
+        }
+
+        mutating func remove(_ responses: CacheSelection?) {
             let resources = if case .resource(let resource) = responses { [resource] } else { Array(entries.keys) }
-            return resources.flatMap { resource in
-                entries[resource, default: [:]].keys.map { CacheKey(resource: resource, requester: $0) }
-            }.filter { responses.contains($0) }
+            for resource in resources {
+                for requester in entries[resource, default: [:]].keys {
+                    let key = CacheKey(resource: resource, requester: requester)
+                    if responses.contains(key) { self[key] = [:] }
+                }
+            }
         }
     }
 }

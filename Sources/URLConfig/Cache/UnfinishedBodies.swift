@@ -3,41 +3,41 @@
 /// Together they have no more bytes than the store may have. What is removed while its body arrives is not stored
 /// afterwards.
 final class UnfinishedBodies: Sendable {
-    private struct State {
+    private struct Arriving {
+        /// `nil` if the body is not wanted any more.
+        var key: CacheKey?
         var count: Int64 = 0
-        var keys: [ObjectIdentifier: CacheKey] = [:]
+    }
+
+    private struct State {
+        var bodies: [ObjectIdentifier: Arriving] = [:]
+        /// The bytes of all bodies.
+        var count: Int64 = 0
     }
 
     /// One body, until this is released.
     final class Body: Sendable {
         private let all: UnfinishedBodies
-        private let count = Locked<Int64>(0)
+        private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
         fileprivate init(_ all: UnfinishedBodies, _ key: CacheKey) {
             self.all = all
-            all.state.withLock { $0.keys[ObjectIdentifier(self)] = key }
+            all.state.withLock { $0.bodies[id] = Arriving(key: key) }
         }
 
-        deinit {
-            let count = count.withLock(\.self)
-            all.state.withLock { state in
-                state.count -= count
-                state.keys[ObjectIdentifier(self)] = nil
-            }
-        }
+        deinit { all.state.withLock { state in state.count -= state.bodies.removeValue(forKey: id)?.count ?? 0 } }
 
         /// Counts bytes before they are kept.
         ///
         /// - Throws: ``RequestError/Code/responseTooLarge`` if they are too many; then the body is not wanted.
         func add(_ more: Int) throws(RequestError) {
-            let count = count.withLock { count in
-                count += Int64(more)
-                return count
-            }
             let fits = all.state.withLock { state in
+                var body = state.bodies[id, default: Arriving()]
                 state.count += Int64(more)
-                let fits = count <= all.capacity / 2 && state.count <= all.capacity
-                if !fits { state.keys[ObjectIdentifier(self)] = nil }
+                body.count += Int64(more)
+                let fits = body.count <= all.capacity / 2 && state.count <= all.capacity
+                if !fits { body.key = nil }
+                state.bodies[id] = body
                 return fits
             }
             guard fits else { throw RequestError(tooLongFor: Int(all.capacity / 2), "half of the cache") }
@@ -46,7 +46,7 @@ final class UnfinishedBodies: Sendable {
         /// Whether it fits, and has not been removed.
         ///
         /// Ask after the response can be found: from then on, what removes it finds it.
-        var isWanted: Bool { all.state.withLock { $0.keys[ObjectIdentifier(self)] != nil } }
+        var isWanted: Bool { all.state.withLock { $0.bodies[id]?.key != nil } }
     }
 
     private let capacity: Int64
@@ -58,7 +58,11 @@ final class UnfinishedBodies: Sendable {
     func begin(_ key: CacheKey) -> Body { Body(self, key) }
 
     func remove(_ responses: CacheSelection?) {
-        state.withLock { state in state.keys = state.keys.filter { !responses.contains($0.value) } }
+        state.withLock { state in
+            for (id, body) in state.bodies where body.key.map(responses.contains) == true {
+                state.bodies[id]?.key = nil
+            }
+        }
     }
 }
 
