@@ -12,16 +12,17 @@ struct CachePlace: Sendable {
     var cookie: String? { complete.value(forHTTPHeaderField: "Cookie") }
 
     /// `nil` if the store cannot be used.
-    ///
-    /// - Parameter isForeign: Whether a redirect has left the origin, so that the authenticator was not asked.
-    init?(_ access: CacheAccess, isForeign: Bool) async {
-        guard let url = access.request.url, let digests = try? await access.digests() else { return nil }
-        let (config, conditions) = (access.call.config, access.sending.conditions)
-        let complete = access.call.complete(access.sending)
-        var (requester, login) = (Requester(named: access.cache.requester ?? ""), TokenAuthenticator.Login?.none)
-        if access.cache.requester == nil {
+    init?(_ visit: CacheVisit) async {
+        let (call, conditions) = (visit.call, visit.sending.conditions)
+        guard let url = visit.request.url,
+            let digests = try? await visit.ask({ [core = visit.core] _ in try await core.key() })
+        else { return nil }
+        let complete = call.complete(visit.sending)
+        var (requester, login) = (Requester(named: visit.cache.requester ?? ""), TokenAuthenticator.Login?.none)
+        if visit.cache.requester == nil {
             var sender = complete
-            if !isForeign, config.authorize, let authenticator = config.authenticator as? TokenAuthenticator,
+            if !visit.isForeign, call.config.authorize,
+                let authenticator = call.config.authenticator as? TokenAuthenticator,
                 // It asks a function of the app.
                 let found = try? await conditions.deadline.run({ await authenticator.login(of: complete) })
             {
@@ -33,13 +34,35 @@ struct CachePlace: Sendable {
         let resource = url.normalized
         let (asked, other) = (requester.digest(digests), requester.digest(digests.other))
         key = CacheKey(resource: Digest(resource, key: digests).hex, requester: asked.hex)
-        expected = access.core.expected.begin(key)
+        expected = visit.core.expected.begin(key)
         check = Digest("\(other.hex) \(resource)", key: digests.other)
         (self.digests, self.login, self.complete) = (digests, login, complete)
     }
 
+    /// The head of a response to the request.
+    ///
+    /// - Parameters:
+    ///   - requested: When the request was sent, in seconds since 1970.
+    ///   - received: When the response came.
+    func head(of response: Transport.Response, requested: Double, received: Double) -> StoredResponse.Head {
+        var head = CachePolicy.head(
+            response.status, response.headerFields, to: complete, digests, requested: requested, received: received)
+        head.check = check
+        return head
+    }
+
+    /// A stored head after a response that tells of it; `nil` if the response is about other bytes.
+    func updated(
+        _ head: StoredResponse.Head, by response: Transport.Response, requested: Double, received: Double
+    ) -> StoredResponse.Head? {
+        CachePolicy.updated(
+            head, by: response.status, response.headerFields, to: complete, digests, requested: requested,
+            received: received)
+    }
+
     /// What is stored for a request.
     struct Found: Sendable {
+        let place: CachePlace
         /// The responses whose selecting fields match.
         var matching: [StoredResponse] = []
         /// The newest of them.
@@ -49,21 +72,24 @@ struct CachePlace: Sendable {
         var forward = CacheStatus.Forward.uriMiss
     }
 
-    /// Looks for a stored response.
+    /// Chooses a response.
     ///
-    /// - Parameter isRetry: Whether an attempt has failed: a stored failure is no response to the next one.
-    func found(_ access: CacheAccess, isRetry: Bool) async -> Found {
-        let all = (try? await access.ask { try await $0.responses(for: key) }) ?? []
+    /// - Parameters:
+    ///   - all: What is stored here.
+    ///   - isRetry: Whether an attempt has failed: a stored failure is no response to the next one.
+    func found(
+        in all: [StoredResponse], for request: URLRequest, _ retry: RetryPolicy, isRetry: Bool, at now: Double
+    ) -> Found {
         let own = all.filter { $0.head.check == check && $0.head.isValid }
         let matching = own.filter { CachePolicy.matches($0.head, complete, digests) }
         guard let newest = matching.max(by: { $0.head.received < $1.head.received }) else {
-            return Found(forward: own.isEmpty ? .uriMiss : .varyMiss)
+            return Found(place: self, forward: own.isEmpty ? .uriMiss : .varyMiss)
         }
-        let (request, now) = (access.request, access.call.now)
-        let isFailure = isRetry && access.call.config.retry.statuses.contains(.init(code: newest.head.status))
+        let isFailure = isRetry && retry.statuses.contains(.init(code: newest.head.status))
         let use = isFailure ? .ignore : CachePolicy.use(newest.head, for: request, at: now)
         let isFresh = newest.head.lifetime > CachePolicy.age(of: newest.head, at: now)
-        return Found(matching: matching, response: newest, use: use, forward: isFresh ? .request : .stale)
+        return Found(
+            place: self, matching: matching, response: newest, use: use, forward: isFresh ? .request : .stale)
     }
 }
 

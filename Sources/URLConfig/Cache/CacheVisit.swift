@@ -3,83 +3,86 @@
 /// ``CachePolicy`` says what is done; here it is done. If the store fails, the response comes from the server, and is
 /// not stored.
 struct CacheVisit: Sendable {
-    private let call: Call
-    /// The request as the caller made it and the authenticator authorized it.
-    private var sending: Transport.Request
-    private let isForeign: Bool
+    let call: Call
+    let cache: HTTPCache
+    private(set) var sending: Transport.Request
+    let isForeign: Bool
     /// Whether an attempt has failed: a stored failure is no response to the next one.
     private let isRetry: Bool
     private let isAuthorized: Bool
-    private var cache: HTTPCache? { call.config.cache }
+    var core: HTTPCache.Core { cache.core }
     var request: URLRequest { sending.urlRequest }
 
+    /// `nil` if the call has no cache.
+    ///
     /// - Parameters:
-    ///   - isForeign: Whether a redirect has left the origin, so that the authenticator was not asked.
     ///   - isRenewed: Whether the credentials are new: what is stored may be the refusal of the old ones.
     ///   - isRetry: Whether an attempt of the call has failed.
-    ///   - isAuthorized: Whether the authenticator has not failed. If it has, the request must not be sent.
-    init(
-        _ sending: Transport.Request, of call: Call, isForeign: Bool, isRenewed: Bool = false, isRetry: Bool = false,
-        isAuthorized: Bool = true
-    ) {
-        (self.sending, self.call, self.isForeign, self.isRetry) = (sending, call, isForeign, isRetry)
-        self.isAuthorized = isAuthorized
-        if isRenewed, cache != nil, !CachePolicy.onlyStored(request) {
-            self.sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
+    init?(_ last: Call.LastRequest, of call: Call, isRenewed: Bool = false, isRetry: Bool = false) {
+        guard let cache = call.config.cache else { return nil }
+        (self.call, self.cache, self.isRetry) = (call, cache, isRetry)
+        (sending, isForeign, isAuthorized) = (last.sending, last.isForeign, last.isAuthorized)
+        if isRenewed, !CachePolicy.onlyStored(request) {
+            sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }
     }
 
-    /// The same request without its caller: its transfer does not end with the call.
-    ///
-    /// - Parameter limit: The time for the transfer; `nil` for no limit, because those who wait have theirs.
-    private func detached(_ limit: Duration?) -> Self {
-        var (config, visit) = (call.config, self)
-        config.progress = nil
-        let url = request.url
-        let deadline = Deadline(limit, config.clock) { limit, _ in URLError(timedOut: url, after: limit) }
-        visit.sending = Transport.Request(
-            request, call.session, allowsSessionCredentials: sending.allowsSessionCredentials,
-            Transport.Conditions(config, deadline), buffersBody: true)
+    private func with(_ sending: Transport.Request) -> Self {
+        var visit = self
+        visit.sending = sending
         return visit
     }
 
-    /// Whether it is unknown who asks.
-    private var hidesRequester: Bool { cache?.requester == nil && sending.hidesCredentials }
+    /// Asks the store, which may block or never return if it is the app's.
+    func ask<Value: Sendable>(
+        _ question: @escaping @Sendable (any CacheStore) async throws -> Value
+    ) async throws -> Value {
+        let store = core.store
+        if core.isOwn { return try await question(store) }
+        return try await sending.conditions.deadline.run(leavesAlone: true) { try await question(store) }
+    }
 
     // MARK: The way of a request
 
     /// The response from the cache, from the transfer of another call, or from the server.
     func response() async throws -> Transport.Response {
         let bypass = CachePolicy.bypass(request)
-        guard cache != nil, bypass == nil, !hidesRequester, let place = await place() else {
-            if cache != nil, CachePolicy.onlyStored(request) { return try unavailable() }
-            var response = try await bypass == nil ? shared { try await sent($0.sending) } : sent(sending)
-            guard cache != nil else { return response }
-            await access?.invalidate(by: response)
+        let reason = bypass ?? (call.hidesRequester(sending) ? "a delegate gives credentials" : nil)
+        guard reason == nil, let place = await CachePlace(self) else {
+            if CachePolicy.onlyStored(request) { return try unavailable() }
+            var response = try await call.shared(sending) { try await sent($0) }
+            await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
-            let reason = bypass ?? (hidesRequester ? "a delegate gives credentials" : "the store has failed")
-            response.add(CacheStatus(forward: isMethod ? .method : .bypass, detail: reason))
+            response.add(CacheStatus(forward: isMethod ? .method : .bypass, detail: reason ?? "the store has failed"))
             return response
         }
         let found = await found(at: place)
-        if let response = try await stored(found, at: place) { return response }
+        if let response = await stored(found) { return response }
         if CachePolicy.onlyStored(request) { return try unavailable() }
-        return try await shared { visit in
+        return try await call.shared(sending) {
+            let visit = with($0)
+            guard call.config.coalesces else { return try await visit.fetched(found) }
             // Another call may have stored the response before this one has begun its transfer.
-            let found = coalesces ? await visit.found(at: place) : found
-            if coalesces, let response = try await visit.stored(found, at: place) { return response }
-            return try await visit.fetched(found, at: place)
+            let found = await visit.found(at: place)
+            if let response = await visit.stored(found) { return response }
+            return try await visit.fetched(found)
         }
     }
 
-    private var coalesces: Bool { call.config.coalesces }
+    /// Looks for a stored response.
+    private func found(at place: CachePlace) async -> CachePlace.Found {
+        let all = (try? await ask { try await $0.responses(for: place.key) }) ?? []
+        return place.found(in: all, for: request, call.config.retry, isRetry: isRetry, at: call.now)
+    }
 
     /// The stored response, if it can be used without the server.
-    private func stored(_ found: CachePlace.Found, at place: CachePlace) async throws -> Transport.Response? {
+    private func stored(_ found: CachePlace.Found) async -> Transport.Response? {
         guard let response = found.response, [.fresh, .stale, .staleWhileRevalidate].contains(found.use),
             let served = await served(response, CacheStatus(isHit: true))
         else { return nil }
-        if found.use == .staleWhileRevalidate, isAuthorized, !CachePolicy.onlyStored(request) { revalidate(at: place) }
+        if found.use == .staleWhileRevalidate, isAuthorized, !CachePolicy.onlyStored(request) {
+            revalidate(at: found.place)
+        }
         return served
     }
 
@@ -100,7 +103,7 @@ struct CacheVisit: Sendable {
     }
 
     /// Sends the request, and uses and changes what is stored.
-    private func fetched(_ found: CachePlace.Found, at place: CachePlace) async throws -> Transport.Response {
+    private func fetched(_ found: CachePlace.Found) async throws -> Transport.Response {
         var (sending, status, conditional) = (sending, CacheStatus(forward: found.forward), StoredResponse?.none)
         if found.use == .validate, let response = found.response, response.head.hasValidator,
             request.httpMethod != "HEAD"
@@ -108,24 +111,20 @@ struct CacheVisit: Sendable {
             CachePolicy.addConditions(response.head, to: &sending.urlRequest)
             conditional = response
         }
-        let change = access.map { CacheChange(access: $0, place: place, found: found) }
         let requested = call.now
-        place.expected.willSend()
+        found.place.expected.willSend()
         var response = try await sent(sending)
         if response.status == .notModified {
             response.body.received.cancel()
-            let received = call.now
             if let conditional {
-                let head = CachePolicy.updated(
-                    conditional.head, by: response.status, response.headerFields, to: place.complete, place.digests,
-                    requested: requested, received: received)
+                let head = found.place.updated(conditional.head, by: response, requested: requested, received: call.now)
                 status.forwardStatus = .notModified
                 if let head, let valid = await served(conditional, status, with: head) {
-                    await change?.update(conditional, head)
+                    await update(conditional, head, of: found)
                     return valid
                 }
                 // It is about another response, or the stored one is gone.
-                place.expected.willSend()
+                found.place.expected.willSend()
                 response = try await sent(self.sending)
             }
             if response.status == .notModified {
@@ -133,20 +132,20 @@ struct CacheVisit: Sendable {
             }
             status.forwardStatus = nil
         }
-        return await change?.storing(response, status, requested: requested) ?? response
+        return await storing(response, found, status, requested: requested)
     }
 
     /// A stale response in place of a failure, if the server or the caller allows it.
     ///
     /// If the authorization has failed, the cache was not asked before, so a fresh response is used as well.
     func stale() async -> Transport.Response? {
-        guard cache != nil, CachePolicy.bypass(request) == nil, !hidesRequester, let visit = await identified(),
-            let place = await visit.place()
+        guard CachePolicy.bypass(request) == nil, !call.hidesRequester(sending), let visit = await identified(),
+            let place = await CachePlace(visit)
         else { return nil }
         let found = await visit.found(at: place)
-        if !isAuthorized, let response = try? await stored(found, at: place) { return response }
+        if !isAuthorized, let response = await stored(found) { return response }
         guard let response = found.response,
-            CachePolicy.mayReplaceFailure(response.head, for: request, within: cache?.staleIfError, at: call.now)
+            CachePolicy.mayReplaceFailure(response.head, for: request, within: cache.staleIfError, at: call.now)
         else { return nil }
         return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"))
     }
@@ -155,7 +154,7 @@ struct CacheVisit: Sendable {
     ///
     /// It has the token that could not be refreshed, which belongs to the same user.
     private func identified() async -> Self? {
-        guard !isAuthorized, cache?.requester == nil else { return self }
+        guard !isAuthorized, cache.requester == nil else { return self }
         guard let authenticator = call.config.authenticator as? TokenAuthenticator,
             // It asks a function of the app.
             let request = try? await sending.conditions.deadline.run({ [request] in
@@ -169,12 +168,12 @@ struct CacheVisit: Sendable {
 
     /// Validates a response in the background, with a deadline of its own.
     private func revalidate(at place: CachePlace) {
-        var visit = detached(call.config.deadline ?? .seconds(60))
+        var visit = with(call.detached(sending, call.config.deadline ?? .seconds(60)))
         // It is stale, but it would be used.
         visit.sending.urlRequest.cachePolicy = .reloadRevalidatingCacheData
-        cache?.core.revalidate(place.key) { [visit] in
+        core.revalidate(place.key) { [visit] in
             do {
-                let response = try await visit.fetched(visit.found(at: place), at: place)
+                let response = try await visit.fetched(visit.found(at: place))
                 if response.cacheStatus?().isFromCache == true { return }
                 // It may be too long for the memory.
                 for try await _ in response.body {}
@@ -184,11 +183,8 @@ struct CacheVisit: Sendable {
         }
     }
 
-    // MARK: The server
-
     /// Sends a request to the server, without the session's own cache.
     private func sent(_ sending: Transport.Request) async throws -> Transport.Response {
-        guard cache != nil else { return try await call.exchanged(sending) }
         var sending = sending
         if request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData,
             request.value(forHTTPHeaderField: "Cache-Control") == nil
@@ -205,43 +201,6 @@ struct CacheVisit: Sendable {
         return try await call.exchanged(sending)
     }
 
-    /// The same transfer for all calls with equal requests, if the caller wants that.
-    private func shared(
-        _ work: @escaping @Sendable (Self) async throws -> Transport.Response
-    ) async throws -> Transport.Response {
-        let conditions = sending.conditions
-        guard coalesces, sending.isWhole, conditions.taskDelegate == nil, !hidesRequester,
-            ["GET", "HEAD"].contains(request.httpMethod ?? "GET"), request.bodyLength == nil
-        else { return try await work(self) }
-        let key = SharedTransfer.Key(
-            session: ObjectIdentifier(call.session), transport: call.transport.key,
-            cache: cache.map { ObjectIdentifier($0.core) }, requester: cache?.requester,
-            request: call.complete(sending), responseLimit: conditions.responseLimit)
-        let visit = detached(nil)
-        return try await conditions.deadline.run {
-            try await SharedTransfer.response(for: key) { retry in
-                call.lastRequest?.withLock { $0?.retry = retry }
-            } _: {
-                try await .init(work(visit))
-            }
-        }
-    }
-
-    // MARK: The store
-
-    private var access: CacheAccess? { CacheAccess(call, sending) }
-
-    /// Where responses are stored; `nil` if the store cannot be used.
-    private func place() async -> CachePlace? {
-        guard let access else { return nil }
-        return await CachePlace(access, isForeign: isForeign)
-    }
-
-    private func found(at place: CachePlace) async -> CachePlace.Found {
-        guard let access else { return CachePlace.Found() }
-        return await place.found(access, isRetry: isRetry)
-    }
-
     /// A stored response for the call; `nil` if its body cannot be opened.
     ///
     /// - Parameter new: The head after a validation.
@@ -251,7 +210,7 @@ struct CacheVisit: Sendable {
         let head = new ?? stored.head
         var body = ResponseBody()
         if request.httpMethod != "HEAD" {
-            guard let opened = try? await access?.ask({ _ in try await stored.body() }) else { return nil }
+            guard let opened = try? await ask({ _ in try await stored.body() }) else { return nil }
             body = opened.forOneCall
         }
         var response = Transport.Response(

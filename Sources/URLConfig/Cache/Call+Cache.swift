@@ -1,7 +1,9 @@
 extension Call {
     /// What is remembered of a request for the cache, and for those with whom its transfer was shared.
     struct LastRequest: Sendable {
+        /// The request as the caller made it and the authenticator authorized it.
         let sending: Transport.Request
+        /// Whether a redirect has left the origin, so that the authenticator was not asked.
         let isForeign: Bool
         /// `false` if the authenticator has failed, so that it was not sent.
         var isAuthorized = true
@@ -19,11 +21,65 @@ extension Call {
     /// The response of the cache or of the transport.
     private func storedOrExchanged(_ sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
         guard let lastRequest else { return try await exchanged(sending) }
-        lastRequest.set(\.self, LastRequest(sending: sending, isForeign: step.isForeign))
+        let request = LastRequest(sending: sending, isForeign: step.isForeign)
+        lastRequest.set(\.self, request)
         let visit = CacheVisit(
-            sending, of: self, isForeign: step.isForeign, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)
-        return try await visit.response()
+            request, of: self, isRenewed: step.hasNewCredentials, isRetry: step.attempts > 1)
+        if let visit { return try await visit.response() }
+        return try await shared(sending) { [self] in try await exchanged($0) }
     }
+
+    /// The same transfer for all calls with equal requests, if the caller wants that.
+    ///
+    /// - Parameter work: Is given the request without its caller: a shared transfer does not end with the call.
+    func shared(
+        _ sending: Transport.Request, _ work: @escaping @Sendable (Transport.Request) async throws -> Transport.Response
+    ) async throws -> Transport.Response {
+        let (request, conditions) = (sending.urlRequest, sending.conditions)
+        guard config.coalesces, sending.isWhole, conditions.taskDelegate == nil, !hidesRequester(sending),
+            CachePolicy.bypass(request) == nil
+        else { return try await work(sending) }
+        let key = SharedTransfer.Key(
+            session: ObjectIdentifier(session), transport: transport.key,
+            cache: config.cache.map { ObjectIdentifier($0.core) }, requester: config.cache?.requester,
+            request: complete(sending), responseLimit: conditions.responseLimit)
+        let detached = detached(sending, nil)
+        return try await conditions.deadline.run { [self] in
+            try await SharedTransfer.response(for: key) { retry in
+                lastRequest?.withLock { $0?.retry = retry }
+            } _: {
+                try await .init(work(detached))
+            }
+        }
+    }
+
+    /// A request without its caller: its transfer does not end with the call.
+    ///
+    /// - Parameter limit: The time for the transfer; `nil` for no limit, because those who wait have theirs.
+    func detached(_ sending: Transport.Request, _ limit: Duration?) -> Transport.Request {
+        var config = config
+        config.progress = nil
+        let url = sending.urlRequest.url
+        let deadline = Deadline(limit, config.clock) { limit, _ in URLError(timedOut: url, after: limit) }
+        return Transport.Request(
+            sending.urlRequest, session, allowsSessionCredentials: sending.allowsSessionCredentials,
+            Transport.Conditions(config, deadline), buffersBody: true)
+    }
+
+    /// Whether it is unknown who asks.
+    func hidesRequester(_ sending: Transport.Request) -> Bool {
+        config.cache?.requester == nil && sending.hidesCredentials
+    }
+
+    /// A request with the fields and cookies that the session adds.
+    func complete(_ sending: Transport.Request) -> URLRequest {
+        // The app's own transport may pass requests on to the session.
+        let usesSharedCookies = transport.isURLSession || !transport.isBuiltIn
+        return sending.complete(session.configuration, usesSharedCookies: usesSharedCookies)
+    }
+
+    /// The date in seconds since 1970.
+    var now: Double { ((config.clock as? any AlarmClock)?.date ?? Date()).timeIntervalSince1970 }
 
     /// A random number for the delay before a retry.
     var jitter: Double { lastRequest?.withLock({ $0?.retry })?.jitter ?? .random(in: 0...1) }

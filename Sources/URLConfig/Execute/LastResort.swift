@@ -17,9 +17,7 @@ struct LastResort: Sendable {
     /// The stale response of the cache to the last request, before it is validated.
     func stale() async throws -> Received? {
         guard
-            let visit = call.lastRequest?.withLock(\.self).map({
-                CacheVisit($0.sending, of: call, isForeign: $0.isForeign, isAuthorized: $0.isAuthorized)
-            }),
+            let visit = call.lastRequest?.withLock(\.self).flatMap({ CacheVisit($0, of: call) }),
             var stale = await visit.stale()
         else { return nil }
         stale.redaction = config.redaction
