@@ -35,21 +35,14 @@ extension Call {
     func shared(
         _ sending: Transport.Request, _ work: @escaping @Sendable (Transport.Request) async throws -> Transport.Response
     ) async throws -> Transport.Response {
-        let (request, conditions) = (sending.urlRequest, sending.conditions)
         guard config.coalesces, sending.isWhole, conditions.taskDelegate == nil, !hidesRequester(sending),
-            CachePolicy.bypass(request) == nil
+            CachePolicy.bypass(sending.urlRequest) == nil
         else { return try await work(sending) }
-        let key = SharedTransfer.Key(
-            session: ObjectIdentifier(session), transport: transport.key,
-            cache: config.cache.map { ObjectIdentifier($0.core) }, requester: config.cache?.requester,
-            request: complete(sending), responseLimit: conditions.responseLimit)
         let detached = detached(sending, nil)
-        return try await conditions.deadline.run { [self] in
-            try await SharedTransfer.response(for: key) { retry in
-                lastRequest?.withLock { $0?.retry = retry }
-            } _: {
-                try await .init(work(detached))
-            }
+        return try await SharedTransfer.response(for: .init(sending, of: self), within: deadline) { retry in
+            lastRequest?.withLock { $0?.retry = retry }
+        } _: {
+            try await .init(work(detached))
         }
     }
 

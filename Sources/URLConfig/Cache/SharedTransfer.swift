@@ -2,11 +2,12 @@
 struct SharedTransfer: Sendable {
     /// What equal requests have in common, which contains secrets.
     struct Key: Hashable, Sendable {
-        let session: ObjectIdentifier
-        let transport: ObjectIdentifier?
-        let cache: ObjectIdentifier?
-        let requester: String?
         let url: URL?
+        private let session: ObjectIdentifier
+        private let transport: ObjectIdentifier?
+        private let cache: ObjectIdentifier?
+        /// The name of the user; `nil` if the request shows who asks.
+        private let requester: String?
         private let method: String?
         private let fields: [String: String]
         private let cachePolicy: UInt
@@ -14,20 +15,16 @@ struct SharedTransfer: Sendable {
         private let handlesCookies: Bool
         private let responseLimit: Int?
 
-        /// - Parameters:
-        ///   - requester: The name of the user; `nil` if the request shows who asks.
-        ///   - request: The request with what the session adds to it.
-        init(
-            session: ObjectIdentifier, transport: ObjectIdentifier?, cache: ObjectIdentifier?, requester: String?,
-            request: URLRequest, responseLimit: Int?
-        ) {
-            (self.session, self.transport, self.cache) = (session, transport, cache)
-            (self.requester, self.responseLimit) = (requester, responseLimit)
-            (url, method) = (request.url, request.httpMethod)
+        init(_ sending: Transport.Request, of call: Call) {
+            let request = call.complete(sending)
+            (url, method, handlesCookies) = (request.url, request.httpMethod, request.httpShouldHandleCookies)
             (cachePolicy, timeout) = (request.cachePolicy.rawValue, request.timeoutInterval)
-            handlesCookies = request.httpShouldHandleCookies
             // The fields of a trace are new for each request.
             fields = (request.allHTTPHeaderFields ?? [:]).filter { !Redaction.isOfTrace($0.key) }
+            let cache = call.config.cache
+            (self.cache, requester) = (cache.map { ObjectIdentifier($0.core) }, cache?.requester)
+            (session, transport) = (ObjectIdentifier(call.session), call.transport.key)
+            responseLimit = sending.conditions.responseLimit
         }
     }
 
@@ -65,80 +62,70 @@ struct SharedTransfer: Sendable {
 
     /// The next attempt of all calls of a transfer, which should be one transfer again.
     final class Retry: Sendable {
-        private struct State {
-            var jitter: Double?
-            var isAllowed: Bool?
-        }
-
-        private let state = Locked(State())
-
         /// A random number for the delay, the same for all.
-        var jitter: Double {
-            state.withLock { state in
-                let jitter = state.jitter ?? .random(in: 0...1)
-                state.jitter = jitter
-                return jitter
-            }
-        }
+        let jitter = Double.random(in: 0...1)
+        private let decision = Locked(Bool?.none)
 
         /// Whether the budget allows it, which is asked once for all.
         ///
         /// - Parameter spend: Called with the lock held, so that others wait for its result. It may take the budget's
         ///   lock, which is never held while another one is taken.
         func isAllowed(by spend: () -> Bool) -> Bool {
-            state.withLock { state in
-                let isAllowed = state.isAllowed ?? spend()
-                state.isAllowed = isAllowed
+            decision.withLock { decision in
+                let isAllowed = decision ?? spend()
+                decision = isAllowed
                 return isAllowed
             }
         }
     }
 
-    private struct Running {
-        let key: Key
-        let retry = Retry()
-        var waiters: [Int: OneShot<Outcome>] = [:]
-        var task: Task<Void, Never>?
-    }
-
     private struct State {
         /// The transfers that others may still join, by their numbers.
         var open: [Key: Int] = [:]
-        var running: [Int: Running] = [:]
+        var running: [Int: SharedTransfer] = [:]
         var last = 0
-
-        /// - Returns: The transfer that has ended.
-        mutating func end(_ number: Int) -> Running? {
-            guard let ended = running.removeValue(forKey: number) else { return nil }
-            if open[ended.key] == number { open[ended.key] = nil }
-            return ended
-        }
     }
 
     private static let state = Locked(State())
 
-    /// The response of the transfer that is running, or of a new one.
+    private let key: Key
+    private let number: Int
+    private let retry = Retry()
+    private let task: Task<Outcome, any Error>
+    /// The number of calls that wait.
+    private var waiters = 0
+
+    /// Begins a transfer.
+    private init(_ key: Key, _ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {
+        (self.key, self.number) = (key, number)
+        task = Task {
+            defer { Self.state.withLock { if $0.open[key] == number { $0.open[key] = nil } } }
+            return try await work()
+        }
+    }
+
+    /// The response of the transfer that is running, or of a new one, which ends with the last call that waits for it.
     ///
     /// - Parameters:
-    ///   - join: Called with the retry of the transfer, before it begins.
+    ///   - deadline: The deadline of the call.
+    ///   - join: Called with the retry of the transfer.
     ///   - work: Receives the response, in a task of its own.
     /// - Throws: The errors of `work`; `CancellationError` as soon as the task is cancelled.
     static func response(
-        for key: Key, _ join: (Retry) -> Void, _ work: @escaping @Sendable () async throws -> Outcome
+        for key: Key, within deadline: Deadline, _ join: (Retry) -> Void,
+        _ work: @escaping @Sendable () async throws -> Outcome
     ) async throws -> Transport.Response {
-        let waiter = OneShot<Outcome>()
-        let (id, number, retry) = state.withLock { state in
+        let (transfer, isFirst) = state.withLock { state in
             state.last += 1
             let number = state.open[key] ?? state.last
-            state.open[key] = number
-            state.running[number, default: Running(key: key)].waiters[state.last] = waiter
-            return (state.last, number, state.running[number]?.retry)
+            var transfer = state.running[number] ?? Self(key, number, work)
+            transfer.waiters += 1
+            (state.open[key], state.running[number]) = (number, transfer)
+            return (transfer, number == state.last)
         }
-        if let retry { join(retry) }
-        let isFirst = id == number
-        if isFirst { start(number, work) }
-        defer { leave(number, id) }
-        var response = try await waiter.value().copy
+        defer { transfer.leave() }
+        join(transfer.retry)
+        var response = try await deadline.run(leavesAlone: true) { try await transfer.task.value.copy }
         let status = response.cacheStatus
         response.cacheStatus = {
             var status = status?() ?? CacheStatus(forward: .miss)
@@ -146,6 +133,18 @@ struct SharedTransfer: Sendable {
             return status
         }
         return response
+    }
+
+    /// A call does not wait any more.
+    private func leave() {
+        let isUnwanted = Self.state.withLock { state in
+            state.running[number]?.waiters -= 1
+            guard state.running[number]?.waiters == 0 else { return false }
+            if state.open[key] == number { state.open[key] = nil }
+            state.running[number] = nil
+            return true
+        }
+        if isUnwanted { task.cancel() }
     }
 
     /// No other call joins the running transfers of what an unsafe request may have changed, even if it has failed.
@@ -165,29 +164,6 @@ struct SharedTransfer: Sendable {
 
     /// The number of calls that wait for transfers of a URL; for tests.
     static func waiters(for url: URL?) -> Int {
-        state.withLock { $0.running.values.filter { $0.key.url == url }.reduce(0) { $0 + $1.waiters.count } }
-    }
-
-    private static func start(_ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {
-        let task = Task {
-            let outcome = await Result(of: work)
-            let ended = state.withLock { $0.end(number) }
-            for waiter in (ended?.waiters ?? [:]).values { waiter.resolve(outcome) }
-        }
-        let isWanted = state.withLock { state in
-            state.running[number]?.task = task
-            return state.running[number] != nil
-        }
-        // It has ended already, or everybody has left.
-        if !isWanted { task.cancel() }
-    }
-
-    /// A call does not wait any more; the transfer ends with the last one.
-    private static func leave(_ number: Int, _ id: Int) {
-        let unwanted = state.withLock { state -> Running? in
-            state.running[number]?.waiters[id] = nil
-            return state.running[number]?.waiters.isEmpty == true ? state.end(number) : nil
-        }
-        unwanted?.task?.cancel()
+        state.withLock { $0.running.values.filter { $0.key.url == url }.reduce(0) { $0 + $1.waiters } }
     }
 }
