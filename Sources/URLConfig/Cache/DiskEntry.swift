@@ -145,35 +145,24 @@ struct DiskEntry: Sendable {
 /// The second sum depends on their order. It is much faster than a digest, which nobody but an attacker would need.
 struct Checksum: Sendable {
     private var (first, second) = (0 as UInt64, 0 as UInt64)
-    /// The bytes of a word that is not complete, and their number.
-    private var (rest, filled) = (0 as UInt64, 0 as UInt64)
+    /// The bytes of a word that is not complete.
+    private var rest = Data()
 
     mutating func add(_ data: Data) {
+        let data = rest.isEmpty ? data : rest + data
+        let count = data.count / 8 * 8
         data.withUnsafeBytes { bytes in
-            var place = 0
-            while place < bytes.count {
-                if filled == 0, bytes.count - place >= 8 {
-                    add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
-                    place += 8
-                    continue
-                }
-                rest |= UInt64(bytes[place]) << (8 * filled)
-                (place, filled) = (place + 1, filled + 1)
-                guard filled == 8 else { continue }
-                add(rest)
-                (rest, filled) = (0, 0)
+            for place in stride(from: 0, to: count, by: 8) {
+                first &+= UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                second &+= first
             }
         }
-    }
-
-    private mutating func add(_ word: UInt64) {
-        first &+= word
-        second &+= first
+        rest = Data(data.dropFirst(count))
     }
 
     var value: UInt64 {
         var sum = self
-        sum.add(rest)
+        sum.add(Data(count: 8 - rest.count))
         return sum.first ^ (sum.second << 32 | sum.second >> 32)
     }
 }

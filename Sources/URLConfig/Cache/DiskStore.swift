@@ -37,8 +37,7 @@ final class DiskStore: CacheStore {
     private let state = Locked(State())
     /// Long bodies wait here for the disk; tests make them wait.
     let commits = DispatchQueue(label: "URLConfig.cache.commits")
-    /// Only the app waits for what is done here.
-    private let removals = DispatchQueue(label: "URLConfig.cache.removals")
+    /// What visits all files is done here.
     private let scans = DispatchQueue(label: "URLConfig.cache.scans", qos: .utility)
 
     /// - Parameters:
@@ -114,7 +113,7 @@ final class DiskStore: CacheStore {
         // What waits for the disk is not wanted any more, so a removal need not wait for it.
         unfinished.remove(responses)
         guard case .resource(let resource) = responses else {
-            try? await removals.run { [self] in for resource in folder.resources { remove(responses, of: resource) } }
+            try? await scans.run { [self] in for resource in folder.resources { remove(responses, of: resource) } }
             return
         }
         // A call may wait for this.
