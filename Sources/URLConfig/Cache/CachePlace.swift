@@ -71,26 +71,6 @@ struct CachePlace: Sendable {
         /// Why the request is sent to the server.
         var forward = CacheStatus.Forward.uriMiss
     }
-
-    /// Chooses a response.
-    ///
-    /// - Parameters:
-    ///   - all: What is stored here.
-    ///   - isRetry: Whether an attempt has failed: a stored failure is no response to the next one.
-    func found(
-        in all: [StoredResponse], for request: URLRequest, _ retry: RetryPolicy, isRetry: Bool, at now: Double
-    ) -> Found {
-        let own = all.filter { $0.head.check == check && $0.head.isValid }
-        let matching = own.filter { CachePolicy.matches($0.head, complete, digests) }
-        guard let newest = matching.max(by: { $0.head.received < $1.head.received }) else {
-            return Found(place: self, forward: own.isEmpty ? .uriMiss : .varyMiss)
-        }
-        let isFailure = isRetry && retry.statuses.contains(.init(code: newest.head.status))
-        let use = isFailure ? .ignore : CachePolicy.use(newest.head, for: request, at: now)
-        let isFresh = newest.head.lifetime > CachePolicy.age(of: newest.head, at: now)
-        return Found(
-            place: self, matching: matching, response: newest, use: use, forward: isFresh ? .request : .stale)
-    }
 }
 
 extension URL {

@@ -72,7 +72,16 @@ struct CacheVisit: Sendable {
     /// Looks for a stored response.
     private func found(at place: CachePlace) async -> CachePlace.Found {
         let all = (try? await ask { try await $0.responses(for: place.key) }) ?? []
-        return place.found(in: all, for: request, call.config.retry, isRetry: isRetry, at: call.now)
+        let own = all.filter { $0.head.check == place.check && $0.head.isValid }
+        let matching = own.filter { CachePolicy.matches($0.head, place.complete, place.digests) }
+        guard let newest = matching.max(by: { $0.head.received < $1.head.received }) else {
+            return .init(place: place, forward: own.isEmpty ? .uriMiss : .varyMiss)
+        }
+        let (head, now) = (newest.head, call.now)
+        let isFailure = isRetry && call.config.retry.statuses.contains(.init(code: head.status))
+        let use = isFailure ? .ignore : CachePolicy.use(head, for: request, at: now)
+        let isFresh = head.lifetime > CachePolicy.age(of: head, at: now)
+        return .init(place: place, matching: matching, response: newest, use: use, forward: isFresh ? .request : .stale)
     }
 
     /// The stored response, if it can be used without the server.
