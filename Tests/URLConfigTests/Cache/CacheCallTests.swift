@@ -249,25 +249,6 @@ import URLConfigTesting
         #expect(seen.count == 2)
     }
 
-    @Test func `when the deadline passes, a stale response is used if the caller allows it`() async throws {
-        try await get { _ in fresh("old", [.cacheControl: "max-age=10"]) }
-        await clock.advance(by: .seconds(20))
-        let gate = Gate()
-        let call = Task {
-            try await get { _ in
-                await gate.pass()
-                return fresh()
-            } _: {
-                $0.deadline = .seconds(5)
-                $0.cache?.staleIfError = .seconds(100)
-            }
-        }
-        await gate.waitForArrivals()
-        await clock.advance(by: .seconds(5))
-        #expect(try await call.valueInTime.text() == "old")
-        gate.open()
-    }
-
     @Test func `a 304 that nobody asked for is an error, and one about another version is asked again`() async throws {
         await expectError(.invalidResponse) { try await get { _ in .init(status: .notModified) } }
         try await get { _ in fresh("old", [.cacheControl: "no-cache", .eTag: "\"1\""]) }
@@ -291,64 +272,6 @@ import URLConfigTesting
         }
     }
 
-    /// A store that fails at one of its functions, or never returns from it.
-    private struct BadStore: CacheStore {
-        let bad: String
-        let gate: Gate?
-        let store = MemoryStore(capacity: 1_000_000)
-
-        private func check(_ name: String) async throws {
-            guard name == bad else { return }
-            guard let gate else { throw URLError(.cannotOpenFile) }
-            await gate.pass()
-        }
-
-        func salt() async throws -> Data {
-            try await check("salt")
-            return store.salt()
-        }
-
-        func responses(for key: CacheKey) async throws -> [StoredResponse] {
-            try await check("responses")
-            return store.responses(for: key).map { stored in
-                StoredResponse(head: stored.head, id: stored.id) {
-                    try await check("body")
-                    return try await stored.body()
-                }
-            }
-        }
-
-        func writer(for head: StoredResponse.Head, key: CacheKey) async throws -> (any CacheWriter)? {
-            try await check("writer")
-            return store.writer(for: head, key: key).map { Writer(store: self, writer: $0) }
-        }
-
-        func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) async throws {
-            try await check("update")
-            store.update(response, head, key: key)
-        }
-
-        func remove(_ responses: CacheSelection?) async throws {
-            try await check("remove")
-            store.remove(responses)
-        }
-
-        struct Writer: CacheWriter {
-            let store: BadStore
-            let writer: any CacheWriter
-
-            func write(_ piece: Data) async throws {
-                try await store.check("write")
-                try await writer.write(piece)
-            }
-
-            func finish() async throws {
-                try await store.check("finish")
-                try await writer.finish()
-            }
-        }
-    }
-
     static let functions = ["salt", "responses", "body", "writer", "update", "remove", "write", "finish"]
 
     /// Responses by which a store has to do everything.
@@ -364,7 +287,7 @@ import URLConfigTesting
     }
 
     @Test(arguments: functions) func `a store that fails costs only the cache`(bad: String) async throws {
-        let cache = HTTPCache(store: BadStore(bad: bad, gate: nil))
+        let cache = HTTPCache(store: AppStore { if $0 == bad { throw URLError(.cannotOpenFile) } })
         for _ in 0..<4 {
             let response = try await get(everyFunction) { $0.cache = cache }
             #expect(try response.text() == "a")
@@ -376,7 +299,7 @@ import URLConfigTesting
         bad: String
     ) async throws {
         let (gate, ended) = (Gate(), Recorder<Void>())
-        let cache = HTTPCache(store: BadStore(bad: bad, gate: gate))
+        let cache = HTTPCache(store: AppStore { if $0 == bad { await gate.pass() } })
         var request = request
         // It removes what is stored.
         if bad == "remove" { request.httpMethod = "PUT" }

@@ -23,21 +23,6 @@ import URLConfigTesting
         }
     }
 
-    /// A store of an app, which keeps what it is told.
-    private struct AppStore: CacheStore {
-        private let store = MemoryStore(capacity: 10_000_000)
-
-        func salt() -> Data { store.salt() }
-        func responses(for key: CacheKey) -> [StoredResponse] { store.responses(for: key) }
-        func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? {
-            store.writer(for: head, key: key)
-        }
-        func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {
-            store.update(response, head, key: key)
-        }
-        func remove(_ responses: CacheSelection?) { store.remove(responses) }
-    }
-
     private func reply(
         _ text: String, _ control: String = "max-age=60", status: Int = 200, vary: String? = nil
     ) -> Transport.Response {

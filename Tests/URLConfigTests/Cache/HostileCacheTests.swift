@@ -52,12 +52,12 @@ import URLConfigTesting
     }
 
     @Test func `a sign-out removes what was stored with all cookies, also what arrives later`() async throws {
-        let (authenticator, gate, store) = (Self.signedIn(), Gate(), MemoryStore(capacity: 1_000_000))
+        let (authenticator, gate, store) = (Self.signedIn(), Gate(), AppStore())
         func get(cookie: Int, _ gate: Gate? = nil) async throws {
             var request = request
             request.setValue("id=\(cookie)", forHTTPHeaderField: "Cookie")
             try await self.get(request) {
-                ($0.authenticator, $0.cache) = (authenticator, HTTPCache(store: SharedStore(store: store, keys: keys)))
+                ($0.authenticator, $0.cache) = (authenticator, HTTPCache(store: store))
             } _: { [self] _ in
                 await gate?.pass()
                 return reply("x", "max-age=60")
@@ -69,11 +69,9 @@ import URLConfigTesting
         await authenticator.setToken(nil)
         gate.open()
         try await late.valueInTime
-        #expect(keys.count == 4)
-        try await waitUntil { keys.entries.allSatisfy { store.responses(for: $0).isEmpty } }
+        #expect(store.keys.count == 4)
+        try await waitUntil { store.keys.entries.allSatisfy { store.store.responses(for: $0).isEmpty } }
     }
-
-    private let keys = Recorder<CacheKey>()
 
     private static func signedIn() -> TokenAuthenticator {
         TokenAuthenticator(hosts: ["api.test"]) {
@@ -81,23 +79,6 @@ import URLConfigTesting
         } refresh: { _ in
             nil
         }
-    }
-
-    /// Notes the keys.
-    private struct SharedStore: CacheStore {
-        let store: MemoryStore
-        let keys: Recorder<CacheKey>
-
-        func salt() -> Data { store.salt() }
-        func responses(for key: CacheKey) -> [StoredResponse] { store.responses(for: key) }
-        func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? {
-            keys.note(key)
-            return store.writer(for: head, key: key)
-        }
-        func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {
-            store.update(response, head, key: key)
-        }
-        func remove(_ responses: CacheSelection?) { store.remove(responses) }
     }
 
     @Test func `a transport that may pass requests on to the session sends the cookies of all sessions`() async throws {
@@ -268,24 +249,13 @@ import URLConfigTesting
     }
 
     @Test func `a store that does not return holds up no unsafe request`() async throws {
-        struct SilentStore: CacheStore {
-            let gate: Gate
-
-            func salt() async -> Data {
-                await gate.pass()
-                return Data(count: 32)
-            }
-            func responses(for key: CacheKey) -> [StoredResponse] { [] }
-            func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? { nil }
-            func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {}
-            func remove(_ responses: CacheSelection?) {}
-        }
         let gate = Gate()
+        let store = AppStore { if $0 == "salt" { await gate.pass() } }
         var request = request
         request.httpMethod = "DELETE"
         let call = Task { [request] in
             try await get(request) {
-                ($0.cache, $0.deadline) = (HTTPCache(store: SilentStore(gate: gate)), .seconds(1))
+                ($0.cache, $0.deadline) = (HTTPCache(store: store), .seconds(1))
             } _: { _ in
                 .init()
             }

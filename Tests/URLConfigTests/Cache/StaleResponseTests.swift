@@ -85,27 +85,9 @@ import URLConfigTesting
         gate.open()
     }
 
-    /// A store whose reads wait at a gate as soon as it is closed.
-    private struct SlowStore: CacheStore {
-        let store = MemoryStore(capacity: 1_000_000)
-        let gate = Gate()
-        let isSlow = Locked(false)
-
-        func salt() -> Data { store.salt() }
-        func responses(for key: CacheKey) async -> [StoredResponse] {
-            if isSlow.withLock({ $0 }) { await gate.pass() }
-            return store.responses(for: key)
-        }
-        func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? {
-            store.writer(for: head, key: key)
-        }
-        func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {}
-        func remove(_ responses: CacheSelection?) {}
-    }
-
     @Test func `after a deadline, the store and the validators have one second together`() async throws {
-        let (store, server, validator) = (SlowStore(), Gate(), Gate())
-        let cache = cache(store)
+        let (read, server, validator, isSlow) = (Gate(), Gate(), Gate(), Locked(false))
+        let cache = cache(AppStore { if $0 == "responses", isSlow.withLock(\.self) { await read.pass() } })
         try await get(cache) { reply() }
         await clock.advance(by: .seconds(20))
         let before = clock.asked.count
@@ -119,11 +101,11 @@ import URLConfigTesting
             }
         }
         await server.waitForArrivals()
-        store.isSlow.set(\.self, true)
+        isSlow.set(\.self, true)
         clock.move(by: .seconds(5))
-        await store.gate.waitForArrivals()
+        await read.waitForArrivals()
         clock.move(by: .milliseconds(600))
-        store.gate.open()
+        read.open()
         await validator.waitForArrivals()
         clock.move(by: .milliseconds(400))
         await expectError(.deadlineExceeded) { try await call.valueInTime }
