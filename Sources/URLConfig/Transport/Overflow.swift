@@ -1,40 +1,45 @@
-/// Bytes of a body that do not fit in memory, in temporary files.
+/// Bytes of a body that do not fit in memory, in temporary files, which are read once, in order.
 ///
 /// The disk is used on a queue of its own: neither a callback of Foundation, whose queue all sessions share, nor a
 /// reader's thread waits for it. Only if the disk is so much slower than the network that 4 MB wait to be written, the
 /// callback waits: the alternatives are a process without memory, or a call that fails.
 final class Overflow: Sendable {
-    private let queue = DispatchQueue(label: "URLConfig.overflow", qos: .userInitiated)
-    /// The files in order; only the queue uses them.
-    ///
-    /// There are several, so that the disk has room again for what was read.
-    private let files = Locked<[SpillFile]>([])
-    private let failed: @Sendable (any Error) -> Void
+    private struct Spill {
+        let file: File
+        var written: Int64 = 0
+        var read: Int64 = 0
+    }
+
     /// The bytes that may wait to be written: 4 MB.
     private static let maximumWaiting = 1 << 22
-    private let waiting = Locked(0)
+    /// The most bytes that are read at a time.
+    private static let pieceSize: Int64 = 1 << 20
+    /// The size after which another file is used, so that the disk has room again for what was read.
+    private static let fileSize: Int64 = 1 << 26
 
-    /// - Parameter failed: Called with the error if bytes cannot be written or read.
-    init(failed: @escaping @Sendable (any Error) -> Void) {
-        self.failed = failed
+    private let queue = DispatchQueue(label: "URLConfig.overflow", qos: .userInitiated)
+    /// The files in order; only the queue uses them.
+    private let spills = Locked<[Spill]>([])
+    private let waiting = Locked(0)
+    private let makeFile: @Sendable () throws -> File
+    private let failed: @Sendable (any Error) -> Void
+
+    /// - Parameter failed: Called with the `URLError` if bytes cannot be written or read.
+    init(
+        in makeFile: @escaping @Sendable () throws -> File = { try File.temporary() },
+        failed: @escaping @Sendable (any Error) -> Void
+    ) {
+        (self.makeFile, self.failed) = (makeFile, failed)
     }
 
     /// Writes bytes soon, after those before.
     func append(_ bytes: Data) {
         waiting.withLock { $0 += bytes.count }
-        queue.async { [self] in
+        work { [self] spills in
             defer { waiting.withLock { $0 -= bytes.count } }
-            do {
-                var file = files.withLock { $0.last }
-                if file?.isFull ?? true {
-                    let new = try SpillFile()
-                    files.withLock { $0.append(new) }
-                    file = new
-                }
-                try file?.append(bytes)
-            } catch {
-                failed(error)
-            }
+            if spills.last.map({ $0.written >= Self.fileSize }) ?? true { spills.append(Spill(file: try makeFile())) }
+            let last = spills.count - 1
+            try spills[last].file.appendTemporarily(bytes, count: &spills[last].written)
         }
     }
 
@@ -43,67 +48,29 @@ final class Overflow: Sendable {
         if waiting.withLock({ $0 }) > Self.maximumWaiting { queue.sync {} }
     }
 
-    /// Reads the next bytes, and removes them.
+    /// Reads the next bytes, and removes them; the function is not called if there are none.
     func take(_ use: @escaping @Sendable (Data) -> Void) {
+        work { spills in
+            guard let first = spills.first, first.read < first.written else { return }
+            let count = Int(min(Self.pieceSize, first.written - first.read))
+            let bytes = try File.attempt(.cannotOpenFile, "a temporary file cannot be read") {
+                let bytes = try first.file.bytes(at: first.read, count: count)
+                guard !bytes.isEmpty else { throw SystemError(code: EIO) }
+                return bytes
+            }
+            spills[0].read += Int64(bytes.count)
+            if spills[0].read == spills[0].written { spills.removeFirst() }
+            use(bytes)
+        }
+    }
+
+    private func work(_ work: @escaping @Sendable (inout [Spill]) throws -> Void) {
         queue.async { [self] in
             do {
-                guard let file = files.withLock({ $0.first }), let bytes = try file.take() else { return }
-                // The file is closed after the lock.
-                let read = file.isEmpty ? files.withLock { $0.removeFirst() } : nil
-                withExtendedLifetime(read) { use(bytes) }
+                try spills.withLock { try work(&$0) }
             } catch {
                 failed(error)
             }
         }
-    }
-}
-
-/// Bytes in a temporary file, which are read once, in order.
-///
-/// The file is gone when it is released, and on Linux also if the process crashes.
-final class SpillFile: Sendable {
-    private struct State {
-        var written: Int64 = 0
-        var read: Int64 = 0
-    }
-
-    /// The most bytes that are read at a time.
-    private static let pieceSize: Int64 = 1 << 20
-    /// The size after which another file is used, so that this one can be removed when it was read.
-    private static let size: Int64 = 1 << 26
-
-    private let file: File
-    private let state = Locked(State())
-
-    /// A new file in the temporary folder.
-    ///
-    /// - Throws: `URLError` with code `.cannotCreateFile`.
-    convenience init() throws { self.init(try File.temporary()) }
-
-    init(_ file: File) { self.file = file }
-
-    var isEmpty: Bool { state.withLock { $0.read == $0.written } }
-    var isFull: Bool { state.withLock { $0.written >= Self.size } }
-
-    /// - Throws: `URLError` with code `.cannotWriteToFile`, for example if the disk is full.
-    func append(_ bytes: Data) throws {
-        var count: Int64 = 0
-        defer { state.withLock { $0.written += count } }
-        try file.appendTemporarily(bytes, count: &count)
-    }
-
-    /// The next bytes; `nil` if there are none.
-    ///
-    /// - Throws: `URLError` with code `.cannotOpenFile` if they cannot be read.
-    func take() throws -> Data? {
-        let (offset, count) = state.withLock { ($0.read, min(Self.pieceSize, $0.written - $0.read)) }
-        guard count > 0 else { return nil }
-        let bytes = try File.attempt(.cannotOpenFile, "a temporary file cannot be read") {
-            let bytes = try file.bytes(at: offset, count: Int(count))
-            guard !bytes.isEmpty else { throw SystemError(code: EIO) }
-            return bytes
-        }
-        state.withLock { $0.read += Int64(bytes.count) }
-        return bytes
     }
 }
