@@ -66,8 +66,11 @@ final class Overflow: Sendable {
 
     private func work(_ work: @escaping @Sendable (inout [Spill]) throws -> Void) {
         queue.async { [self] in
+            // Not with the lock held: the disk is slow, and the function has locks of its own.
+            var spills = self.spills.withLock { $0 }
+            defer { self.spills.set(\.self, spills) }
             do {
-                try spills.withLock { try work(&$0) }
+                try work(&spills)
             } catch {
                 failed(error)
             }
