@@ -66,31 +66,6 @@ import Testing
         #expect(folder.text(folder.part) == "12")
     }
 
-    @Test func `after the deadline, the next download continues immediately`() async throws {
-        let silent = FileServer.Cut(count: 500_000, end: .hang)
-        try await FileServer(Self.version, cuts: [silent, silent]).serving { server in
-            await expectError(.deadlineExceeded) { try await server.download(to: folder) { $0.deadline = .seconds(4) } }
-            // It would be refused if the part were still open.
-            let part = try folder.open(server.request("a.zip"))
-            #expect(part.count <= 500_000)
-        }
-    }
-
-    @Test func `two downloads cannot have one target`() async throws {
-        try await FileServer(Self.version, cuts: [.init(count: 500_000, end: .hang)]).serving { server in
-            let folder = folder
-            let first = Task { try await server.download(to: folder) }
-            try await waitUntil { folder.size(folder.part) == 500_000 }
-            let error = await expectError(.invalidRequest) { try await server.download(to: folder) }
-            #expect(error?.reason.contains("is being downloaded already") == true)
-            #expect(server.requests.count == 1)
-            first.cancel()
-            _ = await first.result
-            try await server.download(to: folder)
-            #expect(folder.has(Self.version.content))
-        }
-    }
-
     @Test func `of many downloads to one target, one after another succeeds`() async throws {
         try await FileServer(Self.version).serving { server in
             let folder = folder

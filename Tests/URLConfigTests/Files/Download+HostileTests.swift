@@ -111,14 +111,36 @@ import Testing
         }
     }
 
-    @Test func `a new version is downloaded although the line breaks off again and again`() async throws {
-        let new = FileServer.Version(2, size: 1_000_000)
-        try await FileServer { _, _ in .init(version: new, cut: .init(count: 200_000)) }.serving { server in
-            try server.leavePart(900_000, of: .init(1, size: 1_000_000), in: folder)
-            try await server.download(to: folder, attempts: 2)
-            #expect(folder.has(new.content))
+    @Test(arguments: FileServer.Ranges.allCases, [false, true])
+    func `the file is one version, whatever the server sends`(ranges: FileServer.Ranges, isNew: Bool) async throws {
+        let server = FileServer { number, _ in
+            number == 0
+                ? .init(version: Self.version, cut: .init(count: 200_000))
+                : .init(version: isNew ? Self.new : Self.version, ranges: ranges)
+        }
+        try await server.serving { server in
+            let response = try await server.download(to: folder, attempts: 2)
+            #expect(folder.has(isNew ? Self.new.content : Self.version.content))
+            #expect(server.ranges[0] == nil && server.ranges[1] != nil)
+            let isPart = response.head.status == .partialContent
+            #expect(isPart == (!isNew && [.correct, .withoutCondition].contains(ranges)))
+            #expect(response.head.attempts.count == server.requests.count)
         }
     }
+
+    #if os(Linux) || os(macOS)
+    @Test(arguments: [0, 1000]) func `an encoded file that was not asked for is refused`(count: Int) async throws {
+        let encoded = try Shell.run("head -c 300000 /dev/zero | gzip -9")
+        let reply = Reply(200, "ETag: \"v1\"|Content-Encoding: gzip|Content-Length: \(encoded.count)", encoded)
+        try await Self.serving([reply]) { server in
+            if count > 0 { try server.leavePart(count, of: Self.version, knowsTotal: false, in: folder) }
+            let error = await expectError(.cannotDecodeContentData) { try await server.download(to: folder) }
+            #expect(error?.localizedDescription.contains("is encoded ('gzip')") == true)
+            #expect(folder.text(folder.file) == nil)
+            #expect(try folder.open(server.request("a.zip")).count == count)
+        }
+    }
+    #endif
 
     @Test(arguments: [version, new])
     func `a part with all bytes of a file of unknown length is downloaded again`(
@@ -228,9 +250,7 @@ import Testing
             try await Self.serving([away, away]) { server in
                 var request = server.request("a.zip?token=s3cret")
                 request.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization")
-                try await server.session.download(for: request, to: folder.file, config: .silent) {
-                    $0.retry = RetryPolicy(attempts: 2).quick
-                }
+                try await server.download(request, to: folder, attempts: 2)
                 #expect(folder.has(Self.version.content))
                 #expect(other.hasRanges(from: nil, 150_000))
                 #expect(other.requests.allSatisfy { !$0.head.contains("s3cret") })

@@ -29,17 +29,6 @@ import Testing
         }
     }
 
-    @Test func `somebody else's file in the place of the state is an error before anything is sent`() async throws {
-        try Data("precious".utf8).write(to: folder.record)
-        try await FileServer(Self.version).serving { server in
-            let error = await expectError(.cannotCreateFile) { try await server.download(to: folder) }
-            let reason = "'.a.zip.urlconfig-state' was not made by this library; remove it"
-            #expect(error?.localizedDescription == reason)
-            #expect(server.requests.isEmpty)
-            #expect(folder.text(folder.record) == "precious")
-        }
-    }
-
     @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "url", "session", "storage", "authenticator"])
     func `the part of one user is not continued for another`(place: String) async throws {
         // The server does not say that the users have different files.
@@ -100,19 +89,6 @@ import Testing
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
             try await server.download(to: folder) { $0.authenticator = Named("robert") }
             #expect(folder.has(Self.other.content.prefix(100_000)))
-        }
-    }
-
-    @Test func `the part of a user is continued for the same user`() async throws {
-        try await FileServer(Self.version, cuts: [Self.cut]).serving { server in
-            for isLast in [false, true] {
-                let result = await Result {
-                    try await server.download(to: folder) { $0.authenticator = Named("alice") }
-                }
-                #expect((try? result.get()) != nil || !isLast)
-            }
-            #expect(folder.has(Self.version.content))
-            #expect(server.hasRanges(from: nil, 200_000))
         }
     }
 

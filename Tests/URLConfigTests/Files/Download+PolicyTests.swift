@@ -50,20 +50,13 @@ import Testing
         }
     }
 
-    @Test func `the API's own error is thrown`() async throws {
+    @Test func `validators see a failure, throw the API's own error, and cannot make a file of it`() async throws {
         struct Message: Decodable, Error { let message: String }
-        let failure = #"{"message": "no"}"#
-        let response = FaultServer.Fault.raw(
-            "HTTP/1.1 404 No\r\nContent-Length: \(failure.utf8.count)\r\n\r\n\(failure)")
-        try await FaultServer.serving(response) { server in
+        let failure = FaultServer.Fault.raw("HTTP/1.1 404 No\r\nContent-Length: 17\r\n\r\n{\"message\": \"no\"}")
+        try await FaultServer.serving(failure) { server in
             await #expect(throws: Message.self) {
                 try await server.download(to: folder) { $0.validators = [.orThrow(Message.self)] }
             }
-        }
-    }
-
-    @Test func `a validator cannot make a file of something else`() async throws {
-        try await FaultServer.serving(.raw("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno")) { server in
             await #expect(throws: RequestError.self) {
                 try await server.download(to: folder) { $0.validators = [ResponseValidator { $0.status = .ok }] }
             }
@@ -128,11 +121,10 @@ import Testing
     }
 
     @Test func `a transport of the caller can send a file`() async throws {
-        let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
-        continuation.yield(Data("12".utf8))
-        continuation.yield(Data())
-        continuation.yield(Data("3".utf8))
-        continuation.finish()
+        let pieces = AsyncStream<Data> { continuation in
+            for text in ["12", "", "3"] { continuation.yield(Data(text.utf8)) }
+            continuation.finish()
+        }
         let request = URLRequest.with(URLRequest.Config(host: "http://h.invalid"))
         let response = try await URLSession.shared.download(for: request, to: folder.file, config: .silent) {
             $0.transport = Transport { _ in .init(body: ResponseBody(pieces)) }
@@ -140,5 +132,4 @@ import Testing
         #expect(response.byteCount == 3)
         #expect(folder.text(folder.file) == "123")
     }
-
 }

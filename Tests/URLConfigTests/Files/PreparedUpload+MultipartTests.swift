@@ -142,21 +142,14 @@ import Testing
             let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
             var form = MultipartForm()
             form.append("film", file: try directory.sparseFile("film.mp4", size: 1_000_000))
-            signal(SIGXFSZ, SIG_IGN)
-            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-            var (before, limit) = (rlimit(), rlimit())
-            try #require(getrlimit(resource, &before) == 0)
-            (limit.rlim_cur, limit.rlim_max) = (500_000, before.rlim_max)
-            try #require(setrlimit(resource, &limit) == 0)
             let source = UploadSource.multipart(form)
-            let error = await #expect(throws: URLError.self) {
-                try await source.prepared(for: request, in: directory.url)
+            try await ChildProcess.limitingFiles(to: 500_000) {
+                let error = await expectError(.cannotWriteToFile) {
+                    try await source.prepared(for: request, in: directory.url)
+                }
+                #expect(error?.localizedDescription == "a temporary file cannot be written: File too large")
+                #expect((error?.errorUserInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EFBIG)
             }
-            // The process writes its coverage when it ends.
-            try #require(setrlimit(resource, &before) == 0)
-            #expect(error?.code == .cannotWriteToFile)
-            #expect(error?.localizedDescription == "a temporary file cannot be written: File too large")
-            #expect((error?.errorUserInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EFBIG)
         }
     }
 

@@ -76,7 +76,6 @@ import Testing
             #expect(atOpening?.reason == "body: \(reason)")
         }
     }
-
 }
 
 extension Transport.Body {

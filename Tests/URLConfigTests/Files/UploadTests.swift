@@ -48,15 +48,14 @@ import Testing
         try await Self.waitForRemoval(besides: before)
     }
 
-    @Test(arguments: [
-        "HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 307 Moved\r\nLocation: /files/2\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 308 Moved\r\nLocation: /files/2\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 401 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-    ])
-    func `the same body is sent again`(first: String) async throws {
+    private func fault(_ status: String) -> FaultServer.Fault {
+        .raw("HTTP/1.1 \(status)\r\nConnection: close\r\nLocation: /files/2\r\nContent-Length: 0\r\n\r\n")
+    }
+
+    @Test(arguments: ["503 Busy", "307 Moved", "308 Moved", "401 No"])
+    func `the same body is sent again`(status: String) async throws {
         let source = UploadSource.file(try directory.file("film.mp4", content))
-        try await FaultServer.serving(.first(1, .raw(first), then: .ok("{}"))) { server in
+        try await FaultServer.serving(.first(1, fault(status), then: .ok("{}"))) { server in
             let response = try await server.session.upload(source, for: request(server), config: .silent) {
                 $0.retry = RetryPolicy(attempts: 2).quick
                 $0.authenticator = CountingAuthenticator()
@@ -69,8 +68,7 @@ import Testing
     }
 
     @Test func `after a redirect that makes it a GET there is no body`() async throws {
-        let redirect = "HTTP/1.1 303 Look\r\nConnection: close\r\nLocation: /files/2\r\nContent-Length: 0\r\n\r\n"
-        try await FaultServer.serving(.first(1, .raw(redirect), then: .ok("{}"))) { server in
+        try await FaultServer.serving(.first(1, fault("303 Look"), then: .ok("{}"))) { server in
             try await server.session.upload(.data(content), for: request(server), config: .silent)
             #expect(server.requests.map { $0.head.prefix(4) } == ["PUT ", "GET "])
             let isReceived = isReceived(1, by: server)

@@ -168,10 +168,11 @@ extension FaultServer {
     /// Downloads the file, with attempts that do not wait.
     @discardableResult
     func download(
-        _ path: URLRequest.Path = "a.zip", to folder: DownloadFolder, overwrites: Bool = false, attempts: Int = 1,
+        _ request: URLRequest? = nil, to folder: DownloadFolder, overwrites: Bool = false, attempts: Int = 1,
         isolation: isolated (any Actor)? = #isolation, _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> FileResponse {
-        try await session.download(for: request(path), to: folder.file, overwrites: overwrites, config: .silent) {
+        let request = request ?? self.request("a.zip")
+        return try await session.download(for: request, to: folder.file, overwrites: overwrites, config: .silent) {
             $0.retry = RetryPolicy(attempts: attempts).quick
             configure(&$0)
         }
