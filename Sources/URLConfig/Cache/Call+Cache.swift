@@ -36,7 +36,7 @@ extension Call {
         _ sending: Transport.Request, _ work: @escaping @Sendable (Transport.Request) async throws -> Transport.Response
     ) async throws -> Transport.Response {
         guard config.coalesces, sending.isWhole, conditions.taskDelegate == nil, !hidesRequester(sending),
-            ["GET", "HEAD"].contains(sending.urlRequest.httpMethod ?? "GET"), sending.urlRequest.bodyLength == nil
+            CachePolicy.bypass(sending.urlRequest) == nil
         else { return try await work(sending) }
         let detached = detached(sending, nil)
         return try await SharedTransfer.response(for: .init(sending, of: self), within: deadline) { retry in

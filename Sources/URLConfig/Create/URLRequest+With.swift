@@ -48,11 +48,6 @@ extension URLRequest.Config {
         let home = url.map { _ in URLRequest(url: (try? base.parts.get().url) ?? URL(fileURLWithPath: "/")) }
         let leaving = home.flatMap { Origin(url) == Origin($0.url) ? nil : URLSession.Config.preset(for: $0).redaction }
         let (fields, data) = try fieldsAndBody(leaving)
-        if let leaving, own?.authorization != true,
-            authorization != nil || headers.contains(where: { leaving.isCredential($0.name.rawName) })
-        {
-            LeftOutCredentials.note(of: home?.url, for: self.url)
-        }
         guard let url = URL(string: text) else {
             throw .refused(.invalidURL, "'\(Self.shown(text))' is not a URL that the system accepts")
         }
@@ -66,7 +61,13 @@ extension URLRequest.Config {
         if cachePolicy != .useProtocolCachePolicy { request.cachePolicy = cachePolicy }
         let unmodified = request
         modify?(&request)
-        if let leaving, own?.modify != true { request.takeBack(to: unmodified, leaving) }
+        if let leaving, own?.modify != true {
+            request.takeBack(to: unmodified, leaving)
+            let hasCredentials = headers.contains { leaving.isCredential($0.name.rawName) }
+            if hasCredentials || authorization != nil || modify != nil {
+                LeftOutCredentials.note(of: home?.url, for: url)
+            }
+        }
         return request
     }
 

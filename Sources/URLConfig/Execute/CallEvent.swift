@@ -240,7 +240,7 @@ extension CallEvent.Outcome {
 /// Each call's events are in order. To wake a thread costs more than all events of a call. So the events of 10 ms are
 /// passed together.
 final class EventSink: Sendable {
-    /// The most events that wait for the closure, and the most bytes of the requests that they keep.
+    /// The most events that wait for the closure, and the most bytes of requests whose calls have begun meanwhile.
     ///
     /// Further events are dropped, so that a closure that blocks does not fill the memory.
     private static let (mostEvents, mostBytes) = (1 << 16, 1 << 26)

@@ -67,22 +67,23 @@ extension Origin: CustomStringConvertible {
     }
 }
 
-/// The origins for which credentials of a preset were left out, for errors: a request does not know its preset.
+/// The URLs at another origin than their preset, for errors: a request does not know its preset, whose credentials may
+/// have been left out.
 enum LeftOutCredentials {
-    /// The last preset for each origin, of at most a hundred origins.
-    private static let presets = Locked<[Origin: Origin]>([:])
+    /// The origin of the last preset for each URL, of at most a hundred URLs.
+    private static let presets = Locked<[URL: Origin]>([:])
 
-    static func note(of preset: URL?, for url: URL?) {
+    static func note(of preset: URL?, for url: URL) {
+        guard let preset, preset.host() != nil else { return }
         presets.withLock { presets in
             if presets.count >= 100 { presets = [:] }
-            presets[Origin(url)] = Origin(preset)
+            presets[url] = Origin(preset)
         }
     }
 
-    /// The end of a sentence about a request without credentials; empty if none were left out.
+    /// The end of a sentence about a request without credentials; empty if its preset is not known to have had some.
     static func words(for url: URL?) -> String {
-        let target = Origin(url)
-        guard let preset = presets.withLock({ $0[target] }) else { return "" }
-        return "; those of a preset were left out, because \(target) is another origin than its \(preset)"
+        guard let url, let preset = presets.withLock({ $0[url] }) else { return "" }
+        return "; those of its preset may have been left out, because \(Origin(url)) is another origin than \(preset)"
     }
 }

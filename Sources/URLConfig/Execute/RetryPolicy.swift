@@ -32,6 +32,8 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     public var isBudgeted = true
     /// Tests replace it.
     var budget = Budget.shared
+    /// The longest delay without a `Retry-After`.
+    var maximumDelay: Duration { max(firstDelay, longestDelay) }
 
     /// No retries.
     public static let none = Self(attempts: 1)
@@ -66,8 +68,7 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
         after attempt: Int, _ response: DataResponse?, now: Date, remaining: Duration?,
         jitter: @autoclosure () -> Double
     ) -> (delay: Duration?, note: String) {
-        let longest = max(firstDelay, longestDelay) / .seconds(1)
-        let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), longest)
+        let limit = min(firstDelay / .seconds(1) * pow(2, Double(attempt - 1)), maximumDelay / .seconds(1))
         var delay = Duration(timeoutInterval: limit * jitter()) ?? .zero
         var source = ""
         if let asked = response?.retryAfter(at: now) {

@@ -38,13 +38,13 @@ public actor TokenAuthenticator: Authenticator {
     private let leeway: Duration
     private let renewalLimit: Duration
     private let authorization: @Sendable (String) -> Authorization
-    /// Calls `refresh` for a token, and `load` for `nil`.
+    /// Calls `refresh` for a token, if there is one, and `load` for `nil`.
     private let renewed: @Sendable (Token?) async throws -> Token?
     /// Tests replace it.
     var clock: any Clock<Duration> = ContinuousClock()
     var now: @Sendable () -> Date = { Date() }
 
-    private var state = State()
+    private var state: State
     /// The requests that wait for the running renewal, which goes on without them.
     private var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
     /// The fields that contain the token; a request that already has one of them is not authorized.
@@ -71,8 +71,8 @@ public actor TokenAuthenticator: Authenticator {
     ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it. If
     ///     it returns `nil`, ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`.
     ///     Throw an error for a transient failure: the request rethrows it, unless its token is still valid. If it
-    ///     returns the same token, it is not called again for 10 s because of refusals. By default, `load` is called,
-    ///     and its token is used if it is another one or has an expiry.
+    ///     returns the same token, it is not called again for 10 s because of refusals. By default, `load` is called
+    ///     instead: a refused token that it returns again is not sent again, and one that was not refused is kept.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
@@ -83,12 +83,8 @@ public actor TokenAuthenticator: Authenticator {
         self.leeway = leeway
         self.renewalLimit = max(renewalLimit, .zero).clamped
         self.authorization = authorization
-        renewed = { old in
-            if let old, let refresh { return try await refresh(old) }
-            let new = try await load()
-            let isRefusedAgain = old?.value == new?.value && new?.expiry == nil
-            return isRefusedAgain ? nil : new
-        }
+        renewed = { token in if let token, let refresh { try await refresh(token) } else { try await load() } }
+        state = State(hasRefresh: refresh != nil)
         var fields = HTTPFields()
         try? authorization("token")(&fields)
         fieldNames = fields.isEmpty ? ["Authorization"] : Set(fields.map(\.name.rawName))
@@ -248,7 +244,7 @@ public actor TokenAuthenticator: Authenticator {
     private func expire(_ renewal: State.Renewal) {
         guard state.renewal?.number == renewal.number else { return }
         let reason = """
-            the authenticator of \(hostNames) has no token: its '\(renewal.token == nil ? "load" : "refresh")' did not \
+            the authenticator of \(hostNames) has no token: its '\(renewal.token == nil || !state.hasRefresh ? "load" : "refresh")' did not \
             return within \(renewalLimit.shown). If it waits for a call with this authenticator in another task, set \
             'authorize = false' for that call
             """
@@ -280,6 +276,8 @@ extension TokenAuthenticator {
             var isOfRefused = false
         }
 
+        /// Whether tokens are renewed by `refresh`; otherwise by `load`.
+        let hasRefresh: Bool
         /// Without a token and without `setToken(nil)`, `load` must be called.
         private(set) var token: Token?
         private var start = Date.distantPast
@@ -297,6 +295,8 @@ extension TokenAuthenticator {
         private var refused: [String] = []
         /// The credentials already reported as refused; `""` is a request without credentials.
         private var reported: [String] = []
+
+        init(hasRefresh: Bool) { self.hasRefresh = hasRefresh }
 
         var isUnknown: Bool { token == nil && !isSignedOut }
 
@@ -348,6 +348,18 @@ extension TokenAuthenticator {
         /// only once, so to ignore the new token would sign the user out.
         mutating func take(_ result: Result<Token?, any Error>, of renewal: Renewal, at now: Date) -> Bool {
             guard generation == renewal.generation else { return false }
+            var result = result
+            if !hasRefresh, let old = renewal.token, case .success(let new) = result,
+                new == nil || new?.value == old.value
+            {
+                guard self.renewal?.number == renewal.number, self.renewal?.isOfRefused == true else {
+                    // `load` need not know of a token that the app has set. Half of its time later, it is asked again.
+                    start = now
+                    if let expiry = new?.expiry { token?.expiry = expiry }
+                    return true
+                }
+                result = .success(nil)
+            }
             switch result {
             case .success(let new?):
                 guard renewal.token != nil || !refused.contains(new.value) else { return true }
@@ -375,7 +387,7 @@ extension TokenAuthenticator {
             guard token == nil else { return "there was no token when the request was sent" }
             return refused.isEmpty
                 ? "the authenticator's 'load' returned no token"
-                : "the authenticator's 'refresh' and 'load' returned no new token"
+                : "the authenticator's \(hasRefresh ? "'refresh' and 'load'" : "'load'") returned no new token"
         }
     }
 

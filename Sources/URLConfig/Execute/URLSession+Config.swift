@@ -240,7 +240,7 @@ extension URLSession.Config: RedactedReflectable {
             .init("isUnauthorized", isSet: hasOwnIsUnauthorized), .init("onUnauthorized", isSet: onUnauthorized != nil),
             .init(name: "validators", shown: validators.isEmpty ? nil : "\(validators.count)"),
             .init("decoder", type: decoder), .init("deadline", deadline),
-            .init("retry", "\(retry)", shown: "\(retry.attempts) attempts, delays up to \(retry.longestDelay.shown)"),
+            .init("retry", "\(retry)", shown: "\(retry.attempts) attempts, delays up to \(retry.maximumDelay.shown)"),
             .init(name: "redirects", shown: redirects.shown, identity: redirects.isCustom ? nil : redirects.shown),
             .init("cache", type: cache?.core.store), .init("cache.staleIfError", cache?.staleIfError),
             .init("cache.requester", cache?.requester, shown: "set"), .init("coalesces", coalesces),

@@ -1,6 +1,6 @@
 /// The models of server-sent events, to read in a loop.
 ///
-/// See ``URLConfig/_Concurrency/AsyncSequence/values(of:until:)``.
+/// `values(of:until:)` of ``StreamResponse/events`` and of ``ServerSentEvents`` makes it.
 public struct EventValues<Events: AsyncSequence & Sendable, Value: Decodable & Sendable>: AsyncSequence, Sendable
 where Events.Element == ServerSentEvent {
     fileprivate let events: Events
@@ -15,16 +15,26 @@ where Events.Element == ServerSentEvent {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var events: Events.AsyncIterator?
         fileprivate let end: String?
+        /// The response of the last event, for an error.
+        private var head: DataResponse?
+
+        fileprivate init(events: Events.AsyncIterator, end: String?) {
+            (self.events, self.end) = (events, end)
+        }
 
         /// The next model; `nil` at the end.
         public mutating func next() async throws -> Value? {
             let event = try await events?.next()
-            if let event, event.data != end { return try event.decode() }
-            if event == nil, let end, events != nil {
-                events = nil
-                throw RequestError(.invalidResponse, reason: "the events ended without '\(end.onOneLine)'")
+            if let event, event.data != end {
+                head = event.source?.head
+                return try event.decode()
             }
+            let isCut = event == nil && events != nil
             events = nil
+            if let end, isCut {
+                let reason = "the events ended without '\(end.onOneLine)'"
+                throw RequestError(.invalidResponse, reason: reason, response: head)
+            }
             return nil
         }
     }

@@ -9,9 +9,9 @@ import Testing
 
     private func next(
         after outcome: Result<Received, any Error>, of sent: URLRequest = request, from step: Step = Step(request),
-        with configure: (inout URLSession.Config) -> Void = { _ in }
+        remaining: Duration? = nil, with configure: (inout URLSession.Config) -> Void = { _ in }
     ) throws -> Step {
-        try step.next(after: outcome, of: sent, URLSession.Config.silent.with(configure), remaining: nil)
+        try step.next(after: outcome, of: sent, URLSession.Config.silent.with(configure), remaining: remaining)
     }
 
     private func response(
@@ -106,6 +106,20 @@ import Testing
         #expect(try next(after: response(.unauthorized), with: configure).name == "renew")
         let foreign = Step(Self.request, isForeign: true)
         #expect(try next(after: response(.unauthorized), from: foreign, with: configure).name == "wait")
+    }
+
+    @Test func `a retry waits as the server asks, if the deadline and the attempts allow it`() throws {
+        let busy = response(.serviceUnavailable, [.retryAfter: "3"])
+        let step = try next(after: busy, with: retries)
+        if case .wait(let delay) = step.kind { #expect(delay == .seconds(3)) }
+        #expect(step.name == "wait" && step.note == "waiting 3.0 s: Retry-After" && step.attempts == 2)
+        let late = try next(after: busy, remaining: .seconds(2), with: retries)
+        #expect(late.name == "end")
+        #expect(late.note == "not retried: the deadline would pass before the delay, 3.0 s: Retry-After")
+        var last = Step(Self.request)
+        last.attempts = 3
+        let end = try next(after: busy, from: last, with: retries)
+        #expect(end.name == "end" && end.note == nil)
     }
 }
 

@@ -69,6 +69,27 @@ import Testing
         #expect(try await authenticator.sent() == "Bearer third")
     }
 
+    @Test func `without refresh, a refused token with an expiry is not sent again either`() async throws {
+        let token = Token("first", expiry: Date(timeIntervalSinceNow: 3600))
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) { token }
+        #expect(try await authenticator.sent() == "Bearer first")
+        #expect(try await authenticator.refuse("first") == false)
+        #expect(try await authenticator.sent() == nil)
+    }
+
+    @Test func `without refresh, a token that load does not know is used until it is refused`() async throws {
+        stored.set(\.self, nil)
+        let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) { stored.withLock { $0 } }
+        await authenticator.set(now: { Self.start })
+        await authenticator.setToken(Token("set", expiry: Self.start + 100))
+        await authenticator.set(now: { Self.start + 99 })
+        #expect(try await authenticator.sent() == "Bearer set")
+        stored.set(\.self, "set")
+        #expect(try await authenticator.sent() == "Bearer set")
+        #expect(try await authenticator.refuse("set") == false)
+        #expect(try await authenticator.sent() == nil)
+    }
+
     @Test func `without refresh, the stored token is used until it expires`() async throws {
         let token = Token("first", expiry: Self.start + 100)
         let authenticator = TokenAuthenticator(hosts: ["api.example.com"]) {

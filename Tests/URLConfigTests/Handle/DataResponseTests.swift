@@ -130,9 +130,12 @@ import URLConfigTesting
             }
             let error = #expect(throws: RequestError.self) { try response.validated() }
             let words =
-                "; no credentials were sent; those of a preset were left out, because https://left-out.example:8443 "
-                + "is another origin than its https://preset.example:443"
+                "; no credentials were sent; those of its preset may have been left out, because "
+                + "https://left-out.example:8443 is another origin than https://preset.example:443"
             #expect(error?.reason == "the status is not accepted" + words)
+            response.request.url?.append(path: "other")
+            let other = #expect(throws: RequestError.self) { try response.validated() }
+            #expect(other?.reason == "the status is not accepted; no credentials were sent")
         }
     }
 

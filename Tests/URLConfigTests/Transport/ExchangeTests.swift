@@ -63,12 +63,26 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
+    @Test func `a task is paused for a slow reader, and nothing is locked then`() async throws {
+        let exchange = try exchange(.pauses)
+        let reader = ReceivedBody.Reader(exchange.body)
+        let task = HookedTask { [weak exchange] in _ = exchange?.head }
+        exchange.begin { task }
+        for _ in 0..<3 {
+            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: Exchange.bufferSize - 1))
+            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
+            exchange.urlSession(.shared, dataTask: task, didReceive: Data(count: 1))
+            #expect(try await reader.next()?.count == Exchange.bufferSize + 1)
+        }
+        #expect(task.events == ["resume", "suspend", "resume", "suspend", "resume", "suspend", "resume"])
+    }
+
     @Test func `a task is not paused when everything was read, however many things happen at once`() async throws {
         let (piece, count) = (Data(count: Exchange.bufferSize), 16)
         for _ in 0..<20 {
             let exchange = try exchange(.pauses)
             let reader = ReceivedBody.Reader(exchange.body)
-            let task = HookedTask()
+            let task = HookedTask {}
             exchange.begin { task }
             async let sent: Void = OwnThread.run {
                 for _ in 0..<count { exchange.urlSession(.shared, dataTask: task, didReceive: piece) }
@@ -87,11 +101,22 @@ import Testing
 #if canImport(FoundationNetworking)
 /// A task that only tells when it is suspended or resumed.
 private final class HookedTask: URLSessionDataTask, @unchecked Sendable {
-    private let log = Recorder<String>()
-    var events: [String] { log.entries }
+    private let log = Locked<[String]>([])
+    private let onChange: @Sendable () -> Void
+    var events: [String] { log.withLock { $0 } }
 
-    override func suspend() { log.note("suspend") }
-    override func resume() { log.note("resume") }
+    init(onChange: @escaping @Sendable () -> Void) {
+        self.onChange = onChange
+        super.init()
+    }
+
+    private func change(_ event: String) {
+        onChange()
+        log.withLock { $0.append(event) }
+    }
+
+    override func suspend() { change("suspend") }
+    override func resume() { change("resume") }
     override func cancel() {}
 }
 #endif
