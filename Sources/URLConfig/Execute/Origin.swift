@@ -84,6 +84,6 @@ enum LeftOutCredentials {
     /// The end of a sentence about a request without credentials; empty if its preset is not known to have had some.
     static func words(for url: URL?) -> String {
         guard let url, let preset = presets.withLock({ $0[url] }) else { return "" }
-        return "; those of its preset may have been left out, because \(Origin(url)) is another origin than \(preset)"
+        return "; the preset's may have been left out, because \(Origin(url)) is another origin than \(preset)"
     }
 }

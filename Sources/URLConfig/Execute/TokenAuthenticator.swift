@@ -243,8 +243,9 @@ public actor TokenAuthenticator: Authenticator {
 
     private func expire(_ renewal: State.Renewal) {
         guard state.renewal?.number == renewal.number else { return }
+        let function = renewal.token == nil || !state.hasRefresh ? "load" : "refresh"
         let reason = """
-            the authenticator of \(hostNames) has no token: its '\(renewal.token == nil || !state.hasRefresh ? "load" : "refresh")' did not \
+            the authenticator of \(hostNames) has no token: its '\(function)' did not \
             return within \(renewalLimit.shown). If it waits for a call with this authenticator in another task, set \
             'authorize = false' for that call
             """

@@ -95,7 +95,8 @@ final class ProgressMeter: Sendable {
 
     /// A response has arrived: a transport that does not report has sent the whole body.
     ///
-    /// - Parameter length: The length of the request's body in bytes; `nil` if there is none, or if it is already known.
+    /// - Parameter length: The length of the request's body in bytes; `nil` if there is none, or if it is already
+    ///   known.
     func endSending(_ length: Int? = nil) {
         change { state in
             guard !state.reportsSent, let total = state.progress.totalBytesToSend ?? length.map({ Int64($0) })

@@ -103,7 +103,7 @@ import URLConfig
         }
     }
 
-    @Test func `an app's own credentials set any field and see those of the body; their error is the underlying one`() {
+    @Test func `an app's own credentials set any field and see fields of the body; their error is inside`() {
         let key = config(Authorization { $0["X-Api-Key"] = "k" })
         #expect(URLRequest.with(key).allHTTPHeaderFields == ["X-Api-Key": "k"])
         let signed = URLRequest.with(config(Authorization { $0[.authorization] = $0[.contentType] })) {

@@ -130,7 +130,7 @@ import URLConfigTesting
             }
             let error = #expect(throws: RequestError.self) { try response.validated() }
             let words =
-                "; no credentials were sent; those of its preset may have been left out, because "
+                "; no credentials were sent; the preset's may have been left out, because "
                 + "https://left-out.example:8443 is another origin than https://preset.example:443"
             #expect(error?.reason == "the status is not accepted" + words)
             response.request.url?.append(path: "other")
