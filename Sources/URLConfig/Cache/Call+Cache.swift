@@ -13,14 +13,25 @@ extension Call {
 
     /// The response to a request; an unsafe one ends the sharing of what it may have changed.
     func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
-        let result = await Result { try await storedOrExchanged(sending, step) }
-        SharedTransfer.closeTransfers(after: sending.urlRequest, try? result.get())
-        return try result.get()
+        do {
+            let response =
+                if let lastRequest {
+                    try await storedOrShared(sending, step, lastRequest)
+                } else {
+                    try await exchanged(sending)
+                }
+            SharedTransfer.closeTransfers(after: sending.urlRequest, response)
+            return response
+        } catch {
+            SharedTransfer.closeTransfers(after: sending.urlRequest, nil)
+            throw error
+        }
     }
 
     /// The response of the cache or of the transport.
-    private func storedOrExchanged(_ sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
-        guard let lastRequest else { return try await exchanged(sending) }
+    private func storedOrShared(
+        _ sending: Transport.Request, _ step: Step, _ lastRequest: Locked<LastRequest?>
+    ) async throws -> Transport.Response {
         let request = LastRequest(sending: sending, isForeign: step.isForeign)
         lastRequest.set(\.self, request)
         let visit = CacheVisit(

@@ -131,7 +131,9 @@ final class Call: Sendable {
             }
             if step.redirects == 0 { step.firstSent = request }
             let outcome = try await sent(request, step)
-            let next = try await next(step, after: outcome, of: request)
+            let next =
+                config.asksCaller
+                ? try await askedNext(step, after: outcome, of: request) : try next(step, after: outcome, of: request)
             if try await prepares(next, of: step.request, after: outcome) {
                 step = next
                 if case .renew = next.kind { step.hasNewCredentials = true }
@@ -143,17 +145,18 @@ final class Call: Sendable {
         }
     }
 
+    @inline(never)
     private func next(
         _ step: Step, after outcome: Result<Received, any Error>, of request: URLRequest
+    ) throws -> Step {
+        try step.next(after: outcome, of: request, config, remaining: deadline.remaining, jitter: jitter)
+    }
+
+    /// The next step if a closure of the caller, which may block, is part of the decision.
+    private func askedNext(
+        _ step: Step, after outcome: Result<Received, any Error>, of request: URLRequest
     ) async throws -> Step {
-        guard config.asksCaller else {
-            return try step.next(
-                after: outcome, of: request, config, remaining: deadline.remaining, jitter: jitter)
-        }
-        return try await deadline.run { [config, deadline] in
-            try step.next(
-                after: outcome, of: request, config, remaining: deadline.remaining, jitter: self.jitter)
-        }
+        try await deadline.run { [self] in try next(step, after: outcome, of: request) }
     }
 
     private func authorized(_ step: Step, by authenticator: any Authenticator) async throws -> URLRequest {
@@ -186,22 +189,7 @@ final class Call: Sendable {
         history.add(.sent, request, arrival)
         let outcome: Result<Received, any Error>
         do {
-            var sending = sending(request, step)
-            sending.arrival = arrival
-            if let body = step.body {
-                sending.body = body
-                known.add(sending.urlRequest)
-            }
-            progress?.begin()
-            var response = try await response(to: sending, step)
-            response.redaction = config.redaction
-            if let arrival {
-                arrival.note(response.connection)
-                history.add(.head(response.status), request, at: arrival.values.head)
-            }
-            let received = try await received(response, to: sending.urlRequest)
-            if let arrival, !isStream { history.addBody(received.response.data.count, request, arrival.values) }
-            outcome = .success(received)
+            outcome = .success(try await received(request, step, arrival))
         } catch {
             outcome = .failure(error.hiding(config.redaction))
         }
@@ -211,10 +199,41 @@ final class Call: Sendable {
             history.add(.unfinished(error), request)
             throw error
         }
+        note(outcome, request)
+        return outcome
+    }
+
+    /// Sends a request and receives its response.
+    private func received(_ request: URLRequest, _ step: Step, _ arrival: Arrival?) async throws -> Received {
+        let sending = sending(request, step, arrival)
+        progress?.begin()
+        var response = try await response(to: sending, step)
+        response.redaction = config.redaction
+        if let arrival {
+            arrival.note(response.connection)
+            history.add(.head(response.status), request, at: arrival.values.head)
+        }
+        let received = try await received(response, to: sending.urlRequest)
+        if let arrival, !isStream { history.addBody(received.response.data.count, request, arrival.values) }
+        return received
+    }
+
+    @inline(never)
+    private func note(_ outcome: Result<Received, any Error>, _ request: URLRequest) {
         let response = try? outcome.get().response
         history.add(
             .attempted(outcome.map(\.response.status), response?.cacheStatus), request, at: response?.duration)
-        return outcome
+    }
+
+    @inline(never)
+    private func sending(_ request: URLRequest, _ step: Step, _ arrival: Arrival?) -> Transport.Request {
+        var sending = sending(request, step)
+        sending.arrival = arrival
+        if let body = step.body {
+            sending.body = body
+            known.add(sending.urlRequest)
+        }
+        return sending
     }
 
     private func sending(_ request: URLRequest, _ step: Step) -> Transport.Request {

@@ -57,6 +57,7 @@ final class CallHistory: Sendable {
     ///   - request: The request of the caller, or the one of the attempt.
     ///   - arrival: What the transport notes about an attempt that begins.
     ///   - time: When it has happened; `nil` for now.
+    @inline(never)
     func add(_ happening: Happening, _ request: URLRequest, _ arrival: Arrival? = nil, at time: Duration? = nil) {
         if case .ended = happening, sink == nil { return }
         // First, so that a slow logger does not count.

@@ -26,6 +26,12 @@ extension Call {
     /// Sends a request once, which the observer sees.
     func exchanged(_ sending: Transport.Request) async throws -> Transport.Response {
         guard let observer = config.observer else { return try await transport.attempt(sending) }
+        return try await exchanged(sending, observer)
+    }
+
+    private func exchanged(
+        _ sending: Transport.Request, _ observer: any RequestObserver
+    ) async throws -> Transport.Response {
         var sending = sending
         let resends = sends?.withLock { count in
             defer { count += 1 }

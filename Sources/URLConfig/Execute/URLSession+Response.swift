@@ -35,10 +35,11 @@ extension URLSession {
         for request: URLRequest, config: Config? = nil, fileID: String = #fileID, line: UInt = #line,
         _ configure: (inout Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        // Made here, so that no large value is kept while the call waits.
         try await call(for: request, config, fileID, line, configure).response(for: request)
     }
 
+    /// Not a part of its callers, so that no large value is in memory while the call waits.
+    @inline(never)
     func call(
         for request: URLRequest, _ config: Config?, _ fileID: String, _ line: UInt, _ configure: (inout Config) -> Void,
         upload: UploadSource? = nil, isStream: Bool = false

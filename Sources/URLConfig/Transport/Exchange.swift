@@ -25,32 +25,41 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Sends a request; returns the response when its head has arrived, or its whole body.
     static func response(to request: Transport.Request) async throws -> Transport.Response {
-        var request = request
-        if request.replacement == nil {
-            try request.openBody()
-        } else {
-            // Opening a stream may block.
-            request = try await request.conditions.deadline.run { [request] in
-                var opened = request
-                try await opened.writeSequence()
-                try opened.openBody()
-                return opened
-            }
-        }
-        let exchange = Exchange(request)
+        let exchange = if request.replacement == nil { try Exchange(opening: request) } else { try await opened(request) }
         // It ends the exchange when it is released.
         let body = ResponseBody(exchange.body)
         exchange.start()
         try await exchange.waitForHead()
+        return try exchange.response(body)
+    }
+
+    @inline(never)
+    private convenience init(opening request: Transport.Request) throws {
+        var request = request
+        try request.openBody()
+        self.init(request)
+    }
+
+    /// Opening a replaced body may block.
+    private static func opened(_ request: Transport.Request) async throws -> Exchange {
+        try await request.conditions.deadline.run {
+            var request = request
+            try await request.writeSequence()
+            return try Exchange(opening: request)
+        }
+    }
+
+    @inline(never)
+    private func response(_ body: ResponseBody) throws -> Transport.Response {
         // HTTPTypes traps on a status of more than three digits, which a custom URLProtocol may give.
-        guard let head = exchange.head, 0...999 ~= head.statusCode else {
+        guard let head, 0...999 ~= head.statusCode else {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: request.urlRequest)
         }
-        exchange.storeCookies(of: head)
+        storeCookies(of: head)
         var response = Transport.Response(
             status: .init(code: head.statusCode), headerFields: HTTPFields(head), url: head.url, body: body)
-        response.isFromCache = { exchange.isFromCache }
-        response.connection = { [connection = exchange.connection] in connection.withLock { $0 } }
+        response.isFromCache = { self.isFromCache }
+        response.connection = { [connection] in connection.withLock { $0 } }
         response.redaction = request.conditions.redaction
         return response
     }

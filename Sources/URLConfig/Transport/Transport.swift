@@ -99,7 +99,11 @@ public struct Transport: Sendable {
     ///
     /// - Throws: The errors of ``send(_:)``. If a time limit passes later, reading the body throws.
     func attempt(_ request: Request) async throws -> Response {
-        if isBuiltIn { return try await response(to: request) }
+        isBuiltIn ? try await response(to: request) : try await limited(request)
+    }
+
+    /// The same for an app's own transport, whose limits are watched here.
+    private func limited(_ request: Request) async throws -> Response {
         let conditions = request.conditions
         let elapsed = conditions.clock.stopwatch()
         let limits = request.timeLimits

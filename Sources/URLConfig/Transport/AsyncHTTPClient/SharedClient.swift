@@ -135,19 +135,37 @@ final class SharedClient: Sendable {
     func send(
         _ request: URLRequest, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?, _ delivery: Delivery
     ) async throws -> HTTPResponseHead {
-        guard let url = request.url else { throw HTTPClientError.invalidURL }
-        let method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
-        if let place = delivery.place {
-            let request = try HTTPClient.Request(url: url.withLowercasedScheme, method: method, headers: headers)
-            let eventLoop = HTTPClient.EventLoopPreference.delegate(on: eventLoops[place])
-            let task = client.execute(request: request, delegate: delivery, eventLoop: eventLoop)
-            // If the client's owner has shut it down, only the task fails. Observing it may wake a thread.
-            if !isOwn { task.futureResult.whenFailure { delivery.end(.failure($0)) } }
-            return try await delivery.head { task.cancel() }
-        }
-        var request = HTTPClientRequest(url: url.withLowercasedScheme.absoluteString)
+        let cancel =
+            if let place = delivery.place {
+                try begin(request, headers, delivery, at: place)
+            } else {
+                try begin(request, headers, content, delivery)
+            }
+        return try await delivery.head(cancel: cancel)
+    }
+
+    /// Begins to send a request without a body; returns what cancels it.
+    @inline(never)
+    private func begin(
+        _ request: URLRequest, _ headers: HTTPHeaders, _ delivery: Delivery, at place: Int
+    ) throws -> @Sendable () -> Void {
+        let (url, method) = try request.target
+        let request = try HTTPClient.Request(url: url, method: method, headers: headers)
+        let eventLoop = HTTPClient.EventLoopPreference.delegate(on: eventLoops[place])
+        let task = client.execute(request: request, delegate: delivery, eventLoop: eventLoop)
+        // If the client's owner has shut it down, only the task fails. Observing it may wake a thread.
+        if !isOwn { task.futureResult.whenFailure { delivery.end(.failure($0)) } }
+        return { task.cancel() }
+    }
+
+    @inline(never)
+    private func begin(
+        _ request: URLRequest, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?, _ delivery: Delivery
+    ) throws -> @Sendable () -> Void {
+        let (url, method) = try request.target
+        var request = HTTPClientRequest(url: url.absoluteString)
         (request.method, request.headers, request.body) = (method, headers, content)
-        let work = Task { [request] in
+        let work = Task { [client, request] in
             do {
                 for try await _ in try await client.execute(request, deadline: .distantFuture).body {}
                 delivery.end(.success(()))
@@ -156,7 +174,17 @@ final class SharedClient: Sendable {
             }
         }
         // Cancelling calls the handlers of a caller's body.
-        return try await delivery.head { DispatchQueue.global().async { work.cancel() } }
+        return { DispatchQueue.global().async { work.cancel() } }
+    }
+}
+
+extension URLRequest {
+    /// The URL and the method for AsyncHTTPClient.
+    fileprivate var target: (URL, HTTPMethod) {
+        get throws {
+            guard let url else { throw HTTPClientError.invalidURL }
+            return (url.withLowercasedScheme, HTTPMethod(rawValue: httpMethod ?? "GET"))
+        }
     }
 }
 

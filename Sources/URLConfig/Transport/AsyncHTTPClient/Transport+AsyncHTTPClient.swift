@@ -104,14 +104,7 @@ extension Transport.Request {
         let received = ReceivedBody(memory: Self.memory)
         // It ends the transfer when it is released.
         let body = ResponseBody(received)
-        var limits = timeLimits
-        limits.whole = [limits.whole, configuration.resourceLimit].compactMap { $0 }.min()
-        // As with `URLSession`, the limits of a session are measured by the system's clock.
-        let isOfRequest = urlRequest.customTimeLimit != nil
-        if !isOfRequest { limits.silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest) }
-        let clock: any Clock<Duration> = isOfRequest ? conditions.clock : ContinuousClock()
-        let elapsed = clock.stopwatch()
-        received.watch(limits, of: self, on: clock, since: elapsed)
+        let (limits, elapsed) = watch(received, configuration)
         // Opening a stream may block.
         let (content, upload) = try await conditions.deadline.run {
             try await self.body?.forAsyncHTTPClient(conditions.progress) ?? (nil, nil)
@@ -152,8 +145,32 @@ extension Transport.Request {
         guard let head = arrived, 0...999 ~= head.status.code else {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: urlRequest)
         }
+        return try response(head, body, to: headers, isReused: isReused)
+    }
+
+    /// Watches the time limits of an attempt that begins now; returns them, and the time since then.
+    @inline(never)
+    private func watch(
+        _ body: ReceivedBody, _ configuration: URLSessionConfiguration
+    ) -> (TimeLimits, @Sendable () -> Duration) {
+        var limits = timeLimits
+        limits.whole = [limits.whole, configuration.resourceLimit].compactMap { $0 }.min()
+        // As with `URLSession`, the limits of a session are measured by the system's clock.
+        let isOfRequest = urlRequest.customTimeLimit != nil
+        if !isOfRequest { limits.silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest) }
+        let clock: any Clock<Duration> = isOfRequest ? conditions.clock : ContinuousClock()
+        let elapsed = clock.stopwatch()
+        body.watch(limits, of: self, on: clock, since: elapsed)
+        return (limits, elapsed)
+    }
+
+    /// - Parameter headers: The header fields that were sent.
+    @inline(never)
+    private func response(
+        _ head: HTTPResponseHead, _ body: ResponseBody, to headers: HTTPHeaders, isReused: Bool
+    ) throws -> Transport.Response {
         let codings = head.headers.codings(for: headers, Int(head.status.code))
-        let decoded = codings.isEmpty ? body : try body.decoding(codings, of: complete.url)
+        let decoded = codings.isEmpty ? body : try body.decoding(codings, of: urlRequest.url)
         decoded.received.limit(to: conditions.responseLimit)
         var response = Transport.Response(
             status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
