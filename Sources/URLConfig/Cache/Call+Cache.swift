@@ -12,7 +12,7 @@ extension Call {
     }
 
     /// The response to a request; an unsafe one ends the sharing of what it may have changed.
-    func response(to sending: Transport.Request, _ step: Step) async throws -> Transport.Response {
+    func response(to sending: Transport.Request, _ step: Shared<Step>) async throws -> Transport.Response {
         do {
             let response =
                 if let lastRequest {
@@ -30,7 +30,7 @@ extension Call {
 
     /// The response of the cache or of the transport.
     private func storedOrShared(
-        _ sending: Transport.Request, _ step: Step, _ lastRequest: Locked<LastRequest?>
+        _ sending: Transport.Request, _ step: Shared<Step>, _ lastRequest: Locked<LastRequest?>
     ) async throws -> Transport.Response {
         let request = LastRequest(sending: sending, isForeign: step.isForeign)
         lastRequest.set(\.self, request)
@@ -89,7 +89,7 @@ extension Call {
     var jitter: Double { lastRequest?.withLock({ $0?.retry })?.jitter ?? .random(in: 0...1) }
 
     /// Whether the budget allows a retry, for which calls that have shared a transfer pay once.
-    func mayRetry(_ step: Step) -> Bool {
+    func mayRetry(_ step: Shared<Step>) -> Bool {
         guard config.retry.isBudgeted else { return true }
         let spend = { self.config.retry.budget.spend(step.host) }
         return lastRequest?.withLock({ $0?.retry })?.isAllowed(by: spend) ?? spend()

@@ -3,7 +3,7 @@ extension Call {
     ///
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unauthorized`` if there are none, or if the request
     ///   cannot be sent again.
-    func renew(_ step: Step, after received: Received) async throws {
+    func renew(_ step: Shared<Step>, after received: Received) async throws {
         var response = received.response
         response.requestAsMade = step.request
         var reason = "the server refused the credentials" + (step.hasNewCredentials ? ", and the new ones too" : "")
@@ -17,7 +17,7 @@ extension Call {
         }
         try Task.checkCancellation()
         if hasOthers {
-            if step.canBeSentAgain { return }
+            if step.wrappedValue.canBeSentAgain { return }
             // The next call uses the new credentials, so the user must not be signed out.
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {

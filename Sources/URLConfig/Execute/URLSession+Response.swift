@@ -38,7 +38,6 @@ extension URLSession {
         try await call(for: request, config, fileID, line, configure).response(for: request)
     }
 
-    /// Not a part of its callers, so that no large value is in memory while the call waits.
     @inline(never)
     func call(
         for request: URLRequest, _ config: Config?, _ fileID: String, _ line: UInt, _ configure: (inout Config) -> Void,

@@ -15,7 +15,7 @@ final class Download {
     /// The attempts until now.
     ///
     /// Each request begins at the first URL, because the URL of a redirect may soon be invalid.
-    private var first: Step
+    private var first: Shared<Step>
     /// Where the progress of the attempts is counted from; `nil` until bytes are expected.
     private var mark: Int64?
     /// Whether the file is requested from its start, although there is a part.
@@ -25,7 +25,7 @@ final class Download {
 
     init(call: Call, request: URLRequest, target: URL, overwrites: Bool) {
         (self.call, self.request, self.target, self.overwrites) = (call, request, target, overwrites)
-        first = Step(request)
+        first = Shared(wrappedValue: Step(request))
     }
 
     /// Downloads the file, and logs an error.
@@ -199,8 +199,9 @@ final class Download {
         // are no progress, because a server could send them forever; neither are bytes that arrive again.
         let count = try await part.run { $0.count }
         if count >= (mark ?? 0) + Self.progress { (mark, first.attempts) = (count, 1) }
-        let next = first.retry(
-            after: .failure(error), of: head.request, call.config, remaining: call.deadline.remaining)
+        let next = Shared(
+            wrappedValue: first.wrappedValue.retry(
+                after: .failure(error), of: head.request, call.config, remaining: call.deadline.remaining))
         guard try await call.prepares(next, of: first.request, after: .failure(error)) else { throw error }
         first.attempts = next.attempts
     }

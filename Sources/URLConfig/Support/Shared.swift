@@ -4,6 +4,7 @@
 ///
 /// `@unchecked Sendable` is safe because `value` is changed only while nothing else has a reference to the storage.
 @propertyWrapper
+@dynamicMemberLookup
 struct Shared<Value: Sendable>: Sendable {
     private final class Storage: @unchecked Sendable {
         var value: Value
@@ -25,6 +26,11 @@ struct Shared<Value: Sendable>: Sendable {
             if !isKnownUniquelyReferenced(&storage) { copy() }
             yield &storage.value
         }
+    }
+
+    subscript<Part>(dynamicMember part: WritableKeyPath<Value, Part>) -> Part {
+        get { storage.value[keyPath: part] }
+        _modify { yield &wrappedValue[keyPath: part] }
     }
 
     @inline(never)

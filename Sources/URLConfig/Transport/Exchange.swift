@@ -25,7 +25,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     /// Sends a request; returns the response when its head has arrived, or its whole body.
     static func response(to request: Transport.Request) async throws -> Transport.Response {
-        let exchange = if request.replacement == nil { try Exchange(opening: request) } else { try await opened(request) }
+        let exchange = try await request.replacement == nil ? Exchange(opening: request) : opened(request)
         // It ends the exchange when it is released.
         let body = ResponseBody(exchange.body)
         exchange.start()

@@ -9,6 +9,7 @@ enum CallBenchmarks {
         let arguments = CommandLine.arguments.dropFirst()
         if arguments.first == "peak", arguments.count == 3, let url = URL(string: arguments[3]) {
             if try await BodyInMemory.printGrowth(way: arguments[2], url: url) { return }
+            if try await WaitingCalls.printGrowth(work: arguments[2], url: url) { return }
             return try await TransferInMemory.printGrowth(work: arguments[2], url: url)
         }
         let filter = arguments.first ?? ""
@@ -21,6 +22,7 @@ enum CallBenchmarks {
         if LargeStream.work.hasPrefix(filter) { try await LargeStream().run(on: server) }
         for contest in Parsing.all where contest.work.hasPrefix(filter) { try await contest.run() }
         try BodyInMemory(filter: filter).run(on: server)
+        if WaitingCalls.work.hasPrefix(filter) { try WaitingCalls().run(on: server) }
         for contest in TransferInMemory.all where contest.work.hasPrefix(filter) { try contest.run(on: server) }
     }
 }
