@@ -28,7 +28,7 @@ extension Call {
         }
     }
 
-    /// The response of the cache or of the transport.
+    /// The response of the cache, of a shared transfer or of the transport.
     private func storedOrShared(
         _ sending: Transport.Request, _ step: Shared<Step>, _ lastRequest: Locked<LastRequest?>
     ) async throws -> Transport.Response {

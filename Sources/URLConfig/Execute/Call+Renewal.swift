@@ -17,7 +17,7 @@ extension Call {
         }
         try Task.checkCancellation()
         if hasOthers {
-            if step.wrappedValue.canBeSentAgain { return }
+            if step.canBeSentAgain { return }
             // The next call uses the new credentials, so the user must not be signed out.
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {

@@ -21,7 +21,7 @@ struct Step: Sendable {
     /// The body that the request itself cannot contain; `nil` for none.
     var body: Transport.Body?
     /// The host of the first request, whose budget limits the retries.
-    var host: String
+    let host: String
     /// Whether a redirect or a link to the next page has left the origin; from then on, no credentials are sent.
     var isForeign: Bool
     /// The last request to the first URL as it was sent.

@@ -28,6 +28,8 @@ struct Shared<Value: Sendable>: Sendable {
         }
     }
 
+    subscript<Part>(dynamicMember part: KeyPath<Value, Part>) -> Part { storage.value[keyPath: part] }
+
     subscript<Part>(dynamicMember part: WritableKeyPath<Value, Part>) -> Part {
         get { storage.value[keyPath: part] }
         _modify { yield &wrappedValue[keyPath: part] }

@@ -40,7 +40,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         self.init(request)
     }
 
-    /// Opening a replaced body may block.
+    /// The exchange of a request whose body was replaced: opening it may block.
     private static func opened(_ request: Transport.Request) async throws -> Exchange {
         try await request.conditions.deadline.run {
             var request = request

@@ -20,6 +20,14 @@ import Testing
         #expect(third.words == [])
     }
 
+    @Test func `a member that is changed in a copy stays in the other one`() {
+        let first = Shared(wrappedValue: Holder())
+        var second = first
+        second.words.append("two")
+        #expect(first.words == ["one"])
+        #expect(second.words == ["one", "two"])
+    }
+
     @Test func `responses and errors are values`() {
         let response = DataResponse(request: .with(.init(host: "https://api.example.com")))
         var other = response

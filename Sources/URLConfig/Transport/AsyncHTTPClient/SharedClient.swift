@@ -144,7 +144,7 @@ final class SharedClient: Sendable {
         return try await delivery.head(cancel: cancel)
     }
 
-    /// Begins to send a request without a body; returns what cancels it.
+    /// Begins to send a request without a body on an event loop; returns what cancels it.
     @inline(never)
     private func begin(
         _ request: URLRequest, _ headers: HTTPHeaders, _ delivery: Delivery, at place: Int
@@ -158,6 +158,7 @@ final class SharedClient: Sendable {
         return { task.cancel() }
     }
 
+    /// Begins to send any other request; returns what cancels it.
     @inline(never)
     private func begin(
         _ request: URLRequest, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?, _ delivery: Delivery
@@ -165,6 +166,7 @@ final class SharedClient: Sendable {
         let (url, method) = try request.target
         var request = HTTPClientRequest(url: url.absoluteString)
         (request.method, request.headers, request.body) = (method, headers, content)
+        // The delivery keeps this object, which would shut the client down.
         let work = Task { [client, request] in
             do {
                 for try await _ in try await client.execute(request, deadline: .distantFuture).body {}

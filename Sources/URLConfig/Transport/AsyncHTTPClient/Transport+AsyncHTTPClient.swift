@@ -148,7 +148,7 @@ extension Transport.Request {
         return try response(head, body, to: headers, isReused: isReused)
     }
 
-    /// Watches the time limits of an attempt that begins now; returns them, and the time since then.
+    /// Watches the time limits of an attempt that begins now; returns them, and what measures the time since now.
     @inline(never)
     private func watch(
         _ body: ReceivedBody, _ configuration: URLSessionConfiguration
@@ -164,6 +164,8 @@ extension Transport.Request {
         return (limits, elapsed)
     }
 
+    /// The response with its body decoded.
+    ///
     /// - Parameter headers: The header fields that were sent.
     @inline(never)
     private func response(

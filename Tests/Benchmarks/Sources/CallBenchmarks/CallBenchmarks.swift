@@ -22,7 +22,7 @@ enum CallBenchmarks {
         if LargeStream.work.hasPrefix(filter) { try await LargeStream().run(on: server) }
         for contest in Parsing.all where contest.work.hasPrefix(filter) { try await contest.run() }
         try BodyInMemory(filter: filter).run(on: server)
-        if WaitingCalls.work.hasPrefix(filter) { try WaitingCalls().run(on: server) }
+        try WaitingCalls().run(on: server, filter: filter)
         for contest in TransferInMemory.all where contest.work.hasPrefix(filter) { try contest.run(on: server) }
     }
 }
