@@ -75,7 +75,7 @@ import Testing
             }
             // The cancelled calls do not delay later ones.
             try await FaultServer.serving(.ok("{}")) { server in
-                try await server.get { $0.deadline = .seconds(30) }.validated()
+                try await server.get().validated()
             }
         }
     }

@@ -100,13 +100,8 @@ import Testing
                 request.setValue(String(repeating: "a", count: 12_000_000), forHTTPHeaderField: "X-Large")
                 request.httpBody = Data(count: count)
                 try await URLSession.impatient { [request] session in
-                    let result = await Result {
-                        try await session.response(for: request, config: .server) {
-                            $0.deadline = .seconds(60)
-                            $0.retry = .none
-                        }
-                    }
-                    if case .failure(let error as RequestError) = result { #expect(error.code != .deadlineExceeded) }
+                    // A response or an error, but before the process is ended.
+                    _ = await Result { try await session.response(for: request, config: .server) { $0.retry = .none } }
                 }
             }
         }

@@ -81,10 +81,7 @@ import Testing
             }
             try await FaultServer.serving(.ok("{}")) { healthy in
                 for _ in 0..<100 {
-                    let response = try await healthy.get {
-                        $0.transport = .asyncHTTPClient
-                        $0.deadline = .seconds(30)
-                    }
+                    let response = try await healthy.get { $0.transport = .asyncHTTPClient }
                     #expect(response.isSuccess)
                 }
             }
