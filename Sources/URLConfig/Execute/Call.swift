@@ -2,9 +2,9 @@
 ///
 /// It authorizes and sends a request, and then does what the next ``Step`` says, until the end.
 ///
-/// An `async` function keeps room for all its values while it waits, and for those of functions that the compiler makes
-/// a part of it. So what makes large values on the way of each call is `@inline(never)`, and what few calls need is an
-/// `async` function of its own. The benchmark "Memory of a call that waits" shows the effect.
+/// An `async` function keeps all its values in memory while it waits. If the compiler inlines another function, it keeps
+/// the values of that function, too. So what makes large values in each call is `@inline(never)`, and what few calls
+/// need is an `async` function of its own. The benchmark "Memory of a call that waits" shows the effect.
 final class Call: Sendable {
     let config: URLSession.Config
     let session: URLSession

@@ -15,7 +15,7 @@ struct Connection {
         while let head = input.head() {
             Self.requests.add(1, ordering: .relaxed)
             let path = head.split(separator: UInt8(ascii: " "), maxSplits: 2).dropFirst().first ?? []
-            // It has no answer.
+            // Nothing is sent.
             if path.elementsEqual("/silence".utf8) { continue }
             let isSink = path.elementsEqual("/sink".utf8)
             guard let answer = isSink ? received(head, &input) : Answer(path: path), write(answer) else { return }
