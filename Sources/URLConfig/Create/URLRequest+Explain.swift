@@ -11,10 +11,11 @@ extension URLRequest {
     /// // timeout            5.0 s                       closure, instead of preset
     /// ```
     ///
-    /// Secrets are hidden. Built-in values are left out, and those of the session, such as its time limit of a minute.
-    /// `none` is what was taken away. What a preset has from ``Config/default`` is from `default`. The header fields
-    /// and the body are those that are sent: each stage builds a request, and calls functions such as ``Config/modify``.
-    /// With `preset or later`, a later function may have replaced the first one, which cannot be seen.
+    /// Secrets are hidden. Built-in values are left out, and those of the session, such as its time limit of a
+    /// minute. `none` is what was taken away. What a preset has from ``Config/default`` is from `default`. The header
+    /// fields and the body are those that are sent: each stage builds a request, and calls functions such as
+    /// ``Config/modify``. With `preset or later`, a later function may have replaced the first one, which cannot be
+    /// seen.
     ///
     /// - Parameters:
     ///   - config: The preset; by default ``Config/default``.
