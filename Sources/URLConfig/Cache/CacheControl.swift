@@ -5,8 +5,10 @@ struct CacheControl: Sendable {
     /// The largest number of seconds (RFC 9111 §1.2.2).
     static let longest = 1 << 31
 
-    /// The values of each directive; an empty one if it has none.
-    private var values: [String: [String]] = [:]
+    /// The directives in order; an empty value stands for none.
+    ///
+    /// They are few, so a dictionary would take longer.
+    private var directives: [(name: String, value: String)] = []
 
     /// - Parameter text: The value of the field; several are joined with commas.
     init(_ text: String?) {
@@ -18,23 +20,25 @@ struct CacheControl: Sendable {
                 let value = scanner.skip("=") ? scanner.quotedString() ?? scanner.token() : nil
                 scanner.skipSpace()
                 // What follows a value belongs to it, so it cannot be read.
-                values[name, default: []].append(scanner.isAtEnd || scanner.isAt(",") ? value ?? "" : "?")
+                directives.append((name, scanner.isAtEnd || scanner.isAt(",") ? value ?? "" : "?"))
             }
             scanner.skip(to: ",")
             _ = scanner.skip(",")
         }
     }
 
-    func contains(_ name: String) -> Bool { values[name] != nil }
+    func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
     /// Whether a directive has no value, as `max-stale` for every age.
-    func isBare(_ name: String) -> Bool { values[name] == [""] }
+    func isBare(_ name: String) -> Bool { values(of: name) == [""] }
 
     /// The smallest number of seconds of a directive; 0 if one cannot be read, `nil` if there is none.
-    func seconds(_ name: String) -> Int? { values[name]?.map { Self.seconds($0) ?? 0 }.min() }
+    func seconds(_ name: String) -> Int? { values(of: name).map { Self.seconds($0) ?? 0 }.min() }
+
+    private func values(of name: String) -> [String] { directives.filter { $0.name == name }.map(\.value) }
 
     /// A number of seconds (RFC 9111 §1.2.2); `nil` if it is none.
-    static func seconds(_ text: some StringProtocol) -> Int? {
+    static func seconds(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return min(Int(text) ?? longest, longest)
     }

@@ -25,9 +25,11 @@ final class CacheEntryWriter: Sendable {
     var isStored: Bool { state.withLock { $0.isStored } }
 
     /// The body, which is stored as it is read.
-    func storing(_ body: ResponseBody) throws -> ReceivedBody {
+    ///
+    /// - Parameter isOwn: Whether the store is one of the library's.
+    func storing(_ body: ResponseBody, isOwn: Bool) throws -> ReceivedBody {
         let reader = try body.read()
-        return ReceivedBody { [self] in
+        return ReceivedBody(hasOwnSource: isOwn) { [self] in
             do {
                 let piece = try await reader.next()
                 if let piece { await write(piece) } else { await finish() }

@@ -94,7 +94,14 @@ extension URL {
         guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
         let rest = text.utf8.dropFirst(scheme.utf8.count)
         let host = rest.prefix { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0.isDigit || "-.".utf8.contains($0) }
-        return !host.isEmpty && rest.dropFirst(host.count).first == UInt8(ascii: "/")
-            && !rest.contains(UInt8(ascii: "#"))
+        var path = rest.dropFirst(host.count)
+        if path.first == UInt8(ascii: ":") {
+            let port = path.dropFirst().prefix(while: \.isDigit)
+            // In the normal form there is no default port, and no zero before a number.
+            guard port.first != UInt8(ascii: "0"), !port.isEmpty, !["80", "443"].contains(String(Substring(port)))
+            else { return false }
+            path = path.dropFirst(1 + port.count)
+        }
+        return !host.isEmpty && path.first == UInt8(ascii: "/") && !path.contains(UInt8(ascii: "#"))
     }
 }

@@ -89,9 +89,9 @@ enum CachePolicy {
         (head.status, head.requested, head.received) = (status.code, requested, received)
         let hop = hopNames(of: fields)
         head.fields = fields.without(hop)
+        head.read(request, key)
         // RFC 9110 §6.6.1.
         if fields[.date] == nil { head.fields[.date] = Date(timeIntervalSince1970: received).httpDate }
-        head.read(request, key)
         let selection = head.selecting.sortedByName().map { "\($0.key)=\($0.value.value)" }.joined(separator: "\n")
         head.variant = Digest(selection, key: key).hex
         return head
@@ -194,8 +194,8 @@ enum CachePolicy {
         // A clock that goes back says nothing of the age.
         guard now >= head.received else { return .infinity }
         // RFC 9111 §5.1: the first value counts, if it is one.
-        let first = (head.fields[.age] ?? "").split(separator: ",", omittingEmptySubsequences: false).first ?? ""
-        let told = Double(CacheControl.seconds(first.trimmed) ?? 0)
+        let first = head.fields[.age]?.split(separator: ",", omittingEmptySubsequences: false).first
+        let told = first.flatMap { CacheControl.seconds($0.trimmed) }.map(Double.init) ?? 0
         let delay = max(0, head.received - head.requested)
         // Dates have whole seconds.
         return max(head.received.rounded(.down) - head.date, told + delay, 0) + (now - head.received)
@@ -264,7 +264,8 @@ extension StoredResponse.Head {
 
     /// The names in `Vary`, in lower case.
     var varyNames: Set<String> {
-        Set((fields[.vary] ?? "").lowercased().split(separator: ",").map(\.trimmed).filter { !$0.isEmpty })
+        guard let vary = fields[.vary] else { return [] }
+        return Set(vary.lowercased().split(separator: ",").map(\.trimmed).filter { !$0.isEmpty })
     }
 
     /// Whether a store has returned what it was given, as far as this can be seen.

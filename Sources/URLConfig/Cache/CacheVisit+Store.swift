@@ -56,7 +56,7 @@ extension CacheVisit {
         removeAtSignOut(place)
         let entry = CacheEntryWriter(
             writer, of: place.expected, variant: head.variant, length: response.headerFields.decodedLength)
-        guard let body = try? entry.storing(response.body) else { return response }
+        guard let body = try? entry.storing(response.body, isOwn: core.isOwn) else { return response }
         if !core.isOwn {
             // A store of the app may block.
             body.watch(TimeLimits(), of: sending)

@@ -83,7 +83,11 @@ extension Call {
     }
 
     /// The date in seconds since 1970.
-    var now: Double { ((config.clock as? any AlarmClock)?.date ?? Date()).timeIntervalSince1970 }
+    var now: Double {
+        // To ask a clock whether it is an `AlarmClock` takes longer.
+        if config.clock is ContinuousClock { return Date().timeIntervalSince1970 }
+        return ((config.clock as? any AlarmClock)?.date ?? Date()).timeIntervalSince1970
+    }
 
     /// A random number for the delay before a retry.
     var jitter: Double { lastRequest?.withLock({ $0?.retry })?.jitter ?? .random(in: 0...1) }

@@ -109,7 +109,7 @@ struct DiskEntry: Sendable {
             }
         }
         if record.length <= Self.pieceSize { return ResponseBody(try next() ?? Data()) }
-        return ResponseBody(ReceivedBody { try next() })
+        return ResponseBody(ReceivedBody(hasOwnSource: true) { try next() })
     }
 
     private struct Reader: Sendable {
@@ -170,8 +170,11 @@ struct Checksum: Sendable {
 extension UInt64 {
     /// 16 lowercase digits.
     var hexDigits: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        let digits = stride(from: 60, through: 0, by: -4).map { shift in
+            let digit = UInt8(truncatingIfNeeded: self >> UInt64(shift)) & 15
+            return digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 
     /// - Parameter digits: 16 lowercase digits; for anything else, it is `nil`.

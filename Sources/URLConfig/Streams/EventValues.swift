@@ -22,9 +22,16 @@ where Events.Element == ServerSentEvent {
             (self.events, self.end) = (events, end)
         }
 
-        /// The next model; `nil` at the end.
+        /// The next model; `nil` at the end, and after an error of the events.
         public mutating func next() async throws -> Value? {
-            let event = try await events?.next()
+            let event: ServerSentEvent?
+            do {
+                event = try await events?.next()
+            } catch {
+                // An error is not an early end.
+                events = nil
+                throw error
+            }
             if let event, event.data != end {
                 head = event.source?.head
                 return try event.decode()

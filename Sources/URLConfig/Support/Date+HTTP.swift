@@ -115,6 +115,7 @@ extension Substring.UTF8View {
 
     /// The hour, minute and second at the start.
     fileprivate var time: [Int]? {
+        guard contains(UInt8(ascii: ":")) else { return nil }
         let parts = split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         let numbers = parts.compactMap { $0.number(of: 1...2) }
         return numbers.count == 3 && parts[..<2].allSatisfy { $0.allSatisfy(\.isDigit) } ? numbers : nil

@@ -19,6 +19,8 @@ final class ReceivedBody: Sendable {
     private let excess: Excess
     /// Whether this body looks complete if it is encoded and was cut.
     let hidesCut: Bool
+    /// Whether the source is the library's: releasing it does not block.
+    private let hasOwnSource: Bool
     private let state: Locked<State>
 
     /// A body that a transport writes.
@@ -26,17 +28,21 @@ final class ReceivedBody: Sendable {
     /// - Parameter memory: The number of bytes in memory at which the reader is too slow.
     init(memory: Int = .max, _ excess: Excess = .pauses, hidesCut: Bool = false) {
         (self.memory, self.excess, self.hidesCut, state) = (memory, excess, hidesCut, Locked(State()))
+        hasOwnSource = false
     }
 
     /// A complete body.
     init(_ data: Data) {
-        (memory, excess, hidesCut) = (.max, .pauses, false)
+        (memory, excess, hidesCut, hasOwnSource) = (.max, .pauses, false, false)
         state = Locked(State(bytes: data, count: data.count, result: .success(())))
     }
 
     /// A body that is asked for piece by piece.
-    init(_ source: @escaping Source) {
+    ///
+    /// - Parameter hasOwnSource: Whether the source is the library's: releasing it does not block.
+    init(hasOwnSource: Bool = false, _ source: @escaping Source) {
         (memory, excess, hidesCut, state) = (.max, .pauses, false, Locked(State(source: source)))
+        self.hasOwnSource = hasOwnSource
     }
 
     /// Sets, once, what is called if the transport has something to do, on any thread and with no lock held.
@@ -151,7 +157,10 @@ final class ReceivedBody: Sendable {
     /// - Throws: The error that has ended the body.
     func checkResult() throws { try state.withLock { $0.result }?.get() }
 
-    private func end(_ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false) {
+    /// - Parameter releasesSource: Whether the caller has asked the source, and may release it.
+    private func end(
+        _ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false, releasesSource: Bool = false
+    ) {
         // An object of the caller may be released here, so the lock is not held.
         let before = state.withLock { $0.end(result, dropsBytes: dropsBytes) }
         before.arrival?.note(.end)
@@ -160,7 +169,7 @@ final class ReceivedBody: Sendable {
         before.reader?.resolve(.success(()))
         before.demand?.resolve(.success(()))
         if before.result == nil, cancels { before.signal?(.cancel) }
-        guard before.source != nil else { return }
+        guard before.source != nil, !releasesSource else { return }
         // Cancelling or releasing a source may block, and an alarm may call this. So only the closure has it at last.
         DispatchQueue.global().async {
             before.asking?.cancel()
@@ -213,9 +222,9 @@ final class ReceivedBody: Sendable {
                 try Task.checkCancellation()
                 if isOver { return }
             }
-            finish()
+            end(.success(()), releasesSource: hasOwnSource)
         } catch {
-            finish(.failure(error))
+            end(.failure(error), releasesSource: hasOwnSource)
         }
     }
 

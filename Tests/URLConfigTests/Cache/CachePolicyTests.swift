@@ -23,7 +23,10 @@ import Testing
         ("http://127.0.0.1/", nil), ("HTTP://Api.Test", "http://api.test/"),
         ("https://api.test?x", "https://api.test/?x"), ("https://xn--0.test:443/a", "https://xn--0.test/a"),
         ("https://xn--1.test:444/a", nil), ("https://api.test:443/a", "https://api.test/a"),
-        ("http://api.test:443/", nil), ("http://[::1]:8080/a", nil),
+        ("http://api.test:443/", nil), ("http://[::1]:8080/a", nil), ("http://api.test:8080/a", nil),
+        ("http://api.test:8080/a#b", "http://api.test:8080/a"), ("http://u:8080@api.test/a", "http://api.test/a"),
+        ("http://api.test:08080/a", "http://api.test:8080/a"), ("http://api.test:80/a", "http://api.test/a"),
+        ("https://api.test:80/a", nil), ("http://api.test:/a", "http://api.test/a"),
         ("https://u:p@api.test/a#b", "https://api.test/a"), ("https://api.TEST/A", "https://api.test/A"),
     ])
     func `URLs of one resource are equal`(_ text: String, _ normalized: String?) throws {

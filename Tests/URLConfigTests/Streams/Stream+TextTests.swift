@@ -70,6 +70,16 @@ import URLConfigTesting
         #expect(cut?.code == .invalidResponse && cut?.reason == "the events ended without '[DONE]'")
     }
 
+    @Test(.stubs { $0.any("/*", .text("{}")) })
+    func `after an error of the events, there is no other one`() async throws {
+        let reply = try await stubs.session.stream(for: stubs.request())
+        var values = reply.events.values(of: Item.self, until: "[DONE]").makeAsyncIterator()
+        let first = await Result { try await values.next() }
+        let error = #expect(throws: RequestError.self) { try first.get() }
+        #expect(error?.code == .unacceptableContentType)
+        #expect(try await values.next() == nil)
+    }
+
     @Test func `a value that does not fit is an error that names the line or the event, and shows it`() async throws {
         let body = "{\"someNumber\": 1}\n\n{\"someNumber\": true}\n"
         try await FaultServer.serving(.ok(body)) { server in

@@ -126,7 +126,7 @@ extension ResponseBody {
         // Safe: a body asks for one piece at a time.
         nonisolated(unsafe) var decoder: ContentDecoder?
         return ResponseBody(
-            ReceivedBody {
+            ReceivedBody(hasOwnSource: true) {
                 do {
                     while true {
                         // Decoding does not wait for anything that could be cancelled.
