@@ -157,7 +157,7 @@ final class ReceivedBody: Sendable {
     /// - Throws: The error that has ended the body.
     func checkResult() throws { try state.withLock { $0.result }?.get() }
 
-    /// - Parameter releasesSource: Whether the caller has asked the source, and may release it.
+    /// - Parameter releasesSource: Whether whoever ends the body has just asked its source, and may release it.
     private func end(
         _ result: Result<Void, any Error>, cancels: Bool = false, dropsBytes: Bool = false, releasesSource: Bool = false
     ) {
