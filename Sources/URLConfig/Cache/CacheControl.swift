@@ -5,7 +5,7 @@ struct CacheControl: Sendable {
     /// The largest number of seconds (RFC 9111 §1.2.2).
     static let longest = 1 << 31
 
-    /// The directives in order; an empty value stands for none.
+    /// The directives in order; the value of a directive without one is empty.
     ///
     /// They are few, so a dictionary would take longer.
     private var directives: [(name: String, value: String)] = []

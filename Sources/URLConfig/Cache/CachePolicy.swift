@@ -90,7 +90,7 @@ enum CachePolicy {
         let hop = hopNames(of: fields)
         head.fields = fields.without(hop)
         head.read(request, key)
-        // RFC 9110 §6.6.1.
+        // RFC 9110 §6.6.1. It is added last, because `read` would parse it, which takes long.
         if fields[.date] == nil { head.fields[.date] = Date(timeIntervalSince1970: received).httpDate }
         let selection = head.selecting.sortedByName().map { "\($0.key)=\($0.value.value)" }.joined(separator: "\n")
         head.variant = Digest(selection, key: key).hex
