@@ -1,4 +1,4 @@
-#if AsyncHTTPClient && Telemetry
+#if AsyncHTTPClient && Telemetry && os(Linux)
 
 import Hummingbird
 import Logging

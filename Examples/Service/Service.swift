@@ -1,4 +1,4 @@
-#if AsyncHTTPClient && Telemetry
+#if AsyncHTTPClient && Telemetry && os(Linux)
 
 import Hummingbird
 import Logging
@@ -67,7 +67,7 @@ struct Service {
     static func main() {
         print(
             """
-            This example needs the server transport and telemetry, which are traits of the package. Run it with
+            This example is for Linux. It needs the server transport and telemetry, which are traits of the package:
               swift run --traits AsyncHTTPClient,Telemetry --scratch-path .build/async-http-client service --help
             """)
         exit(1)

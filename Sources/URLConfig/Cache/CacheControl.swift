@@ -3,7 +3,9 @@
 /// If two directives contradict each other, or a number cannot be read, the stricter meaning counts.
 struct CacheControl: Sendable {
     /// The largest number of seconds (RFC 9111 §1.2.2).
-    static let longest = 1 << 31
+    ///
+    /// Apple watches have an `Int` of 32 bits, where it is one less.
+    static let longest = Int(clamping: Int64(1) << 31)
 
     /// The directives in order; the value of a directive without one is empty.
     ///

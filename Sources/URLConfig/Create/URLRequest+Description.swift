@@ -88,7 +88,7 @@ extension URLRequest.Config: RedactedReflectable {
             .init("url", url, shown: redaction.url(url?.absoluteString ?? "")), .init("method", method.rawValue),
             .init("authorization", isSet: authorization != nil), .init("idempotencyKey", idempotencyKey, shown: key),
             .init(name: "body", shown: body, identity: request?.httpBody), .init("timeout", timeout),
-            .init("cachePolicy", cachePolicy), .init("encoder", type: effectiveEncoder),
+            .init("cachePolicy", cachePolicy, shown: cachePolicy.name), .init("encoder", type: effectiveEncoder),
             .init("modify", isSet: modify != nil), .init("query.arrayStyle", query.arrayStyle),
         ]
         // Comparing and hashing long texts of combining marks takes quadratic time.
@@ -124,5 +124,20 @@ extension String {
         return unicodeScalars.reduce(into: "'") { word, scalar in
             word += scalar == "'" ? #"'\''"# : String(scalar)
         } + "'"
+    }
+}
+
+extension URLRequest.CachePolicy {
+    /// An enumeration of Objective-C does not know its names.
+    fileprivate var name: String {
+        switch self {
+        case .useProtocolCachePolicy: "useProtocolCachePolicy"
+        case .reloadIgnoringLocalCacheData: "reloadIgnoringLocalCacheData"
+        case .reloadIgnoringLocalAndRemoteCacheData: "reloadIgnoringLocalAndRemoteCacheData"
+        case .returnCacheDataElseLoad: "returnCacheDataElseLoad"
+        case .returnCacheDataDontLoad: "returnCacheDataDontLoad"
+        case .reloadRevalidatingCacheData: "reloadRevalidatingCacheData"
+        @unknown default: "\(rawValue)"
+        }
     }
 }

@@ -16,9 +16,10 @@ struct RegularFile: Sendable {
     ///   URL that can be read, or if it is longer than its size, as in `/proc`. The reason has only the file's name.
     init(_ url: URL) throws {
         let name = url.lastPathComponent
-        let path = url.withUnsafeFileSystemRepresentation { $0.map { String(cString: $0) } }
         // Foundation's functions do not agree on where a path that contains NUL ends.
-        guard url.isFileURL, let path, !url.path(percentEncoded: false).utf8.contains(0) else {
+        guard url.isFileURL, !url.path(percentEncoded: false).utf8.contains(0),
+            let path = url.withUnsafeFileSystemRepresentation({ $0.map { String(cString: $0) } })
+        else {
             throw RequestError.refused(.invalidRequest, "'\(name)' is not a file URL")
         }
         (file, size) = try Self.reading(name) {

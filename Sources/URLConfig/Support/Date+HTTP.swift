@@ -65,34 +65,69 @@ extension Date {
             }
         }
         guard let time, time[0] < 24, time[1] < 60, time[2] <= (isOfCookie ? 59 : 60), let day, let month, let year,
-            let date = Date(year: year, month: month, day: day)
+            let date = CivilDay(year, month, day).date
         else { return nil }
         return (date + TimeInterval(time[0] * 3600 + time[1] * 60 + time[2]), rest)
-    }
-
-    /// The beginning of a day of the Gregorian calendar; `nil` if there is no such day.
-    ///
-    /// `Calendar` takes ten times as long, and has Julian days before 1582.
-    private init?(year: Int, month: Int, day: Int) {
-        var parts = tm()
-        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))
-        self.init(timeIntervalSince1970: TimeInterval(timegm(&parts)))
-        // It has made a day of the next month of February 30.
-        guard parts.tm_mday == day else { return nil }
     }
 
     /// Such as `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` outside the years 1 to 9999.
     var httpDate: String? {
         guard -62_135_596_800..<253_402_300_800 ~= timeIntervalSince1970 else { return nil }
-        var (seconds, parts) = (time_t(timeIntervalSince1970.rounded(.down)), tm())
-        gmtime_r(&seconds, &parts)
-        func digits(_ number: Int32, _ count: Int = 2) -> String {
+        let seconds = timeIntervalSince1970.rounded(.down)
+        let days = (seconds / 86_400).rounded(.down)
+        let (day, time) = (CivilDay(number: Int(days)), Int(seconds - days * 86_400))
+        func digits(_ number: Int, _ count: Int = 2) -> String {
             let text = "\(number)"
             return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
         }
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0) }.joined(separator: ":")
-        let (weekday, month) = (Self.days[Int(parts.tm_wday)], Self.months[Int(parts.tm_mon)])
-        return "\(weekday), \(digits(parts.tm_mday)) \(month) \(digits(parts.tm_year + 1900, 4)) \(clock) GMT"
+        let clock = [time / 3600, time / 60 % 60, time % 60].map { digits($0) }.joined(separator: ":")
+        // Year 1 began with a Monday.
+        let (weekday, month) = (Self.days[(Int(days) + 719_163) % 7], Self.months[day.month - 1])
+        return "\(weekday), \(digits(day.day)) \(month) \(digits(day.year, 4)) \(clock) GMT"
+    }
+}
+
+/// A day of the Gregorian calendar in the years from 1.
+///
+/// `Calendar` takes ten times as long, and has Julian days before 1582. The C library has no days after 2038 on Apple
+/// watches.
+private struct CivilDay {
+    let year: Int
+    let month: Int
+    let day: Int
+
+    /// The days before 1970 of a calendar whose years begin in March: the leap day is the last one.
+    private static let epoch = 719_468
+
+    init(_ year: Int, _ month: Int, _ day: Int) { (self.year, self.month, self.day) = (year, month, day) }
+
+    /// - Parameter number: The number of days since 1970.
+    init(number: Int) {
+        let days = number + Self.epoch
+        // The leap days of four years, of a century and of 400 years shorten the average.
+        let (cycle, rest) = days.quotientAndRemainder(dividingBy: 146_097)
+        let years = (rest - rest / 1_460 + rest / 36_524 - rest / 146_096) / 365
+        let ofYear = rest - (365 * years + years / 4 - years / 100)
+        let ofMarch = (5 * ofYear + 2) / 153
+        day = ofYear - (153 * ofMarch + 2) / 5 + 1
+        month = ofMarch < 10 ? ofMarch + 3 : ofMarch - 9
+        year = cycle * 400 + years + (month <= 2 ? 1 : 0)
+    }
+
+    /// The number of days since 1970.
+    private var number: Int {
+        let years = month <= 2 ? year - 1 : year
+        // The months from March on have 31, 30, 31, 30, 31 days, twice and a bit.
+        let ofYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return 365 * years + years / 4 - years / 100 + years / 400 + ofYear - Self.epoch
+    }
+
+    /// Its beginning; `nil` if there is no such day.
+    var date: Date? {
+        guard 1...12 ~= month, day >= 1 else { return nil }
+        let other = Self(number: number)
+        guard other.day == day, other.month == month else { return nil }
+        return Date(timeIntervalSince1970: TimeInterval(number) * 86_400)
     }
 }
 

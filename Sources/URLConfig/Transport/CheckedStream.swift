@@ -43,7 +43,7 @@ final class CheckedStream {
 
     private var unreadable: RequestError {
         // Foundation crashes if `streamError` is missing, as in a subclass.
-        let hasError = type(of: source) == InputStream.self && source.streamStatus == .error
+        let hasError = source.isFoundations && source.streamStatus == .error
         return invalid("cannot be read" + (hasError ? source.streamError.map { ": \($0.summary)" } ?? "" : ""))
     }
 

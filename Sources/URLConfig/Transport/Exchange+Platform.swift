@@ -116,6 +116,7 @@ extension Exchange {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
+        body.touch()
         request.conditions.progress?.sent(totalBytesSent, of: request.urlRequest.bodyLength ?? totalBytesExpectedToSend)
         // Opening the body of an upload again throws if its file has another size now.
         if let length = request.urlRequest.declaredLength, totalBytesSent >= length {
@@ -135,10 +136,13 @@ extension Transport.Request {
             #selector(URLSessionDelegate.urlSession(_:didReceive:completionHandler:)),
             #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:)),
         ]
-        let stored = session.configuration.urlCredentialStorage?.allCredentials.keys.map(\.host) ?? []
-        if let host = urlRequest.url?.host(), stored.contains(host) { return true }
         let delegates: [(any URLSessionDelegate)?] = [conditions.taskDelegate, session.delegate]
-        return delegates.contains { delegate in challenges.contains { delegate?.responds(to: $0) ?? false } }
+        if delegates.contains(where: { delegate in challenges.contains { delegate?.responds(to: $0) ?? false } }) {
+            return true
+        }
+        // Last, because the keychain may be asked.
+        let stored = session.configuration.urlCredentialStorage?.allCredentials.keys.map(\.host) ?? []
+        return urlRequest.url?.host().map(stored.contains) ?? false
     }
 }
 

@@ -222,9 +222,15 @@ extension URLRequest {
 }
 
 extension InputStream {
+    /// The class of Foundation's own streams: on Apple platforms, a hidden subclass.
+    private static let foundations: InputStream.Type = type(of: InputStream(data: Data()))
+
+    /// Whether it is one of Foundation's own: the properties of a caller's subclass may do anything.
+    var isFoundations: Bool { type(of: self) == Self.foundations }
+
     /// The rest of a stream that has been read is empty, and would be sent as the whole body.
     func checkIsUnread() throws {
-        guard type(of: self) == InputStream.self, [.atEnd, .closed].contains(streamStatus) else { return }
+        guard isFoundations, [.atEnd, .closed].contains(streamStatus) else { return }
         throw RequestError.refused(.invalidRequest, "body: the stream has already been read; make a new one")
     }
 }

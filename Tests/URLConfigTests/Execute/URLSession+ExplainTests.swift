@@ -87,6 +87,7 @@ import URLConfigTesting
         #expect(!table.contains("s3cret"))
     }
 
+    #if os(Linux) || os(macOS)
     @Test func `what a preset has from the default is from the default`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
@@ -116,6 +117,7 @@ import URLConfigTesting
             #expect(Config.explain(for: URLRequest(url: URL(filePath: "/etc"))).contains(": the URL is not http"))
         }
     }
+    #endif
 
     /// The name of each stored property, with the name of the member that shows it.
     @Test func `no member is forgotten`() {

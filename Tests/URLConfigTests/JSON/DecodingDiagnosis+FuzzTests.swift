@@ -56,8 +56,8 @@ import URLConfig
         return findings
     }
 
-    @Test func `no content makes an error trap, show a secret or go on for long`() async {
-        let findings = await OwnThread.run { Self.findings() }
+    @Test func `no content makes an error trap, show a secret or go on for long`() async throws {
+        let findings = try await OwnThread.run { Self.findings() }
         #expect(findings.faults == [])
         #expect(findings.failures > 3 * Int(Self.count))
         #expect(findings.fragments > Int(Self.count))

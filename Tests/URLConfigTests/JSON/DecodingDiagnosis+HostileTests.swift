@@ -33,8 +33,10 @@ import URLConfig
             ("{", "\"\\u0061\":1,", "\"b\":1}"), ("{", "\"b_\":1,", "\"c\":1}"), ("{\"token", "-", "\":\"s3cret\"}"),
             ("<html>", "<title", ""), ("token=", "s3cret%", ""),
         ])
-    func `ten megabytes are explained in no time, and not shown`(start: String, piece: String, end: String) async {
-        let texts = await OwnThread.run {
+    func `ten megabytes are explained in no time, and not shown`(
+        start: String, piece: String, end: String
+    ) async throws {
+        let texts = try await OwnThread.run {
             let content = Data((start + String(repeating: piece, count: Self.size / piece.utf8.count) + end).utf8)
             return [Failing(isSyntax: true), Failing(names: [start.first == "{" ? "b" : "249999"])].map { decoder in
                 processorTime { DecodingDiagnosisTests.text(Int.self, content, decoder: decoder) }

@@ -160,8 +160,8 @@ import Testing
         return (faults, refused)
     }
 
-    @Test func `what JSONDecoder reads to the end has no fault, what it refuses has one`() async {
-        let (faults, refused) = await OwnThread.run { Self.disagreements() }
+    @Test func `what JSONDecoder reads to the end has no fault, what it refuses has one`() async throws {
+        let (faults, refused) = try await OwnThread.run { Self.disagreements() }
         #expect(faults == [])
         #expect((200...1800).contains(refused))
     }

@@ -89,7 +89,7 @@ import Testing
             }
             var received = 0
             while received < count * piece.count { received += try await reader.next()?.count ?? 0 }
-            await sent
+            try await sent
             let events = task.events
             #expect(events.last == "resume")
             #expect(zip(events, events.dropFirst()).allSatisfy { $0 != $1 })

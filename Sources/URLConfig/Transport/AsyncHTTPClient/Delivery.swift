@@ -200,7 +200,10 @@ extension Delivery {
 
     /// Whether an error before the response is the loss of a connection that was kept.
     func wasLost(_ error: any Error) -> Bool {
-        let isLoss = error is IOError || error is ChannelError || error as? HTTPClientError == .remoteConnectionClosed
+        var isLoss = error is IOError || error is ChannelError || error as? HTTPClientError == .remoteConnectionClosed
+        #if canImport(Network)
+        isLoss = isLoss || error is HTTPClient.NWPOSIXError
+        #endif
         return isLoss && state.withLock { $0.isReused && $0.head == nil }
     }
 }

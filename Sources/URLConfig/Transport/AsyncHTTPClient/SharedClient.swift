@@ -210,6 +210,8 @@ extension HTTPClient.Configuration {
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .disabled)
         // Otherwise a host that cannot be reached is tried until the time limit.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // As above, on Apple platforms.
+        configuration.networkFrameworkWaitForConnectivity = false
         configuration.tracing.tracer = nil
         configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(toConnection:)
         configuration.http2StreamChannelDebugInitializer = ConnectionGuard.add(toStream:)
