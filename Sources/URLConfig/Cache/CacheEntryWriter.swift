@@ -9,15 +9,22 @@ final class CacheEntryWriter: Sendable {
     }
 
     private let variant: String
+    private let replaced: [String]
     private let length: Int64?
+    private let remove: @Sendable (_ variant: String) async -> Void
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - expected: Knows whether the response may be stored when its body has ended.
     ///   - variant: The variant of the response.
+    ///   - replaced: The variants that it replaces.
     ///   - length: The length of the body, if the server has told it.
-    init(_ writer: any CacheWriter, of expected: ExpectedResponses.Response, variant: String, length: Int64?) {
-        (self.variant, self.length) = (variant, length)
+    ///   - remove: Removes what is stored for a variant.
+    init(
+        _ writer: any CacheWriter, of expected: ExpectedResponses.Response, variant: String, replaced: [String],
+        length: Int64?, remove: @escaping @Sendable (_ variant: String) async -> Void
+    ) {
+        (self.variant, self.replaced, self.length, self.remove) = (variant, replaced, length, remove)
         state = Locked(State(entry: (writer, expected)))
     }
 
@@ -42,12 +49,14 @@ final class CacheEntryWriter: Sendable {
     }
 
     private func write(_ piece: Data) async {
-        guard let writer = state.withLock({ $0.entry?.writer }) else { return }
+        guard let entry = state.withLock(\.entry) else { return }
         do {
-            try await writer.write(piece)
+            try await entry.writer.write(piece)
             state.withLock { $0.count += Int64(piece.count) }
         } catch {
             fail()
+            // It is too long, perhaps. What it would have replaced is out of date.
+            for variant in replaced where entry.expected.replaceEarlier(variant) { await remove(variant) }
         }
     }
 
@@ -59,6 +68,11 @@ final class CacheEntryWriter: Sendable {
                 throw CancellationError()
             }
             try await entry.writer.finish()
+            // A slow store may have ended after a later response was stored, or after this one was removed.
+            if !entry.expected.isWanted(variant) {
+                fail()
+                await remove(variant)
+            }
         } catch {
             fail()
         }

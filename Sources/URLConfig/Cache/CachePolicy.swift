@@ -270,7 +270,7 @@ extension StoredResponse.Head {
 
     /// Whether a store has returned what it was given, as far as this can be seen.
     var isValid: Bool {
-        200...999 ~= status && [requested, received, date, lifetime].allSatisfy(\.isFinite)
+        200...999 ~= status && [requested, received, date, lifetime].allSatisfy { abs($0) < 1e15 }
     }
 
     /// Notes what the fields say: the freshness, and the fields of the request that `Vary` names.

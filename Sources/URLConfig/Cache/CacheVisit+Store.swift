@@ -11,12 +11,7 @@ extension CacheVisit {
     private func remove(_ found: CachePlace.Found) async {
         let place = found.place
         for stored in found.matching where place.expected.replaceEarlier(stored.head.variant) {
-            try? await ask { [core] store in
-                // A store has no function for this, so something that is never found takes the place of the response.
-                let writer = try await store.writer(for: .never(stored.head.variant), key: place.key)
-                guard let writer else { return try await core.remove(.resource(place.key.resource)) }
-                try await writer.finish()
-            }
+            try? await ask { [core] _ in try await core.remove(stored.head.variant, of: place.key) }
         }
     }
 
@@ -36,6 +31,8 @@ extension CacheVisit {
             return response
         }
         let head = place.head(of: response, requested: requested, received: call.now)
+        // The clock was ahead, so they would pass for newer ones.
+        if found.matching.contains(where: { $0.head.received > head.received }) { await remove(found) }
         var writer = (any CacheWriter)?.none
         var refusal = refusal(head, of: response, at: place)
         if refusal == nil {
@@ -55,7 +52,9 @@ extension CacheVisit {
         }
         removeAtSignOut(place)
         let entry = CacheEntryWriter(
-            writer, of: place.expected, variant: head.variant, length: response.headerFields.decodedLength)
+            writer, of: place.expected, variant: head.variant, replaced: found.matching.map(\.head.variant),
+            length: response.headerFields.decodedLength
+        ) { [core, key = place.key] in try? await core.remove($0, of: key) }
         guard let body = try? entry.storing(response.body, isOwn: core.isOwn) else { return response }
         if !core.isOwn {
             // A store of the app may block.
@@ -84,8 +83,12 @@ extension CacheVisit {
 
     /// What is stored for a user is removed when the user signs out.
     private func removeAtSignOut(_ place: CachePlace) {
-        place.login?.atEnd(of: core, place.key.requester) { [core] requester in
-            Task { try? await core.remove(.requester(requester)) }
+        // A store in memory may go before; what is in files stays.
+        let kept = core.store is MemoryStore ? nil : core
+        place.login?.atEnd(of: core, place.key.requester) { [weak core, kept] requesters in
+            _ = Task.onOwnThreads { [core = kept ?? core] in
+                for requester in requesters { try? await core?.remove(.requester(requester)) }
+            }
         }
     }
 
@@ -106,7 +109,7 @@ extension CacheVisit {
         }
         if core.isOwn { return await removal() }
         // It goes on if the call ends before.
-        let task = Task(operation: removal)
+        let task = Task.onOwnThreads(removal)
         try? await sending.conditions.deadline.run(leavesAlone: true) { await task.value }
     }
 }

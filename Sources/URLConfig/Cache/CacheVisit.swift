@@ -53,7 +53,10 @@ struct CacheVisit: Sendable {
             var response = try await call.shared(sending) { try await sent($0) }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
-            response.add(CacheStatus(forward: isMethod ? .method : .bypass, detail: reason ?? "the store has failed"))
+            var status = CacheStatus(
+                forward: isMethod ? .method : .bypass, detail: reason ?? "the store has failed")
+            status.isCollapsed = response.cacheStatus?().isCollapsed == true
+            response.add(status)
             return response
         }
         let found = await found(at: place)
@@ -228,9 +231,10 @@ struct CacheVisit: Sendable {
         var status = status
         if status.isHit {
             // RFC 9111 §5.1: seconds, rounded down.
-            response.headerFields[.age] = "\(Int(min(max(age, 0), Double(CacheControl.longest))))"
-            status.age = .seconds(age.isFinite ? age : 0)
-            status.timeToLive = .seconds(head.lifetime - (age.isFinite ? age : 0))
+            let shown = min(max(age, 0), Double(CacheControl.longest))
+            response.headerFields[.age] = "\(Int(shown))"
+            status.age = .seconds(shown)
+            status.timeToLive = .seconds(head.lifetime - shown)
         }
         response.add(status)
         body.received.limit(to: sending.conditions.responseLimit)

@@ -187,11 +187,11 @@ final class DiskStore: CacheStore {
         }
 
         private func move(_ part: Part) throws {
-            let growth = try store.attempt { try store.folder.move(path, to: place, size: part.count) }
-            store.grow(by: growth ?? 0)
-            if growth != nil, unfinished.isWanted { return }
-            if growth != nil { store.folder.remove(place) }
-            throw CancellationError()
+            let growth = try store.attempt {
+                try unfinished.ifWanted { try store.folder.move(path, to: place, size: part.count) }
+            }
+            guard let growth = growth ?? nil else { throw CancellationError() }
+            store.grow(by: growth)
         }
     }
 }

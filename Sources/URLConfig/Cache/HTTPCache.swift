@@ -101,6 +101,14 @@ public struct HTTPCache: Sendable {
             try await store.remove(responses)
         }
 
+        /// Removes the response of a variant.
+        func remove(_ variant: String, of key: CacheKey) async throws {
+            // A store has no function for this, so something that is never found takes its place.
+            let writer = try? await store.writer(for: .never(variant), key: key)
+            if let writer, (try? await writer.finish()) != nil { return }
+            try await remove(.resource(key.resource))
+        }
+
         /// Validates a response in the background, unless this is being done.
         func revalidate(_ key: CacheKey, _ work: @escaping @Sendable () async -> Void) {
             running.withLock { running in

@@ -70,15 +70,13 @@ final class MemoryStore: CacheStore {
             let entry = Entry(head, body.withUnsafeBytes { Data($0) })
             let room = store.capacity
             guard entry.size <= room / 2 else { throw RequestError(tooLongFor: room / 2, "half of the cache") }
-            let id = store.state.withLock { state in
-                defer { state.shrink(to: room) }
-                return state.add(entry, key)
+            let stored: Void? = unfinished.ifWanted {
+                store.state.withLock { state in
+                    state.add(entry, key)
+                    state.shrink(to: room)
+                }
             }
-            guard !unfinished.isWanted else { return }
-            store.state.withLock { state in
-                if state[key][head.variant]?.id == id { state[key][head.variant] = nil }
-            }
-            throw CancellationError()
+            if stored == nil { throw CancellationError() }
         }
     }
 }
@@ -125,8 +123,8 @@ extension MemoryStore {
             }
         }
 
-        /// Adds an entry in place of one of the same variant, and returns its identity.
-        mutating func add(_ entry: Entry, _ key: CacheKey) -> String {
+        /// Adds an entry in place of one of the same variant.
+        mutating func add(_ entry: Entry, _ key: CacheKey) {
             var (entry, others) = (entry, self[key])
             let oldest = others.min { $0.value.lastUse < $1.value.lastUse }?.key
             if others[entry.head.variant] == nil, others.count == MemoryStore.variants, let oldest {
@@ -136,7 +134,6 @@ extension MemoryStore {
             others[entry.head.variant] = entry
             self[key] = others
             use(entry.head.variant, key)
-            return entry.id
         }
 
         /// Notes that an entry was used, if it still exists.

@@ -123,9 +123,11 @@ struct SharedTransfer: Sendable {
             (state.open[key], state.running[number]) = (number, transfer)
             return (transfer, number == state.last)
         }
-        defer { transfer.leave() }
+        var isOver = false
+        defer { transfer.leave(isOver: isOver) }
         join(transfer.retry)
         var response = try await deadline.run(leavesAlone: true) { try await transfer.task.value.copy }
+        isOver = true
         let status = response.cacheStatus
         response.cacheStatus = {
             var status = status?() ?? CacheStatus(forward: .miss)
@@ -136,7 +138,7 @@ struct SharedTransfer: Sendable {
     }
 
     /// A call does not wait any more.
-    private func leave() {
+    private func leave(isOver: Bool) {
         let isUnwanted = Self.state.withLock { state in
             state.running[number]?.waiters -= 1
             guard state.running[number]?.waiters == 0 else { return false }
@@ -144,7 +146,8 @@ struct SharedTransfer: Sendable {
             state.running[number] = nil
             return true
         }
-        if isUnwanted { task.cancel() }
+        // A handler of the app's transport may block.
+        if isUnwanted, !isOver { DispatchQueue.global().async { self.task.cancel() } }
     }
 
     /// No other call joins the running transfers of what an unsafe request may have changed, even if it has failed.

@@ -44,9 +44,15 @@ final class UnfinishedBodies: Sendable {
         }
 
         /// Whether it fits, and has not been removed.
-        ///
-        /// Ask after the response can be found: from then on, what removes it finds it.
         var isWanted: Bool { all.state.withLock { $0.bodies[id]?.key != nil } }
+
+        /// Stores it if it is wanted, so that a removal either prevents this or finds it; otherwise returns `nil`.
+        ///
+        /// - Parameter store: Called with the lock held. It may take the lock of a store that never takes this one
+        ///   with its own held.
+        func ifWanted<Result>(_ store: () throws -> Result) rethrows -> Result? {
+            try all.state.withLock { state in try state.bodies[id]?.key == nil ? nil : store() }
+        }
     }
 
     private let capacity: Int64

@@ -22,7 +22,9 @@ extension Call {
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
             response.data = try await received.withContent(config.clock).response.data
-            let refusal = await (config.authenticator as? TokenAuthenticator)?.explanation(of: response)
+            let tokens = config.authenticator as? TokenAuthenticator
+            // It may wait for a closure of the app that another call runs.
+            let refusal = try await deadline.run { [response] in await tokens?.explanation(of: response) }
             let hasNone = config.authenticator == nil && step.request.value(forHTTPHeaderField: "Authorization") == nil
             let none = "the request has no Authorization, and the call has no authenticator"
             let ownReason = hasNone ? none + LeftOutCredentials.words(for: step.request.url) : reason

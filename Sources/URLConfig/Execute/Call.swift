@@ -158,6 +158,16 @@ final class Call: Sendable {
                 after: outcome, of: request, config, remaining: deadline.remaining, jitter: jitter))
     }
 
+    /// Whether nothing follows a stored response: no redirect and no request with other credentials.
+    func ends(with stored: Received, to visit: CacheVisit) async throws -> Bool {
+        var step = Step(visit.request, isForeign: visit.isForeign)
+        // It is in place of the last attempt.
+        step.attempts = config.retry.attempts
+        let next = try await askedNext(Shared(wrappedValue: step), after: .success(stored), of: visit.request)
+        if case .end = next.kind { return true }
+        return false
+    }
+
     /// The next step if a closure of the caller, which may block, is part of the decision.
     private func askedNext(
         _ step: Shared<Step>, after outcome: Result<Received, any Error>, of request: URLRequest

@@ -191,6 +191,16 @@ extension CallEvent {
 
     private var redaction: Redaction { call.redaction }
 
+    /// The bytes of a body that this event keeps in memory.
+    fileprivate var bodySize: Int {
+        switch happening {
+        case .began: request.httpBody?.count ?? 0
+        case .failed(let error), .bodyFailed(let error), .attempted(.failure(let error), _):
+            (error as? RequestError)?.response?.data.count ?? 0
+        default: 0
+        }
+    }
+
     private func failure(_ error: any Error) -> Failure {
         Failure(error: call.quotesContent ? error : error.withoutContent, redaction: redaction)
     }
@@ -240,7 +250,7 @@ extension CallEvent.Outcome {
 /// Each call's events are in order. To wake a thread costs more than all events of a call. So the events of 10 ms are
 /// passed together.
 final class EventSink: Sendable {
-    /// The most events that wait for the closure, and the most bytes of requests whose calls have begun meanwhile.
+    /// The most events that wait for the closure, and the most bytes of requests and of responses in errors meanwhile.
     ///
     /// Further events are dropped, so that a closure that blocks does not fill the memory.
     private static let (mostEvents, mostBytes) = (1 << 16, 1 << 26)
@@ -263,7 +273,7 @@ final class EventSink: Sendable {
         let isFirst = waiting.withLock { waiting in
             guard waiting.events.count < Self.mostEvents, waiting.bytes <= Self.mostBytes else { return false }
             waiting.events.append(event)
-            if case .began = event.happening { waiting.bytes += event.request.httpBody?.count ?? 0 }
+            waiting.bytes += event.bodySize
             return waiting.events.count == 1
         }
         if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() } }

@@ -22,6 +22,11 @@ struct LastResort: Sendable {
         else { return nil }
         stale.redaction = config.redaction
         var received = try await call.received(stale, to: visit.request)
+        // Nothing is sent after it, so a redirect or a refusal of credentials would be the response of the call.
+        guard try await call.ends(with: received, to: visit) else {
+            received.endBody()
+            return nil
+        }
         received.response.attempts = call.attempts
         return received
     }

@@ -153,7 +153,8 @@ public actor TokenAuthenticator: Authenticator {
         }
         let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
-        return (reason, state.report(Self.key(sent)))
+        // A call whose deadline has passed tells nobody.
+        return (reason, !Task.isCancelled && state.report(Self.key(sent)))
     }
 
     /// The identity of the field values of a request, `""` for a request without credentials.
@@ -399,9 +400,15 @@ extension TokenAuthenticator {
         private let recent: Locked<[String]>
         private let atEnd = Locked(End())
 
+        private struct Work {
+            weak var owner: (any AnyObject & Sendable)?
+            let run: @Sendable ([String]) -> Void
+            var names: [String] = []
+        }
+
         private struct End {
             var isOver = false
-            var work: [ObjectIdentifier: (names: [String], run: @Sendable (String) -> Void)] = [:]
+            var work: [Work] = []
         }
 
         init(_ token: String) {
@@ -415,20 +422,28 @@ extension TokenAuthenticator {
         func add(_ token: String) { recent.withLock { _ = $0.rememberLast(token) } }
 
         /// Notes what is done when the user has signed out, for the last hundred names of an owner; then at once.
-        func atEnd(of owner: AnyObject, _ name: String, _ run: @escaping @Sendable (String) -> Void) {
+        func atEnd(
+            of owner: any AnyObject & Sendable, _ name: String, _ run: @escaping @Sendable ([String]) -> Void
+        ) {
             let isOver = atEnd.withLock { end in
-                if !end.isOver { _ = end.work[ObjectIdentifier(owner), default: ([], run)].names.rememberLast(name) }
-                return end.isOver
+                if end.isOver { return true }
+                if let index = end.work.firstIndex(where: { $0.owner === owner }) {
+                    _ = end.work[index].names.rememberLast(name)
+                } else {
+                    end.work.removeAll { $0.owner == nil }
+                    end.work.append(Work(owner: owner, run: run, names: [name]))
+                }
+                return false
             }
-            if isOver { run(name) }
+            if isOver { run([name]) }
         }
 
         func end() {
             let work = atEnd.withLock { end in
                 defer { end = End(isOver: true) }
-                return end.work.values
+                return end.work
             }
-            for (names, run) in work { names.forEach(run) }
+            for work in work { work.run(work.names) }
         }
     }
 }

@@ -118,7 +118,7 @@ extension URLSession {
         /// Called with what happens in the call, one event after the other, on a queue of its own.
         ///
         /// Events are passed on within about 10 ms: the call does not wait for the closure, and may have ended before.
-        /// The events of a call are in order. Further events are dropped if 65,536 wait, or requests with 64 MB.
+        /// The events of a call are in order. Further events are dropped if 65,536 wait, or bodies with 64 MB.
         public var events: (@Sendable (CallEvent) -> Void)? {
             get { eventSink?.receive }
             set { eventSink = newValue.map(EventSink.init) }

@@ -55,7 +55,7 @@ struct Resumption: Sendable {
     func decision(_ status: HTTPResponse.Status, _ fields: HTTPFields, of url: URL?) -> Decision {
         switch status.code {
         case 200 where fields.isEncoded, 203 where fields.isEncoded:
-            .encoded((fields[.contentEncoding] ?? "").shortened(to: 40))
+            .encoded((fields[.contentEncoding] ?? fields[.transferEncoding] ?? "").shortened(to: 40))
         case 200 where fields[.contentRange] != nil, 203 where fields[.contentRange] != nil:
             start > 0 ? .again("the response is not a 206, but has a range") : .refuse("a range is not the whole file")
         case 200: whole(fields, of: url)
@@ -98,7 +98,14 @@ extension HTTPFields {
     var decodedLength: Int64? { isEncoded ? nil : bodyLength }
 
     /// Whether the body is encoded, so that its decoded length and the offsets in it are unknown.
-    var isEncoded: Bool { !isIdentity(.contentEncoding) }
+    var isEncoded: Bool {
+        // Some servers name the coding here, and libcurl decodes it (RFC 9112 §7.2).
+        let codings = self[values: .transferEncoding].flatMap { $0.split(separator: ",") }
+        let isTransferEncoded = codings.contains {
+            !["", "identity", "chunked"].contains($0.trimmingCharacters(in: .whitespaces).lowercased())
+        }
+        return isTransferEncoded || !isIdentity(.contentEncoding)
+    }
 
     /// The length of the body in bytes; `nil` if it is unknown (RFC 9112 §6.3).
     fileprivate var bodyLength: Int64? {

@@ -31,6 +31,22 @@ import URLConfigTesting
         try FileManager.default.contentsOfDirectory(atPath: url.path()).sorted()
     }
 
+    @Test func `what a removal has not found is not found later, not even for a moment`() async throws {
+        let (store, key, found) = (store(), CacheKey.test(1), Locked(0))
+        for _ in 0..<1000 {
+            guard let writer = try store.writer(for: .test(1, count: 3), key: key) else { continue }
+            try await writer.write(Data.sample(3))
+            let end = Task.detached { try? await writer.finish() }
+            let removal = Task.detached {
+                await store.remove(.resource(key.resource))
+                for _ in 0..<20 where try await !store.responses(for: key).isEmpty { found.withLock { $0 += 1 } }
+            }
+            try await removal.value
+            await end.value
+        }
+        #expect(found.withLock(\.self) == 0)
+    }
+
     @Test func `only this user can read the files, and nothing is made before the first use`() async throws {
         let store = store()
         #expect(!exists(folder))

@@ -392,6 +392,21 @@ import URLConfigTesting
         #expect(Set(events.entries.map(\.callID)).count <= 7)
     }
 
+    @Test func `the bodies of failed calls whose events wait are bounded`() async throws {
+        var (config, isBlocked, end) = blocking()
+        config.transport = Transport { _ in .init(status: .internalServerError, body: .init(Data(count: 1 << 24))) }
+        config.validators = [.success]
+        _ = try? await stubs.get("/a", config: config)
+        await isBlocked.pass()
+        for _ in 0..<100 { _ = try? await stubs.get("/a", config: config) }
+        end.signal()
+        try await waitUntil { events.entries.count { "\($0.kind)".hasPrefix("failed") } >= 4 }
+        config.transport = Transport { _ in .init() }
+        try await stubs.get("/b", config: config)
+        try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
+        #expect(Set(events.entries.map(\.callID)).count <= 7)
+    }
+
     @Test func `a thousand calls at once: each begins and ends once, one event at a time`() async throws {
         let running = Locked(0)
         var config = URLSession.Config.silent

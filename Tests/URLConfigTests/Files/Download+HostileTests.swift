@@ -140,6 +140,24 @@ import Testing
             #expect(try folder.open(server.request("a.zip")).count == count)
         }
     }
+
+    @Test(arguments: ["gzip, chunked", "gzip\r\nTransfer-Encoding: chunked", "deflate,chunked"], [1, 2])
+    func `a file that was encoded for its way, perhaps cut, is refused`(codings: String, part: Int) async throws {
+        let encoded = try Shell.run("head -c 300000 /dev/zero | gzip -9")
+        let piece = encoded.prefix(encoded.count / part)
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: \(codings)\r\n\r\n")
+            try connection.send(Data("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Data("\r\n0\r\n\r\n".utf8))
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(fault) { server in
+            await expectError(.cannotDecodeContentData) {
+                try await server.session.download(for: server.request("/a"), to: folder.file, config: .silent)
+            }
+            #expect(folder.text(folder.file) == nil)
+        }
+    }
     #endif
 
     @Test(arguments: [version, new])

@@ -215,6 +215,7 @@ extension HTTPClient.Configuration {
         configuration.tracing.tracer = nil
         configuration.http1_1ConnectionDebugInitializer = ConnectionGuard.add(toConnection:)
         configuration.http2StreamChannelDebugInitializer = ConnectionGuard.add(toStream:)
+        configuration.http2ConnectionDebugInitializer = GoAwayGuard.add(to:)
         return configuration
     }
 }

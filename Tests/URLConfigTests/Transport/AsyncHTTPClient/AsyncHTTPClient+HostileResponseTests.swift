@@ -31,6 +31,33 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<6) func `a frame that breaks HTTP 2 ends the connection, and the next call has another`(
+        number: Int
+    ) async throws {
+        let asked = Recorder<Void>()
+        try await RawHTTP2.serving { stream in
+            let head = RawHTTP2.headers(stream, [":status": "200"])
+            let end = RawHTTP2.headers(stream, [":status": "200"], end: true)
+            if asked.note(()) > 1 { return end }
+            return [
+                head + RawHTTP2.frame(0, 8, stream, [200, 1, 2]),  // More padding than data.
+                RawHTTP2.frame(1, 5, stream, [UInt8](repeating: 0xFF, count: 9) + [0x7F]),
+                RawHTTP2.frame(5, 4, stream, [0, 0, 0, 2]), RawHTTP2.frame(4, 0, stream, []),
+                head + RawHTTP2.frame(0, 0, 0, [1]),
+                head + RawHTTP2.frame(0, 0, stream, [UInt8](repeating: 0, count: 20_000)),
+            ][number]
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let error = await #expect(throws: URLError.self) {
+                    try await server.response(for: server.request { $0.method = .post }, config: .onServer(client))
+                }
+                #expect(error?.code == .networkConnectionLost)
+                for _ in 0..<3 { try await server.get("/a", config: .onServer(client)) }
+            }
+        }
+        #expect(asked.count == 4)
+    }
+
     @Test(arguments: 0..<4) func `silence on HTTP 2 ends with the time limit`(number: Int) async throws {
         try await RawHTTP2.serving { stream in
             let head = RawHTTP2.headers(stream, [":status": "200"])
