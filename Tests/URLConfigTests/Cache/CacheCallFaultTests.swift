@@ -175,31 +175,6 @@ import URLConfigTesting
         try await waitUntil { removals.count == 1 }
     }
 
-    @Test func `the deadline of a shared transfer passes although its cancellation blocks`() async throws {
-        let (clock, mayEnd, isLate) = (TestClock(), DispatchSemaphore(value: 0), Locked(Bool?.none))
-        let began = Gate()
-        let call = Task {
-            try await get(nil, clock, Self.request("/\(UUID())")) {
-                ($0.deadline, $0.coalesces) = (.seconds(1), true)
-            } _: { _ in
-                try await withTaskCancellationHandler {
-                    began.open()
-                    try await Task.sleep(for: .seconds(600))
-                    return Self.reply("x")
-                } onCancel: {
-                    isLate.set(\.self, mayEnd.wait(timeout: .now() + 20) == .timedOut)
-                }
-            }
-        }
-        await began.pass()
-        await clock.advance(by: .seconds(2))
-        let error = await #expect(throws: RequestError.self) { try await call.value }
-        #expect(error?.code == .deadlineExceeded)
-        mayEnd.signal()
-        try await waitUntil { isLate.withLock(\.self) != nil }
-        #expect(isLate.withLock(\.self) == false)
-    }
-
     // MARK: Stores that are slow or fail
 
     @Test(arguments: ["max-age=60", "no-store"])
