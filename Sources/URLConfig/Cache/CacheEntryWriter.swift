@@ -55,7 +55,7 @@ final class CacheEntryWriter: Sendable {
             state.withLock { $0.count += Int64(piece.count) }
         } catch {
             fail()
-            // It is too long, perhaps. What it would have replaced is out of date.
+            // The body may be too long for the store. Then what it would have replaced is out of date.
             for variant in replaced where entry.expected.replaceEarlier(variant) { await remove(variant) }
         }
     }

@@ -153,7 +153,7 @@ public actor TokenAuthenticator: Authenticator {
         }
         let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
-        // A call whose deadline has passed tells nobody.
+        // A call that has ended meanwhile cannot tell the app, so the next one does.
         return (reason, !Task.isCancelled && state.report(Self.key(sent)))
     }
 
