@@ -3,8 +3,8 @@
 /// It authorizes and sends a request, and then does what the next ``Step`` says, until the end.
 ///
 /// An `async` function keeps all its values in memory while it waits. This includes the values of each function that
-/// the compiler inlines into it. So what makes large values in each call is `@inline(never)`, and what few calls need is
-/// an `async` function of its own. The benchmark "Memory of a call that waits" shows the effect.
+/// the compiler inlines into it. So what makes large values in each call is `@inline(never)`. What few calls need is an
+/// `async` function of its own. The benchmark "Memory of a call that waits" shows the effect.
 final class Call: Sendable {
     let config: URLSession.Config
     let session: URLSession
