@@ -85,7 +85,9 @@ final class DiskStore: CacheStore {
             let (file, path) = try newFile()
             // So that a scan does not take it for a file of a process that has ended.
             _ = try? file.lock()
-            return Writer(self, head, place, file, path, unfinished.begin(key))
+            return Writer(
+                store: self, head: head, place: place, path: path, unfinished: unfinished.begin(key),
+                part: Locked(Writer.Part(file: file)))
         }
     }
 
@@ -130,8 +132,8 @@ final class DiskStore: CacheStore {
         for queue in [commits, scans] { try? await queue.run {} }
     }
 
-    private final class Writer: CacheWriter {
-        private struct Part: Sendable {
+    private struct Writer: CacheWriter {
+        struct Part: Sendable {
             let file: File
             var count: Int64 = 0
             var checksum = Checksum()
@@ -142,21 +144,13 @@ final class DiskStore: CacheStore {
             }
         }
 
-        private let store: DiskStore
-        private let head: StoredResponse.Head
-        private let place: DiskFolder.Place
-        private let path: String
-        private let unfinished: UnfinishedBodies.Body
+        let store: DiskStore
+        let head: StoredResponse.Head
+        let place: DiskFolder.Place
+        let path: String
+        let unfinished: UnfinishedBodies.Body
         /// `nil` after an error or the end.
-        private let part: Locked<Part?>
-
-        init(
-            _ store: DiskStore, _ head: StoredResponse.Head, _ place: DiskFolder.Place, _ file: File, _ path: String,
-            _ unfinished: UnfinishedBodies.Body
-        ) {
-            (self.store, self.head, self.place, self.path) = (store, head, place, path)
-            (self.unfinished, part) = (unfinished, Locked(Part(file: file)))
-        }
+        let part: Locked<Part?>
 
         func write(_ piece: Data) throws {
             do {

@@ -26,7 +26,7 @@ final class MemoryStore: CacheStore {
     }
 
     func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? {
-        capacity > 0 ? Writer(self, head, key, unfinished.begin(key)) : nil
+        capacity > 0 ? Writer(store: self, head: head, key: key, unfinished: unfinished.begin(key)) : nil
     }
 
     func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {
@@ -42,17 +42,13 @@ final class MemoryStore: CacheStore {
         state.withLock { $0.remove(responses) }
     }
 
-    private final class Writer: CacheWriter {
-        private let store: MemoryStore
-        private let head: StoredResponse.Head
-        private let key: CacheKey
-        private let unfinished: UnfinishedBodies.Body
+    private struct Writer: CacheWriter {
+        let store: MemoryStore
+        let head: StoredResponse.Head
+        let key: CacheKey
+        let unfinished: UnfinishedBodies.Body
         /// `nil` if it is too large, or after its end.
-        private let body = Locked<Data?>(Data())
-
-        init(_ store: MemoryStore, _ head: StoredResponse.Head, _ key: CacheKey, _ unfinished: UnfinishedBodies.Body) {
-            (self.store, self.head, self.key, self.unfinished) = (store, head, key, unfinished)
-        }
+        let body = Locked<Data?>(Data())
 
         func write(_ piece: Data) throws {
             do {

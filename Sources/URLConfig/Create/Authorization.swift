@@ -43,11 +43,7 @@ public struct Authorization: Sendable {
     }
 
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
-        do {
-            try apply(&fields)
-        } catch {
-            throw .refused(.invalidRequest, "authorization: \(error.summary)", error)
-        }
+        try RequestError.refusing("authorization:") { try apply(&fields) }
     }
 }
 
@@ -78,7 +74,7 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
         let value = text ?? UUID().uuidString
         guard !value.isEmpty else {
-            throw .refused(.invalidRequest, "idempotencyKey is empty; leave it out, or set .automatic")
+            throw .refused("idempotencyKey is empty; leave it out, or set .automatic")
         }
         fields[Self.field] = value
     }

@@ -94,8 +94,7 @@ public struct MultipartForm: Sendable {
     /// The content type, which cannot replace one that the caller has set.
     func contentType(insteadOf given: String?) throws(RequestError) -> MediaType {
         guard let given else { return contentType }
-        throw .refused(
-            .invalidRequest, "Content-Type is '\(given)', but a multipart body sets its own; remove that field")
+        throw .refused("Content-Type is '\(given)', but a multipart body sets its own; remove that field")
     }
 
     /// The form in memory, with the content of its files.
@@ -116,12 +115,7 @@ public struct MultipartForm: Sendable {
             switch part.content {
             case .data(let content): try data(part, content, use)
             case .encoded(let encode):
-                let contents: [Data]
-                do {
-                    contents = try encode(encoder)
-                } catch {
-                    throw RequestError.refused(.invalidRequest, "part '\(part.name)': \(error.summary)", error)
-                }
+                let contents = try RequestError.refusing("part '\(part.name)':") { try encode(encoder) }
                 for content in contents { try data(part, content, use) }
             case .file(let url):
                 try use(head(of: part))
@@ -161,7 +155,7 @@ public struct MultipartForm: Sendable {
                     // Allocating more than there is would crash.
                     guard file <= memory - size else {
                         let words = "does not fit into memory; upload the form from disk"
-                        throw RequestError.refused(.invalidRequest, "the file '\(url.lastPathComponent)' \(words)")
+                        throw RequestError.refused("the file '\(url.lastPathComponent)' \(words)")
                     }
                     size += file
                 }

@@ -14,7 +14,7 @@ extension URLRequest {
         let parts = url.absoluteString.dropFirst(Self.refusedScheme.count + 1).split(separator: "?", maxSplits: 1)
         // Only letters: a caller may have appended a path to the URL.
         let code = parts.first?.prefix(while: \.isLetter) ?? ""
-        return .refused(.init(rawValue: String(code)), parts.last?.removingPercentEncoding ?? "")
+        return .refused(parts.last?.removingPercentEncoding ?? "", code: .init(rawValue: String(code)))
     }
 
     /// Refuses requests that no session should send: those that could not be built, and invalid ones made by hand.
@@ -27,7 +27,7 @@ extension URLRequest {
             try checkURL(scheme)
             // A line break in the method would be sent, and start another field or request.
             guard HTTPRequest.Method(rawValue: httpMethod ?? "GET") != nil else {
-                throw .refused(.invalidRequest, "the method is not a token (RFC 9110 §9.1)")
+                throw .refused("the method is not a token (RFC 9110 §9.1)")
             }
             if httpBodyStream != nil || httpBody?.isEmpty == false {
                 try Self.checkHasPlaceForBody(httpMethod ?? "GET")
@@ -37,7 +37,7 @@ extension URLRequest {
                 if httpBodyStream == nil || name.lowercased() != "content-length" {
                     try Self.checkField(name, value)
                 } else if Int64(digits: value) == nil {
-                    throw .refused(.invalidRequest, "header field \(name) is not a number of bytes; set one")
+                    throw .refused("header field \(name) is not a number of bytes; set one")
                 }
             }
         } catch {
@@ -51,23 +51,22 @@ extension URLRequest {
         guard let url, let scheme = scheme?.lowercased(), scheme == "https" || scheme == "http",
             let host = url.host(percentEncoded: false), !host.isEmpty,
             host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), url.port ?? 0 <= 65535
-        else { throw .refused(.invalidURL, "the URL is not http or https with a host") }
+        else { throw .refused("the URL is not http or https with a host", code: .invalidURL) }
     }
 
     static func checkField(_ name: String, _ value: String) throws(RequestError) {
         guard let field = HTTPField.Name(name) else {
-            throw .refused(.invalidRequest, "a header field's name is not a token (RFC 9110 §5.1)")
+            throw .refused("a header field's name is not a token (RFC 9110 §5.1)")
         }
         guard !value.hasControlCharacter else {
-            throw .refused(.invalidRequest, "header field \(name) contains a control character; remove it")
+            throw .refused("header field \(name) contains a control character; remove it")
         }
         try field.checkIsForCaller()
     }
 
     static func checkHasPlaceForBody(_ method: String) throws(RequestError) {
         guard ["GET", "HEAD", "TRACE"].contains(method) else { return }
-        throw .refused(
-            .invalidRequest, "body: \(method) cannot have one (RFC 9110 §9.3); set a method such as .post")
+        throw .refused("body: \(method) cannot have one (RFC 9110 §9.3); set a method such as .post")
     }
 }
 
@@ -80,8 +79,7 @@ extension HTTPField.Name {
         switch canonicalName.utf8.count {
         case 16 where self == .malformed: try URLRequest.checkField("", "")
         case 4 where canonicalName == "host", 14 where self == .contentLength, 17 where self == .transferEncoding:
-            throw .refused(
-                .invalidRequest, "header field \(rawName) is set by the session, from URL and body; remove it")
+            throw .refused("header field \(rawName) is set by the session, from URL and body; remove it")
         default: break
         }
     }

@@ -42,14 +42,14 @@ extension URLRequest.Config {
         let text = try urlText()
         let limit = timeout?.timeoutInterval
         if let timeoutInterval, limit == nil {
-            throw .refused(.invalidRequest, "timeout is \(timeoutInterval) s; set more than zero, or nil")
+            throw .refused("timeout is \(timeoutInterval) s; set more than zero, or nil")
         }
         // The URL of a server may lead anywhere.
         let home = url.map { _ in URLRequest(url: (try? base.parts.get().url) ?? URL(fileURLWithPath: "/")) }
         let leaving = home.flatMap { Origin(url) == Origin($0.url) ? nil : URLSession.Config.preset(for: $0).redaction }
         let (fields, data) = try fieldsAndBody(leaving)
         guard let url = URL(string: text) else {
-            throw .refused(.invalidURL, "'\(Self.shown(text))' is not a URL that the system accepts")
+            throw .refused("'\(Self.shown(text))' is not a URL that the system accepts", code: .invalidURL)
         }
         var request = URLRequest(url: url)
         request.allHTTPHeaderFields = fields
@@ -73,30 +73,24 @@ extension URLRequest.Config {
 
     func urlText() throws(RequestError) -> String {
         if let url {
-            let (origin, rest): (String, Substring)
-            do {
-                (origin, rest) = try BaseURL.origin(url.absoluteString)
-            } catch {
-                throw .refused(.invalidURL, "url '\(Self.shown(url.absoluteString))' \(error.reason)")
+            let text = url.absoluteString
+            let (origin, rest) = try RequestError.refusing("url '\(Self.shown(text))'", code: .invalidURL) {
+                try BaseURL.origin(text)
             }
             guard own != nil || query.items.isEmpty else {
-                throw .refused(.invalidURL, "query: it is not clear whether it belongs to url; set both in one closure")
+                throw .refused(
+                    "query: it is not clear whether it belongs to url; set both in one closure", code: .invalidURL)
             }
             return try origin + adding(own?.query ?? [], to: rest)
         }
         guard !isURLMissing else {
-            throw .refused(.invalidURL, "url was set to nil; if a server gave it, its text is not a URL")
+            throw .refused("url was set to nil; if a server gave it, its text is not a URL", code: .invalidURL)
         }
-        let parts: BaseURL.Parts
-        do {
-            parts = try base.parts.get()
-        } catch {
-            let shown = URLSession.Config.default.redaction.host(base.text)
-            throw .refused(.invalidURL, "host '\(shown)' \(error.reason)")
-        }
+        let parts = try RequestError.refusing(
+            "host '\(URLSession.Config.default.redaction.host(base.text))'", code: .invalidURL, base.parts.get)
         if let reason = path.invalidReason {
             let text = String(decoding: path.text, as: UTF8.self)
-            throw .refused(.invalidURL, "path '\(text)' \(reason)")
+            throw .refused("path '\(text)' \(reason)", code: .invalidURL)
         }
         let items = try resolved(query)
         var bytes: [UInt8] = []
@@ -134,11 +128,7 @@ extension URLRequest.Config {
     }
 
     private func resolved(_ query: URLRequest.Query) throws(RequestError) -> URLRequest.Query {
-        do {
-            return try query.resolved(effectiveEncoder)
-        } catch {
-            throw .refused(.invalidURL, "query \(error.reason)")
-        }
+        try RequestError.refusing("query", code: .invalidURL) { try query.resolved(effectiveEncoder) }
     }
 
     private static func shown(_ url: String) -> String { URLSession.Config.default.redaction.url(url) }
@@ -149,12 +139,7 @@ extension URLRequest.Config {
             return (cachedHeaders, nil)
         }
         var fields = headers
-        let data: Data?
-        do {
-            data = try body.data(fields: &fields, encoder: effectiveEncoder)
-        } catch {
-            throw .refused(.invalidRequest, "body: \(error.summary)", error)
-        }
+        let data = try RequestError.refusing("body:") { try body.data(fields: &fields, encoder: effectiveEncoder) }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         if let leaving {
             fields.removeAll { field in

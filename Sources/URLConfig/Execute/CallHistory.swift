@@ -172,15 +172,7 @@ extension CallHistory.State {
 }
 
 /// When the parts of a response have arrived, as its transport notes it; times are since the call began.
-final class Arrival: Sendable {
-    enum Part {
-        case head
-        case firstByte
-        case end
-        /// The first byte and the end.
-        case whole
-    }
-
+struct Arrival: Sendable {
     struct Values: Sendable {
         var head: Duration?
         var firstByte: Duration?
@@ -188,25 +180,15 @@ final class Arrival: Sendable {
         var connection: @Sendable () -> CallEvent.Connection? = { nil }
     }
 
-    private let state = Locked(Values())
     private let elapsed: @Sendable () -> Duration
+    private let state = Locked(Values())
 
     init(_ elapsed: @escaping @Sendable () -> Duration) { self.elapsed = elapsed }
 
     var values: Values { state.withLock(\.self) }
 
     /// A part arrives now.
-    func note(_ part: Part) {
-        let time = elapsed()
-        state.withLock { state in
-            switch part {
-            case .head: state.head = time
-            case .firstByte: state.firstByte = time
-            case .end: state.end = time
-            case .whole: (state.firstByte, state.end) = (time, time)
-            }
-        }
-    }
+    func note(_ part: WritableKeyPath<Values, Duration?>) { state.set(part, elapsed()) }
 
     func note(_ connection: @escaping @Sendable () -> CallEvent.Connection?) { state.set(\.connection, connection) }
 }

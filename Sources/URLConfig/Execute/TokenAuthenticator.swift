@@ -229,11 +229,9 @@ public actor TokenAuthenticator: Authenticator {
         // This task inherits the scope of its first caller, which ends early if that caller is cancelled.
         let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
             try await WorkScope.of(self, marker) {
-                try await withTimeLimit(renewalLimit, clock) {
-                    Task { await self.expire(renewal) }
-                } operation: {
-                    try await renewed(renewal.token)
-                }
+                let alarm = Alarm(after: renewalLimit, clock) { Task { await self.expire(renewal) } }
+                defer { withExtendedLifetime(alarm) {} }
+                return try await renewed(renewal.token)
             }
         })
         // If this renewal is late, this ends the next one.

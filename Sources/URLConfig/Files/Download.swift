@@ -77,7 +77,7 @@ final class Download {
         var step = first
         resumption.prepare(&step.request)
         // Before the response, which may change the cookies.
-        let complete = completed(step.request)
+        let complete = call.complete(.init(step.request, call.session, call.conditions))
         let (received, last) = try await call.lastResponse(of: step)
         try call.deadline.check()
         first.attempts = last.attempts
@@ -101,11 +101,6 @@ final class Download {
         // The bytes of an earlier run count only if they are continued.
         if mark == nil { mark = offset }
         return validated
-    }
-
-    private func completed(_ request: URLRequest) -> URLRequest {
-        Transport.Request(request, call.session, call.conditions).complete(
-            call.session.configuration, usesSharedCookies: call.transport.isURLSession)
     }
 
     /// - Parameters:
@@ -167,11 +162,7 @@ final class Download {
             try Task.checkCancellation()
             call.history.add(.body(count: count - offset), head.request)
         } catch {
-            var error = error.hiding(call.config.redaction)
-            if var known = error as? RequestError, known.code == .responseTooLarge, known.response == nil {
-                known.response = head
-                error = known
-            }
+            let error = error.with(head).hiding(call.config.redaction)
             call.history.add(.bodyFailed(error), head.request)
             throw error
         }

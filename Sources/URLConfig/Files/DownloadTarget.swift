@@ -31,11 +31,11 @@ struct DownloadTarget: Sendable {
         let stem = file.utf8.count <= 200 ? file : String(Digest(file).value, radix: 36)
         hidden = "\(folder)/.\(stem).urlconfig-"
         guard url.isFileURL, ["", "localhost"].contains(url.host() ?? ""), !path.utf8.contains(0) else {
-            throw RequestError.refused(.invalidRequest, "the target is not a local file URL")
+            throw RequestError.refused("the target is not a local file URL")
         }
         let isDirectory = (try? File.Status(path, followsLinks: true).isDirectory) ?? false
         guard !path.hasSuffix("/"), ![".", ".."].contains(name), !isDirectory else {
-            throw RequestError.refused(.invalidRequest, "the target '\(name)' is a directory; add the name of a file")
+            throw RequestError.refused("the target '\(name)' is a directory; add the name of a file")
         }
         _ = try File.attempt(.cannotCreateFile, "the file '\(name)' cannot be created in its folder") {
             try File.call { access(folder, W_OK | X_OK) }
@@ -53,10 +53,10 @@ struct DownloadTarget: Sendable {
         let found = File.Status(status)
         guard overwrites else {
             throw RequestError.refused(
-                .invalidRequest, "the file '\(name)' exists already; set overwrites: true, or choose another name")
+                "the file '\(name)' exists already; set overwrites: true, or choose another name")
         }
         guard found.isRegular || found.isLink else {
-            throw RequestError.refused(.invalidRequest, "the target '\(name)' is not a regular file")
+            throw RequestError.refused("the target '\(name)' is not a regular file")
         }
     }
 
@@ -72,8 +72,7 @@ struct DownloadTarget: Sendable {
             guard try file.lock() else { break }
             if file.hasName(state) { return file }
         }
-        throw RequestError.refused(
-            .invalidRequest, "'\(name)' is being downloaded already; wait, or choose another name")
+        throw RequestError.refused("'\(name)' is being downloaded already; wait, or choose another name")
     }
 
     /// Somebody else has made the file with the name of the state.

@@ -238,7 +238,7 @@ extension File {
         } catch let error as SystemError {
             let cause = POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO)
             let reason = "\(reason()): \(String(cString: strerror(error.code)))"
-            guard let code else { throw RequestError.refused(.invalidRequest, reason, cause) }
+            guard let code else { throw RequestError(.invalidRequest, reason: reason, underlyingError: cause) }
             throw URLError(code, reason, cause: cause)
         }
     }

@@ -20,14 +20,14 @@ struct RegularFile: Sendable {
         guard url.isFileURL, !url.path(percentEncoded: false).utf8.contains(0),
             let path = url.withUnsafeFileSystemRepresentation({ $0.map { String(cString: $0) } })
         else {
-            throw RequestError.refused(.invalidRequest, "'\(name)' is not a file URL")
+            throw RequestError.refused("'\(name)' is not a file URL")
         }
         (file, size) = try Self.reading(name) {
             let file = try File(path, O_RDONLY, followsLinks: true)
             let status = try file.status()
             guard status.isRegular else {
                 let reason = status.isDirectory ? "is a directory" : "is not a regular file"
-                throw RequestError.refused(.invalidRequest, "'\(name)' \(reason); only a regular file can be sent")
+                throw RequestError.refused("'\(name)' \(reason); only a regular file can be sent")
             }
             let more = try file.bytes(at: status.size, count: 1).count
             try Self.check(name, status.size + Int64(more), wasOnce: status.size)
@@ -56,8 +56,7 @@ struct RegularFile: Sendable {
     static func check(_ name: String, _ size: Int64, wasOnce former: Int64) throws(RequestError) {
         guard size != former else { return }
         let now = size > former ? "more" : "\(size)"
-        throw .refused(
-            .invalidRequest, "the file '\(name)' had \(former) bytes, but now it has \(now); send a copy of it")
+        throw .refused("the file '\(name)' had \(former) bytes, but now it has \(now); send a copy of it")
     }
 
     private static func reading<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {

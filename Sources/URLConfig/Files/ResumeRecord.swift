@@ -76,7 +76,7 @@ extension URLRequest {
     fileprivate func digest(_ key: Digest.Key) -> Digest? {
         guard httpMethod ?? "GET" == "GET", let url else { return nil }
         let fields = ["Accept", "Accept-Language"].map { value(forHTTPHeaderField: $0) ?? "" }
-        return Digest(([url.text(withQuery: true)] + fields).joined(separator: "\n"), key: key)
+        return Digest(([url.normalized] + fields).joined(separator: "\n"), key: key)
     }
 }
 
@@ -114,14 +114,4 @@ struct Requester: Sendable {
     init(named name: String) { text = "named\n" + name }
 
     func digest(_ key: Digest.Key) -> Digest { Digest(text, key: key) }
-}
-
-extension URL {
-    /// The URL without credentials and fragment.
-    func text(withQuery: Bool) -> String {
-        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return absoluteString }
-        (components.user, components.password, components.fragment) = (nil, nil, nil)
-        if !withQuery { components.query = nil }
-        return components.string ?? absoluteString
-    }
 }

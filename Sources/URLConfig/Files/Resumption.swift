@@ -36,10 +36,10 @@ struct Resumption: Sendable {
     /// Refuses requests with ranges of their own, and requests whose responses have no body.
     static func check(_ request: URLRequest) throws(RequestError) {
         for name in ["Range", "If-Range"] where request.value(forHTTPHeaderField: name) != nil {
-            throw .refused(.invalidRequest, "header field \(name) is set by the download; remove it")
+            throw .refused("header field \(name) is set by the download; remove it")
         }
         guard request.httpMethod != "HEAD" else {
-            throw .refused(.invalidRequest, "a response to HEAD has no body; use another method for a download")
+            throw .refused("a response to HEAD has no body; use another method for a download")
         }
     }
 
@@ -153,7 +153,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
     /// The resource that sent a response, after redirects.
     ///
     /// The query is left out, because it is often a signature that is new for each redirect.
-    private static func resource(_ url: URL?) -> Digest { Digest(url?.text(withQuery: false) ?? "") }
+    private static func resource(_ url: URL?) -> Digest { Digest(String((url?.normalized ?? "").prefix { $0 != "?" })) }
 
     /// The date in `Last-Modified`, if the file cannot have changed again in the same second.
     ///

@@ -120,8 +120,7 @@ extension UploadSource {
         try request.checkSendable()
         try URLRequest.checkHasPlaceForBody(request.httpMethod ?? "GET")
         guard request.httpBodyStream == nil, request.httpBody?.isEmpty != false else {
-            throw .refused(
-                .invalidRequest, "body: the request already has one; remove it, because the upload is the body")
+            throw .refused("body: the request already has one; remove it, because the upload is the body")
         }
         let given = request.value(forHTTPHeaderField: "Content-Type")
         let type: MediaType
@@ -161,7 +160,7 @@ extension UploadSource {
             let kept = Locked<File?>(file)
             let body = Transport.Body.stream(length: length) {
                 if let file = kept.withLock(\.self) { return try file.stream() }
-                throw RequestError.refused(.invalidRequest, "body: the form was removed after it was sent")
+                throw RequestError.refused("body: the form was removed after it was sent")
             }
             return PreparedUpload(request: request, body: body, length: length) { kept.set(\.self, nil) }
         case .sequence(let source, let length):

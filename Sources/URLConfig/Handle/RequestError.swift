@@ -130,9 +130,11 @@ public struct RequestError: Error, Sendable {
     /// Whether the request cannot be sent.
     var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
 
+    /// - Parameter cause: Why; an error that only has words becomes a part of the reason.
     @inline(never)
-    static func refused(_ code: Code, _ reason: String, _ underlyingError: (any Error)? = nil) -> Self {
-        Self(code, reason: reason, underlyingError: underlyingError is InvalidInput ? nil : underlyingError)
+    static func refused(_ reason: String, because cause: (any Error)? = nil, code: Code = .invalidRequest) -> Self {
+        guard let cause else { return Self(code, reason: reason) }
+        return Self(code, reason: "\(reason) \(cause.summary)", underlyingError: cause is InvalidInput ? nil : cause)
     }
 }
 

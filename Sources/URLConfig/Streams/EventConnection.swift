@@ -2,7 +2,6 @@
 struct EventConnection: Sendable {
     /// How a connection has ended, for the next one.
     struct Loss: Sendable {
-        var status: HTTPResponse.Status?
         var error: (any Error)?
         /// Whether an event has arrived.
         var hasEvents = false
@@ -66,7 +65,7 @@ struct EventConnection: Sendable {
         }
         let received = try await call.received(for: request)
         let response = received.response
-        loss = response.status == .noContent ? nil : Loss(status: response.status)
+        loss = response.status == .noContent ? nil : Loss()
         if loss == nil { return }
         if call.isTransient(.success(response.status)) {
             loss?.retryAfter = response.retryAfter

@@ -13,16 +13,6 @@ extension Clock<Duration> {
     }
 }
 
-/// Runs an operation, and calls `expire`, from any thread, if the operation does not end in time.
-func withTimeLimit<Result>(
-    _ limit: Duration?, _ clock: any Clock<Duration>, expire: @escaping @Sendable () -> Void,
-    operation: () async throws -> Result
-) async rethrows -> Result {
-    let alarm = limit.map { Alarm(after: $0, clock, expire) }
-    defer { withExtendedLifetime(alarm) {} }
-    return try await operation()
-}
-
 /// Calls a function once, after a delay, unless the alarm is released before.
 ///
 /// The system's clocks do not use Swift's thread pool for this, because a measured operation may block all its threads.

@@ -17,6 +17,18 @@ extension RequestError {
             throw error
         }
     }
+
+    /// Runs a function; its error becomes a refusal, whose reason begins with a place.
+    @inline(__always)
+    static func refusing<Result>(
+        _ place: @autoclosure () -> String, code: Code = .invalidRequest, _ work: () throws -> Result
+    ) throws(RequestError) -> Result {
+        do {
+            return try work()
+        } catch {
+            throw .refused(place(), because: error, code: code)
+        }
+    }
 }
 
 extension Error {

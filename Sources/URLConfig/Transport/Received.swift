@@ -18,10 +18,11 @@ struct Received: Sendable {
     /// - Parameter clock: Measures the time limit: a server may send its explanation too slowly.
     func withContent(_ clock: any Clock<Duration>) async throws -> Received {
         guard let body else { return self }
-        let timedOut = URLError(timedOut: response.url, after: Self.longestForFailure)
+        let (arriving, url, limit) = (body.received, response.url, Self.longestForFailure)
+        let alarm = Alarm(after: limit, clock) { arriving.fail(URLError(timedOut: url, after: limit)) }
+        defer { withExtendedLifetime(alarm) {} }
         var received = self
-        received.response.data = await body.peek(
-            upTo: Self.maximumOfFailure, within: Self.longestForFailure, timedOut, clock)
+        received.response.data = await body.peek(upTo: Self.maximumOfFailure)
         try Task.checkCancellation()
         return received
     }

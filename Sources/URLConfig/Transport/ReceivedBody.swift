@@ -64,7 +64,8 @@ final class ReceivedBody: Sendable {
         since elapsed: (@Sendable () -> Duration)? = nil
     ) {
         if isOver {
-            request.arrival?.note(.whole)
+            request.arrival?.note(\.firstByte)
+            request.arrival?.note(\.end)
             return
         }
         let (deadline, url) = (request.conditions.deadline, request.urlRequest.url)
@@ -109,7 +110,7 @@ final class ReceivedBody: Sendable {
             let reader = state.bytes.isEmpty ? nil : state.reader.take()
             return (reader, state.watchdogs, state.overflow, error, arrival)
         }
-        arrival?.note(.firstByte)
+        arrival?.note(\.firstByte)
         for watchdog in watchdogs { watchdog.touch() }
         reader?.resolve(.success(()))
         if let error { fail(error) }
@@ -128,7 +129,7 @@ final class ReceivedBody: Sendable {
             if !state.isHeadPassed { (state.bytes, state.spilled, state.overflow, state.count) = (Data(), 0, nil, 0) }
             return state.arrival
         }
-        arrival?.note(.head)
+        arrival?.note(\.head)
     }
 
     /// Bytes were sent or received that are not part of the body.
@@ -163,7 +164,7 @@ final class ReceivedBody: Sendable {
     ) {
         // An object of the caller may be released here, so the lock is not held.
         let before = state.withLock { $0.end(result, dropsBytes: dropsBytes) }
-        before.arrival?.note(.end)
+        before.arrival?.note(\.end)
         for watchdog in before.watchdogs { watchdog.stop() }
         for act in before.ends { act(result) }
         before.reader?.resolve(.success(()))
@@ -273,17 +274,11 @@ final class ReceivedBody: Sendable {
             return try await body.next()
         }
 
-        /// The beginning, which can be read again; the body ends with an error if it does not arrive in time.
-        func peek(
-            upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>
-        ) async -> Data {
+        /// The beginning, which can be read again.
+        func peek(upTo count: Int) async -> Data {
             body.leavesSourceAlone()
             var data = Data()
-            await withTimeLimit(limit, clock) { [body] in
-                body.fail(timedOut)
-            } operation: {
-                while data.count < count, let piece = try? await next() { data.append(piece) }
-            }
+            while data.count < count, let piece = try? await next() { data.append(piece) }
             body.state.withLock { [data] in $0.bytes = data + $0.bytes }
             return data.prefix(count)
         }

@@ -52,11 +52,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     var canBeRead: Bool { data != nil || reader.withLock { $0 != nil } }
 
     /// The beginning of the body, for an error; the body can still be read.
-    func peek(
-        upTo count: Int, within limit: Duration, _ timedOut: URLError, _ clock: any Clock<Duration>
-    ) async -> Data {
-        await reader.withLock { $0 }?.peek(upTo: count, within: limit, timedOut, clock) ?? Data()
-    }
+    func peek(upTo count: Int) async -> Data { await reader.withLock { $0 }?.peek(upTo: count) ?? Data() }
 
     /// The whole body.
     ///

@@ -37,14 +37,13 @@ final class SentPieces: Sendable {
     }
 
     private func invalid(_ found: String, _ length: Int64) -> RequestError {
-        .refused(.invalidRequest, "body: the sequence \(found), but its length is \(length)")
+        .refused("body: the sequence \(found), but its length is \(length)")
     }
 }
 
 extension RequestError {
     fileprivate static var sentBefore: Self {
-        .refused(
-            .invalidRequest, "body: it is for one call, and another call had it; make a new source, or send a file")
+        .refused("body: it is for one call, and another call had it; make a new source, or send a file")
     }
 }
 

@@ -185,8 +185,7 @@ extension Transport {
             case .file(let url):
                 let size = try RequestError.within("body") { try RegularFile(url).size }
                 guard let stream = InputStream(url: url) else {
-                    throw RequestError.refused(
-                        .invalidRequest, "body: the file '\(url.lastPathComponent)' cannot be read")
+                    throw RequestError.refused("body: the file '\(url.lastPathComponent)' cannot be read")
                 }
                 return (stream, size)
             case .stream(let length, let open):
@@ -194,7 +193,7 @@ extension Transport {
                 try stream.checkIsUnread()
                 return (stream, length.flatMap { $0 < 0 ? nil : $0 })
             case .sequence:
-                throw RequestError.refused(.invalidRequest, "body: a sequence is no stream")
+                throw RequestError.refused("body: a sequence is no stream")
             }
         }
     }
@@ -231,6 +230,6 @@ extension InputStream {
     /// The rest of a stream that has been read is empty, and would be sent as the whole body.
     func checkIsUnread() throws {
         guard isFoundations, [.atEnd, .closed].contains(streamStatus) else { return }
-        throw RequestError.refused(.invalidRequest, "body: the stream has already been read; make a new one")
+        throw RequestError.refused("body: the stream has already been read; make a new one")
     }
 }

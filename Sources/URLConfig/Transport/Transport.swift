@@ -117,7 +117,7 @@ public struct Transport: Sendable {
         }
         conditions.progress?.endSending(request.urlRequest.httpBody?.count)
         response.body = response.body.forOneCall
-        request.arrival?.note(.head)
+        request.arrival?.note(\.head)
         let body = response.body.received
         body.limit(to: conditions.responseLimit)
         body.watch(limits, of: request, since: elapsed)

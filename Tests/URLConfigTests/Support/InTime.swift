@@ -30,15 +30,14 @@ struct InTime: SuiteTrait, TestTrait, TestScoping {
                 let end = Alarm(after: Self.limit + .seconds(60), ContinuousClock()) { [name = test.name] in
                     fatalError("\(name) was cancelled, and does not end.")
                 }
-                try await withTimeLimit(Self.limit, ContinuousClock()) {
+                let cancel = Alarm(after: Self.limit, ContinuousClock()) {
                     isLate.set(\.self, true)
                     body.cancel()
-                } operation: {
-                    let result = await body.result
-                    if isLate.withLock({ $0 }) { Issue.record("It took more than \(Self.limit).") }
-                    try result.get()
                 }
-                withExtendedLifetime(end) {}
+                let result = await body.result
+                withExtendedLifetime((cancel, end)) {}
+                if isLate.withLock({ $0 }) { Issue.record("It took more than \(Self.limit).") }
+                try result.get()
             }
         }
     }

@@ -133,7 +133,6 @@ final class Delivery: HTTPClientResponseDelegate {
                     try result.get()
                     try body.checkResult()
                     throw RequestError.refused(
-                        .invalidRequest,
                         "the HTTPClient lacks the debug initializers of .urlConfig; call them in your own ones")
                 })
         }

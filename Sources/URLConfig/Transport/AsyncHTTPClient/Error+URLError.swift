@@ -17,7 +17,8 @@ extension Error {
     /// Errors of the library and of the caller's body are not changed.
     func asURLError(_ url: URL?) -> any Error {
         if self as? HTTPClientError == .alreadyShutdown {
-            return RequestError.refused(.invalidRequest, "the HTTPClient has been shut down; use a running one", self)
+            return RequestError(
+                .invalidRequest, reason: "the HTTPClient has been shut down; use a running one", underlyingError: self)
         }
         guard let code = urlErrorCode else { return self }
         let description = missingDescriptors ?? (self as? NIOConnectionError)?.reason ?? "\(self)"

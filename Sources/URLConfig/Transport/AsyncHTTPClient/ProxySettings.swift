@@ -81,7 +81,7 @@ extension HTTPClient.Configuration.Proxy {
 extension RequestError {
     /// The text contains no value: the URL of a proxy may contain a password.
     fileprivate static func proxy(_ place: String, _ reason: String) -> Self {
-        .refused(.invalidRequest, "proxy: \(place) \(reason)")
+        .refused("proxy: \(place) \(reason)")
     }
 }
 

@@ -94,7 +94,6 @@ final class SharedClient: Sendable {
     func check() throws(RequestError) {
         guard client.tracer != nil else { return }
         throw .refused(
-            .invalidRequest,
             client === HTTPClient.shared
                 ? "HTTPClient.shared follows redirects itself; use .asyncHTTPClient, without a client"
                 : "the HTTPClient has a tracer, or may follow redirects itself; make it with "
@@ -135,11 +134,13 @@ final class SharedClient: Sendable {
     func send(
         _ request: URLRequest, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?, _ delivery: Delivery
     ) async throws -> HTTPResponseHead {
+        guard let url = request.url?.withLowercasedScheme else { throw HTTPClientError.invalidURL }
+        let method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
         let cancel =
             if let place = delivery.place {
-                try begin(request, headers, delivery, at: place)
+                try begin(url, method, headers, delivery, at: place)
             } else {
-                try begin(request, headers, content, delivery)
+                begin(url, method, headers, content, delivery)
             }
         return try await delivery.head(cancel: cancel)
     }
@@ -147,9 +148,8 @@ final class SharedClient: Sendable {
     /// Begins to send a request without a body on an event loop; returns what cancels it.
     @inline(never)
     private func begin(
-        _ request: URLRequest, _ headers: HTTPHeaders, _ delivery: Delivery, at place: Int
+        _ url: URL, _ method: HTTPMethod, _ headers: HTTPHeaders, _ delivery: Delivery, at place: Int
     ) throws -> @Sendable () -> Void {
-        let (url, method) = try request.target
         let request = try HTTPClient.Request(url: url, method: method, headers: headers)
         let eventLoop = HTTPClient.EventLoopPreference.delegate(on: eventLoops[place])
         let task = client.execute(request: request, delegate: delivery, eventLoop: eventLoop)
@@ -161,9 +161,9 @@ final class SharedClient: Sendable {
     /// Begins to send any other request; returns what cancels it.
     @inline(never)
     private func begin(
-        _ request: URLRequest, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?, _ delivery: Delivery
-    ) throws -> @Sendable () -> Void {
-        let (url, method) = try request.target
+        _ url: URL, _ method: HTTPMethod, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?,
+        _ delivery: Delivery
+    ) -> @Sendable () -> Void {
         var request = HTTPClientRequest(url: url.absoluteString)
         (request.method, request.headers, request.body) = (method, headers, content)
         // The delivery keeps this object, which would shut the client down.
@@ -177,16 +177,6 @@ final class SharedClient: Sendable {
         }
         // Cancelling calls the handlers of a caller's body.
         return { DispatchQueue.global().async { work.cancel() } }
-    }
-}
-
-extension URLRequest {
-    /// The URL and the method for AsyncHTTPClient.
-    fileprivate var target: (URL, HTTPMethod) {
-        get throws {
-            guard let url else { throw HTTPClientError.invalidURL }
-            return (url.withLowercasedScheme, HTTPMethod(rawValue: httpMethod ?? "GET"))
-        }
     }
 }
 

@@ -74,14 +74,12 @@ extension Transport.Request {
         let standard = Self.standardProtocolClasses
         if let custom = configuration.protocolClasses?.first(where: { !standard.contains(ObjectIdentifier($0)) }) {
             throw RequestError.refused(
-                .invalidRequest,
                 "the session has the URLProtocol class \(custom), which asyncHTTPClient does not use; set another "
                     + "transport, such as .urlSession")
         }
         #if !canImport(FoundationNetworking)
         guard configuration.identifier == nil else {
-            throw RequestError.refused(
-                .invalidRequest, "a background session is not supported; use another session")
+            throw RequestError.refused("a background session is not supported; use another session")
         }
         #endif
         // RFC 1035 §2.3.4; SOCKS crashes for a longer name.
