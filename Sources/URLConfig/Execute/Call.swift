@@ -180,6 +180,9 @@ final class Call: Sendable {
         do {
             request = try await deadline.run {
                 try await WorkScope.of(authenticator.object) {
+                    if let sent = step.firstSent, let tokens = authenticator as? TokenAuthenticator {
+                        try await tokens.checkLogin(of: sent)
+                    }
                     var request = step.request
                     try await authenticator.authorize(&request)
                     return request

@@ -44,7 +44,7 @@ public actor TokenAuthenticator: Authenticator {
     var clock: any Clock<Duration> = ContinuousClock()
     var now: @Sendable () -> Date = { Date() }
 
-    private var state: State
+    private(set) var state: State
     /// The requests that wait for the running renewal, which goes on without them.
     private var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
     /// The fields that contain the token; a request that already has one of them is not authorized.
@@ -93,13 +93,14 @@ public actor TokenAuthenticator: Authenticator {
     /// Replaces the token, for example after the user signed in or, with `nil`, signed out.
     ///
     /// - Parameter token: The token of all later requests, including those that wait for a refresh. With `nil`, they
-    ///   have no token until another one is set, and `load` is not called.
+    ///   have no token until another one is set, and `load` is not called. For another user, set `nil` first: then no
+    ///   request of the first user is sent again with the token of the second one.
     public func setToken(_ token: Token?) {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
         let login = state.login
-        state.set(token, credentials: Self.key(fields.map(\.value)), at: now())
+        let isOther = state.set(token, credentials: Self.key(fields.map(\.value)), at: now())
         if login !== state.login { login?.end() }
-        endRenewal(with: .success(()))
+        if isOther { endRenewal(with: .success(())) }
     }
 
     /// Adds the token to a request to one of the hosts, and loads or refreshes it first if necessary.
@@ -129,11 +130,10 @@ public actor TokenAuthenticator: Authenticator {
 
     /// Refreshes the token of a refused request, unless it has been replaced since.
     public func reauthorize(after response: DataResponse) async throws -> Bool {
-        guard serves(response.request, asMade: response.requestAsMade), let token = state.token else { return false }
-        let wasSent = try fields(for: token).allSatisfy {
-            response.request.value(forHTTPHeaderField: $0.name.rawName) == $0.value
-        }
-        if wasSent, state.renewal != nil || state.mayRefresh(at: now()) { try await renew(token, isRefused: true) }
+        guard serves(response.request, asMade: response.requestAsMade), !isOver(response.request),
+            let token = state.token
+        else { return false }
+        if has(response.request, token.value), state.renewal != nil || state.mayRefresh(at: now()) { try await renew(token, isRefused: true) }
         return state.token != nil
     }
 
@@ -151,10 +151,32 @@ public actor TokenAuthenticator: Authenticator {
             let name = refusal.request.url?.host().map { scheme + $0 } ?? "the URL's host"
             return ("no credentials were sent: \(name) is not one of the authenticator's hosts (\(hostNames))", false)
         }
+        // It is not the refusal of who has signed in since.
+        if state.token != nil, isOver(refusal.request) { return (Self.over, false) }
         let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
         // A call that has ended meanwhile cannot tell the app, so the next one does.
         return (reason, !Task.isCancelled && state.report(Self.key(sent)))
+    }
+
+    private static let over = "the user has signed out since the request was sent"
+
+    /// Checks that a request may be sent again: another user must not send what this one wanted to.
+    ///
+    /// - Parameter request: The request as it was sent.
+    /// - Throws: ``RequestError`` with code ``RequestError/Code/unauthorized`` if its user has signed out since.
+    func checkLogin(of request: URLRequest) throws {
+        if isOver(request) { throw RequestError(.unauthorized, reason: Self.over, request: request) }
+    }
+
+    /// Whether a request was sent with a token of a user who has signed out since, or whose token was refused for
+    /// good.
+    private func isOver(_ request: URLRequest) -> Bool { state.over.contains { has(request, $0) } }
+
+    /// Whether a request was sent with a token.
+    private func has(_ request: URLRequest, _ token: String) -> Bool {
+        let fields = try? fields(for: Token(token))
+        return fields?.allSatisfy { request.value(forHTTPHeaderField: $0.name.rawName) == $0.value } ?? false
     }
 
     /// The identity of the field values of a request, `""` for a request without credentials.
@@ -183,12 +205,9 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameter request: The request as it is sent.
     func login(of request: URLRequest) -> (login: Login, fields: HTTPFields)? {
-        guard isForHost(of: request), let login = state.login else { return nil }
-        let isSent = login.tokens.contains { value in
-            let fields = try? fields(for: Token(value))
-            return fields?.allSatisfy { request.value(forHTTPHeaderField: $0.name.rawName) == $0.value } ?? false
-        }
-        guard isSent, let fields = try? fields(for: Token(login.first)) else { return nil }
+        guard isForHost(of: request), let login = state.login, login.tokens.contains(where: { has(request, $0) }),
+            let fields = try? fields(for: Token(login.first))
+        else { return nil }
         return (login, fields)
     }
 
@@ -237,6 +256,7 @@ public actor TokenAuthenticator: Authenticator {
         // If this renewal is late, this ends the next one.
         let login = state.login
         if state.take(result, of: renewal, at: now()) { endRenewal(with: result.map { _ in }) }
+        if state.late?.number == renewal.number { state.late = nil }
         if login !== state.login { login?.end() }
     }
 
@@ -248,6 +268,7 @@ public actor TokenAuthenticator: Authenticator {
             return within \(renewalLimit.shown). If it waits for a call with this authenticator in another task, set \
             'authorize = false' for that call
             """
+        state.late = renewal
         endRenewal(with: .failure(RequestError(.authenticationTimedOut, reason: reason)))
     }
 
@@ -281,6 +302,8 @@ extension TokenAuthenticator {
         /// Without a token and without `setToken(nil)`, `load` must be called.
         private(set) var token: Token?
         private var start = Date.distantPast
+        /// Whether the token was renewed; otherwise it was set, or loaded as the first one.
+        private var isRenewed = false
         private var isSignedOut = false
         /// The login of the token.
         private(set) var login: Login?
@@ -290,11 +313,16 @@ extension TokenAuthenticator {
         private(set) var generation = 0
         /// The running renewal; the next one begins only after it has ended.
         var renewal: Renewal?
+        /// The last renewal that did not return in time, and still runs.
+        var late: Renewal?
         private var renewals = 0
         /// The tokens that were refused and could not be replaced; they are ignored if `load` returns them.
         private var refused: [String] = []
         /// The credentials already reported as refused; `""` is a request without credentials.
         private var reported: [String] = []
+        /// The tokens since the last sign-out, and those before it: their users have signed out, or were signed out.
+        private var current: [String] = []
+        private(set) var over: [String] = []
 
         init(hasRefresh: Bool) { self.hasRefresh = hasRefresh }
 
@@ -302,7 +330,10 @@ extension TokenAuthenticator {
 
         /// Whether the token must be refreshed before it is sent: never in the first half of its lifetime.
         func isDue(at now: Date, leeway: Duration) -> Bool {
-            guard let expiry = token?.expiry else { return false }
+            // If a new token has already expired, the clock is wrong, and the next one would be no better.
+            guard let expiry = token?.expiry, !(isRenewed && expiry <= start) else { return false }
+            // A refresh that does not return is not begun again as long as the token is good.
+            if late?.generation == generation, isUsable(at: now) { return false }
             return expiry.timeIntervalSince(now) <= min(leeway / .seconds(1), expiry.timeIntervalSince(start) / 2)
         }
 
@@ -320,8 +351,19 @@ extension TokenAuthenticator {
             } else {
                 login = token.map { Login($0.value) }
             }
-            (self.token, start, unchanged) = (token, now, .distantPast)
+            (self.token, start, isRenewed, unchanged) = (token, now, continues, .distantPast)
+            if let token {
+                _ = current.rememberLast(token.value)
+                over.removeAll { $0 == token.value }
+            }
             generation += 1
+        }
+
+        /// The user has signed out, or must sign in again.
+        private mutating func endLogin(at now: Date) {
+            for token in current { _ = over.rememberLast(token) }
+            current = []
+            change(to: nil, at: now, continues: false)
         }
 
         mutating func beginRenewal(of token: Token?) -> Renewal {
@@ -331,15 +373,25 @@ extension TokenAuthenticator {
             return new
         }
 
-        /// Stores the token that the app sets.
+        /// Stores the token that the app sets; `false` if it is the present one.
+        ///
+        /// Then a running refresh goes on: it may already have used the token up.
         ///
         /// - Parameter credentials: What identifies the credentials of a request with this token.
-        mutating func set(_ token: Token?, credentials: String, at now: Date) {
-            change(to: token, at: now, continues: false)
+        mutating func set(_ token: Token?, credentials: String, at now: Date) -> Bool {
+            let isOther = token == nil || token?.value != self.token?.value
+            if token == nil {
+                endLogin(at: now)
+            } else if isOther {
+                change(to: token, at: now, continues: false)
+            } else {
+                (self.token, start, isRenewed) = (token, now, false)
+            }
             isSignedOut = token == nil
             refused.removeAll { $0 == token?.value }
             // These credentials, and a request without any, may be reported again.
             reported.removeAll { $0 == "" || $0 == credentials }
+            return isOther
         }
 
         /// Stores the result of a renewal; `false` if it is ignored.
@@ -352,11 +404,12 @@ extension TokenAuthenticator {
             if !hasRefresh, let old = renewal.token, case .success(let new) = result,
                 new == nil || new?.value == old.value
             {
-                guard self.renewal?.number == renewal.number, self.renewal?.isOfRefused == true else {
+                let isRunning = self.renewal?.number == renewal.number
+                guard isRunning, self.renewal?.isOfRefused == true else {
                     // `load` need not know of a token that the app has set. Half of its time later, it is asked again.
                     start = now
                     if let expiry = new?.expiry { token?.expiry = expiry }
-                    return true
+                    return isRunning
                 }
                 result = .success(nil)
             }
@@ -370,7 +423,8 @@ extension TokenAuthenticator {
             case .success:
                 guard let old = renewal.token else { return true }
                 _ = refused.rememberLast(old.value)
-                change(to: nil, at: now, continues: false)
+                // Without `refresh`, another part of the app may still renew the token.
+                if hasRefresh { endLogin(at: now) } else { change(to: nil, at: now, continues: false) }
             case .failure: break
             }
             return true

@@ -32,7 +32,8 @@ where Events.Element == ServerSentEvent {
                 events = nil
                 throw error
             }
-            if let event, event.data != end {
+            // As bytes: comparing characters takes quadratic time for a long text of combining marks.
+            if let event, end.map({ event.data.utf8.elementsEqual($0.utf8) }) != true {
                 head = event.source?.head
                 return try event.decode()
             }
@@ -45,6 +46,14 @@ where Events.Element == ServerSentEvent {
             return nil
         }
     }
+}
+
+extension EventValues: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("events", events)] }
+}
+
+extension EventValues.AsyncIterator: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("events", events)] }
 }
 
 extension EventValues.AsyncIterator: Sendable where Events.AsyncIterator: Sendable {}

@@ -52,8 +52,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     ///
     /// Another ID in its place could name another event.
     private static func fieldValue(_ id: String) -> String? {
-        let isSendable = !id.hasControlCharacter && id.utf8.count <= longestID
-        return isSendable && !id.allSatisfy(\.isWhitespace) ? id : nil
+        // Spaces around the value of a field do not belong to it (RFC 9110 §5.5).
+        let hasEnds = id.first?.isWhitespace == false && id.last?.isWhitespace == false
+        return hasEnds && !id.hasControlCharacter && id.utf8.count <= longestID ? id : nil
     }
 
     /// Reads the events.
@@ -98,7 +99,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private mutating func wait() async throws {
             guard let old = connection, var loss = old.loss else { return end() }
             connection = nil
-            if old.parser.lastEventID != lastEventID { (lastEventID, origin) = (old.parser.lastEventID, old.origin) }
+            // As bytes: an ID that only looks the same is another one, and comparing characters may take quadratic time.
+            let newID = old.parser.lastEventID
+            if !newID.utf8.elementsEqual(lastEventID.utf8) { (lastEventID, origin) = (newID, old.origin) }
             let longest = source.config.retry.longestRetryAfter
             if let retry = old.parser.retry { reconnection.time = Swift.min(retry, longest) }
             loss.retryAfter = loss.retryAfter.map { Swift.min($0, longest) }
@@ -107,4 +110,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             try await old.clock.sleep(for: delay)
         }
     }
+}
+
+extension ServerSentEvents: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("request", request.summary(config.redaction.knowing(request)))] }
+}
+
+extension ServerSentEvents.AsyncIterator: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { source.shownChildren }
 }

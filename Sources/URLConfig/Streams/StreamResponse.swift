@@ -197,6 +197,14 @@ extension StreamResponse: RedactedDescribable {
     }
 }
 
+extension StreamResponse.Elements: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("request", body.head.request.summary(body.head.shownRedaction))] }
+}
+
+extension StreamResponse.Elements.AsyncIterator: RedactedReflectable {
+    var shownChildren: [(String, Any?)] { [("isOver", reader == nil)] }
+}
+
 /// Makes elements of the pieces of a body.
 protocol BodyParser<Element>: Sendable {
     associatedtype Element

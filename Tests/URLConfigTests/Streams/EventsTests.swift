@@ -43,7 +43,7 @@ import URLConfigTesting
         #expect(Set(HTTPStubs.fields("Cache-Control")) == ["no-cache"])
     }
 
-    @Test(arguments: ["\u{1}", "a\u{7F}", "   ", String(repeating: "1", count: 4097)])
+    @Test(arguments: ["\u{1}", "a\u{7F}", "   ", " 5", "5 ", "\u{3000}", String(repeating: "1", count: 4097)])
     func `an ID that cannot be a field is not sent`(id: String) async throws {
         try await HTTPStubs.with {
             $0.inTurn(.events("id: 1\ndata:\n\nid: \(id)\ndata:\n\n"), .events("data:\n\n"))
@@ -52,6 +52,56 @@ import URLConfigTesting
             #expect(events.error == nil)
             #expect(events.ids == ["1", id, id])
             #expect(HTTPStubs.fields("Last-Event-ID") == ["0", nil, nil])
+        }
+    }
+
+    @Test func `an ID is compared by its bytes, however long it is`() async throws {
+        // As characters, both are equal, and comparing them takes quadratic time.
+        let marks = String(repeating: "\u{0315}\u{0327}", count: 100_000)
+        let ids = ["\u{E9}", "e\u{301}", "a" + marks, "b" + marks]
+        try await HTTPStubs.with { routes in
+            for id in ids { routes.any("/*", .events("id: \(id)\ndata:\n\n")).times(1) }
+            routes.any("/*", .status(.noContent)).times(1)
+        } operation: {
+            let events = await stubs.events()
+            #expect(events.error == nil)
+            let sent = HTTPStubs.fields("Last-Event-ID").map { $0.map { Array($0.utf8) } }
+            #expect(sent == [nil, Array(ids[0].utf8), Array(ids[1].utf8), nil, nil])
+        }
+    }
+
+    @Test func `the end of a model's events is compared by its bytes`() async throws {
+        let data = "\"a" + String(repeating: "\u{0315}\u{0327}", count: 200_000) + "\""
+        try await HTTPStubs.with {
+            $0.get("/", .events("data: \(data)\n\ndata: e\u{301}\n\ndata: \u{E9}\n\n"))
+        } operation: {
+            let reply = try await stubs.session.stream(for: stubs.request(), config: .silent)
+            var values = reply.events.values(of: String.self, until: "\u{E9}").makeAsyncIterator()
+            #expect(try await values.next()?.utf8.count == data.utf8.count - 2)
+            await #expect(throws: RequestError.self) { try await values.next() }
+        }
+    }
+
+    @Test func `credentials are not shown by what is read in a loop`() async throws {
+        let request = URLRequest.with(.init(host: "https://api.test")) {
+            ($0.path, $0.authorization) = ("/?access_token=s3cret", .bearer("s3cret"))
+        }
+        try await HTTPStubs.with {
+            $0.get("/", .events("data: 1\n\n"))
+        } operation: {
+            let events = URLSession.shared.events(for: request, config: .silent)
+            let reply = try await URLSession.shared.stream(for: request, config: .silent)
+            let values: [Any] = [
+                events, events.makeAsyncIterator(), events.values(of: Int.self),
+                events.values(of: Int.self).makeAsyncIterator(), reply.lines, reply.events,
+                reply.values(of: Int.self), reply.events.values(of: Int.self), reply.events.makeAsyncIterator(),
+            ]
+            for value in values {
+                var text = "\(value)" + String(reflecting: value)
+                dump(value, to: &text)
+                #expect(!text.contains("s3cret"), "\(text)")
+            }
+            #expect("\(events) \(reply.lines)".contains("GET https://api.test/?access_token=***"))
         }
     }
 

@@ -1,0 +1,164 @@
+import Foundation
+import Testing
+import URLConfigTesting
+
+@testable import URLConfig
+
+/// Users that change while requests are on their way, and clocks and refreshes that cannot be relied on.
+@Suite(.inTime) struct TokenAuthenticatorLoginTests {
+    private typealias Token = TokenAuthenticator.Token
+
+    private let now = Locked(Date(timeIntervalSince1970: 1000))
+    private let refreshed = Recorder<String>()
+
+    @Test(
+        arguments: [.unauthorized, .serviceUnavailable] as [HTTPResponse.Status],
+        [.post, .put] as [HTTPRequest.Method])
+    func `what one user began is not sent with the token of the next one`(
+        status: HTTPResponse.Status, method: HTTPRequest.Method
+    ) async throws {
+        let tokens = TokenAuthenticator(nil) { [refreshed] in
+            refreshed.note($0.value)
+            return nil
+        }
+        await tokens.setToken("ada")
+        let (sent, signOuts) = (Recorder<String>(), Recorder<Void>())
+        let transport = Transport { request in
+            sent.note(request.urlRequest.field("Authorization") ?? "none")
+            await tokens.setToken(nil)
+            await tokens.setToken("bob")
+            return .init(status: status)
+        }
+        let request = URLRequest.with(.init(host: "https://api.example.com")) {
+            ($0.method, $0.body) = (method, .data(Data("Ada's".utf8)))
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await URLSession.shared.response(for: request, config: .silent) {
+                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 3)
+                ($0.retry.firstDelay, $0.validators) = (.zero, [.success])
+                $0.onUnauthorized = { _ in signOuts.note(()) }
+            }
+        }
+        #expect(sent.entries == ["Bearer ada"])
+        #expect(signOuts.count == 0 && refreshed.count == 0)
+        let isRetried = status == .unauthorized || method == .put
+        #expect(error?.reason.contains("has signed out since") == isRetried)
+        #expect(try await tokens.sent() == "Bearer bob")
+    }
+
+    @Test func `a token that the app replaces without a sign-out is for the requests of the same user`() async throws {
+        let tokens = TokenAuthenticator("first") { _ in nil }
+        #expect(try await tokens.sent() == "Bearer first")
+        await tokens.setToken("second")
+        #expect(try await tokens.refuse("first"))
+        // Nothing of before the sign-out is sent again.
+        await tokens.setToken(nil)
+        await tokens.setToken("second")
+        #expect(try await tokens.refuse("first") == false)
+        await tokens.setToken("first")
+        #expect(try await tokens.refuse("second"))
+    }
+
+    @Test func `with a clock that is ahead, a new token is used until it is refused`() async throws {
+        let tokens = await authenticator("old") { number in
+            Token("new-\(number)", expiry: Date(timeIntervalSince1970: 500))
+        }
+        #expect(try await tokens.sent() == "Bearer old")
+        #expect(try await tokens.refuse("old"))
+        for _ in 0..<3 { #expect(try await tokens.sent() == "Bearer new-1") }
+        #expect(try await tokens.refuse("new-1"))
+        #expect(try await tokens.sent() == "Bearer new-2")
+        // A token that is stored may be old.
+        await tokens.setToken(Token("stored", expiry: Date(timeIntervalSince1970: 900)))
+        #expect(try await tokens.sent() == "Bearer new-3")
+    }
+
+    @Test func `the present token, set again, does not end its refresh`() async throws {
+        let gate = Gate()
+        let tokens = await authenticator("old") { _ in
+            await gate.pass()
+            return "new"
+        }
+        #expect(try await tokens.sent() == "Bearer old")
+        let refusal = Task { try await tokens.refuse("old") }
+        await gate.waitForArrivals()
+        await tokens.setToken("old")
+        gate.open()
+        #expect(try await refusal.valueInTime)
+        #expect(try await tokens.sent() == "Bearer new")
+        #expect(refreshed.count == 1)
+    }
+
+    @Test func `a refresh that does not return is not begun again while the token is good`() async throws {
+        let (clock, gate) = (TestClock(), Gate())
+        let tokens = await authenticator(
+            Token("good", expiry: Date(timeIntervalSince1970: 1400)), leeway: .seconds(300), clock: clock
+        ) { _ in
+            await gate.pass()
+            return "new"
+        }
+        #expect(try await tokens.sent() == "Bearer good")
+        now.withLock { $0 += 250 }
+        let first = Task { try await tokens.sent() }
+        await gate.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.move(by: .seconds(30))
+        #expect(try await first.valueInTime == "Bearer good")
+        for _ in 0..<5 { #expect(try await tokens.sent() == "Bearer good") }
+        #expect(refreshed.count == 1)
+        // Its token is used when it comes.
+        gate.open()
+        try await waitUntil { try await tokens.sent() == "Bearer new" }
+        #expect(refreshed.count == 1)
+    }
+
+    @Test func `without refresh, a late result of load does not end the wait after a refusal`() async throws {
+        let (clock, late, last) = (TestClock(), Gate(), Gate())
+        let loads = Recorder<Void>()
+        let old = Token("old", expiry: Date(timeIntervalSince1970: 1100))
+        let tokens = TokenAuthenticator(hosts: ["api.example.com"]) {
+            let number = loads.note(())
+            if number == 2 { await late.pass() }
+            if number == 3 { await last.pass() }
+            return number < 3 ? old : "new"
+        }
+        await tokens.set(clock: clock) { [now] in now.withLock { $0 } }
+        #expect(try await tokens.sent() == "Bearer old")
+        now.withLock { $0 += 80 }
+        let due = Task { try await tokens.sent() }
+        await late.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.move(by: .seconds(30))
+        #expect(try await due.valueInTime == "Bearer old")
+        let refusal = Task { try await tokens.refuse("old") }
+        await last.waitForArrivals()
+        late.open()
+        try await waitUntil { await !tokens.hasLateRenewal }
+        #expect(await tokens.waiting == 1)
+        last.open()
+        #expect(try await refusal.valueInTime)
+        #expect(try await tokens.sent() == "Bearer new")
+    }
+
+    /// An authenticator whose `refresh` receives the number of the call.
+    private func authenticator(
+        _ loaded: Token, leeway: Duration = .seconds(30), clock: any Clock<Duration> = ContinuousClock(),
+        refresh: @escaping @Sendable (Int) async throws -> Token?
+    ) async -> TokenAuthenticator {
+        await TokenAuthenticator(leeway: leeway, clock: clock) {
+            now.withLock { $0 }
+        } load: {
+            loaded
+        } refresh: { token in
+            try await refresh(refreshed.note(token.value))
+        }
+    }
+}
+
+extension TokenAuthenticator {
+    fileprivate var hasLateRenewal: Bool { state.late != nil }
+
+    fileprivate func set(clock: any Clock<Duration>, now: @escaping @Sendable () -> Date) {
+        (self.clock, self.now) = (clock, now)
+    }
+}
