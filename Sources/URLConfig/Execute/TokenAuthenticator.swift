@@ -133,7 +133,9 @@ public actor TokenAuthenticator: Authenticator {
         guard serves(response.request, asMade: response.requestAsMade), !isOver(response.request),
             let token = state.token
         else { return false }
-        if has(response.request, token.value), state.renewal != nil || state.mayRefresh(at: now()) { try await renew(token, isRefused: true) }
+        if has(response.request, token.value), state.renewal != nil || state.mayRefresh(at: now()) {
+            try await renew(token, isRefused: true)
+        }
         return state.token != nil
     }
 
