@@ -233,7 +233,12 @@ public actor TokenAuthenticator: Authenticator {
             let renewal = state.beginRenewal(of: token)
             // A separate task, because others still need the renewal if this caller is cancelled. It does not run on
             // Swift's thread pool, which a closure could block.
-            _ = Task.onOwnThreads { await self.run(renewal) }
+            // Closures that block may leave no thread for it, so its time begins now.
+            let alarm = Alarm(after: renewalLimit, clock) { Task { await self.expire(renewal) } }
+            _ = Task.onOwnThreads {
+                await self.run(renewal)
+                withExtendedLifetime(alarm) {}
+            }
         }
         if isRefused { state.renewal?.isOfRefused = true }
         let waiter = OneShot<Void>()
@@ -248,12 +253,8 @@ public actor TokenAuthenticator: Authenticator {
         // A limit of zero has already passed.
         if renewalLimit == .zero { expire(renewal) }
         // This task inherits the scope of its first caller, which ends early if that caller is cancelled.
-        let result = await Result(of: { @Sendable [renewed, renewalLimit, clock, marker] in
-            try await WorkScope.of(self, marker) {
-                let alarm = Alarm(after: renewalLimit, clock) { Task { await self.expire(renewal) } }
-                defer { withExtendedLifetime(alarm) {} }
-                return try await renewed(renewal.token)
-            }
+        let result = await Result(of: { @Sendable [renewed, marker] in
+            try await WorkScope.of(self, marker) { try await renewed(renewal.token) }
         })
         // If this renewal is late, this ends the next one.
         let login = state.login
