@@ -161,10 +161,10 @@ public final class TestClock: Clock {
         while fireNext(until: end) { await settle() }
     }
 
-    /// Moves the time to the end of each sleep, until nobody sleeps.
+    /// Moves the time to the end of each sleep, until nobody sleeps or the task is cancelled.
     public func run() async {
         await settle()
-        while let (_, event) = state.withLock({ $0.first { $0.isSleep } }) {
+        while !Task.isCancelled, let (_, event) = state.withLock({ $0.first { $0.isSleep } }) {
             await advance(by: now.duration(to: event.time))
         }
     }

@@ -56,6 +56,19 @@ struct TestClockTests {
         try await clock.sleep(until: .init(offset: .zero))
     }
 
+    @Test func `a cancelled task moves no time`() async throws {
+        let clock = TestClock()
+        let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
+        _ = await clock.nextSleep()
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await clock.run()
+        }.value
+        #expect(clock.now.offset == .zero)
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+    }
+
     @Test func `a sleep that nobody ends is reported after a second`() async throws {
         let report = OneShot<String>()
         let clock = TestClock { report.resolve(.success($0)) }
