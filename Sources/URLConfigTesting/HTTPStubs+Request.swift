@@ -150,11 +150,7 @@ extension HTTPStubs.Request {
                 let pair = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
                 if pair.count == 2 { fields[pair[0].lowercased()] = pair[1] }
             }
-            // A media type has the syntax of this field's parameters, quotes included.
-            let disposition =
-                MediaType(
-                    (fields["content-disposition"] ?? "").replacingOccurrences(
-                        of: "form-data", with: "form/data"))?.parameters ?? [:]
+            let disposition = Self.parameters(of: fields["content-disposition"] ?? "")
             parts.append(
                 Part(
                     name: disposition["name"] ?? "", filename: disposition["filename"],
@@ -162,5 +158,17 @@ extension HTTPStubs.Request {
                     data: Data(rest[head.upperBound..<end.lowerBound - 2])))
         }
         return parts
+    }
+
+    /// The parameters of a `Content-Disposition` field of a form (WHATWG HTML §4.10.21.8).
+    private static func parameters(of disposition: String) -> [String: String] {
+        // Their syntax is the one of a media type's, but a backslash is no escape.
+        let text = disposition.replacingOccurrences(of: "\\", with: "\\\\", options: .literal)
+        let type = MediaType("form/data" + text.drop { $0 != ";" })
+        return (type?.parameters ?? [:]).mapValues { text in
+            ["%22": "\"", "%0D": "\r", "%0A": "\n"].reduce(text) { text, escape in
+                text.replacingOccurrences(of: escape.key, with: escape.value, options: .literal)
+            }
+        }
     }
 }

@@ -88,11 +88,19 @@ extension HTTPStubs.Response {
     }
 
     /// Server-sent events (`text/event-stream`), each in a piece of its own; then the connection ends.
+    ///
+    /// Each line of the data is a field, so every line break in it arrives as a line feed. No stream can send a line
+    /// break in the type or the ID of an event: with one, the test fails at the line of the route.
     public static func events(_ events: [ServerSentEvent]) -> Self {
+        let breaks: [Character] = ["\n", "\r", "\r\n"]
+        if let wrong = events.firstIndex(where: { ($0.event + $0.id).contains(where: breaks.contains) }) {
+            return Self(.error(StubMistake("event \(wrong + 1) has a line break in its type or ID")))
+        }
         let pieces = events.map { event in
             var lines = event.event == "message" ? [] : ["event: \(event.event)"]
             if !event.id.isEmpty { lines.append("id: \(event.id)") }
-            lines += event.data.components(separatedBy: "\n").map { "data: \($0)" }
+            let data = event.data.split(omittingEmptySubsequences: false, whereSeparator: breaks.contains)
+            lines += data.map { "data: \($0)" }
             return Data((lines.joined(separator: "\n") + "\n\n").utf8)
         }
         return Self(.pieces(pieces), .ok, "text/event-stream")

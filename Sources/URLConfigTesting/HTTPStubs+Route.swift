@@ -57,7 +57,7 @@ extension HTTPStubs {
         ///
         /// - Parameters:
         ///   - items: The decoded values by name.
-        ///   - exactly: Whether other items are not allowed.
+        ///   - exactly: Whether other items, and several of one name, are not allowed.
         @discardableResult
         public func query(_ items: [String: String], exactly: Bool = false) -> Self {
             when { request in
@@ -68,8 +68,12 @@ extension HTTPStubs {
                         return "query \(request.shown(name, values.first)), expected \(request.shown(name, value))"
                     }
                 }
-                let other = exactly ? sent.first { items[$0.name] == nil } : nil
-                return other.map { "query item \($0.name), which is not expected" }
+                guard exactly else { return nil }
+                if let other = sent.first(where: { items[$0.name] == nil }) {
+                    return "query item \(other.name), which is not expected"
+                }
+                let again = items.keys.sorted().first { name in sent.count { $0.name == name } > 1 }
+                return again.map { "query item \($0) more than once, which is not expected" }
             }
         }
 

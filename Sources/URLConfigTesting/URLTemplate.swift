@@ -21,7 +21,8 @@ struct URLTemplate: Sendable {
         guard let parts = URLComponents(string: encoded), parts.fragment == nil else {
             throw StubMistake("the template is no URL")
         }
-        (scheme, host, port) = (parts.scheme?.lowercased(), parts.host?.lowercased(), parts.port)
+        // The host as the URL of a request has it: without the brackets of IPv6, and in ASCII.
+        (scheme, host, port) = (parts.scheme?.lowercased(), parts.url?.host()?.lowercased(), parts.port)
         guard scheme == nil || host?.isEmpty == false, host != nil || parts.percentEncodedPath.hasPrefix("/") else {
             throw StubMistake("the template begins neither with a path, such as /users, nor with a scheme and a host")
         }

@@ -33,6 +33,17 @@ struct RequestTests {
         #expect(parts.last?.contentType?.description.hasPrefix("text/plain") == true)
     }
 
+    @Test(
+        .stubs { $0.post("/v2") },
+        arguments: ["C:\\temp\\a", "a\\\"b\\", "a;b=c; filename=d", "a\r\nb", "form-data", "\"\u{301}", "e\u{301}"])
+    func `names of parts and files are as they were`(_ name: String) async throws {
+        var form = MultipartForm()
+        form.append(name, data: Data(), filename: name)
+        try await URLSession.shared.upload(.multipart(form), for: .with(.api) { $0.method = .post })
+        let part = try #require(HTTPStubs.requests[0].parts.first)
+        #expect([part.name, part.filename ?? ""].map { Array($0.utf8) } == [name, name].map { Array($0.utf8) })
+    }
+
     @Test(.stubs { $0.get("/v2/*") }) func `printed requests have no secrets`() async throws {
         try await send("/a?token=s3cret", request: { $0.authorization = .bearer("b3arer") })
         let request = try #require(HTTPStubs.requests.first)

@@ -112,6 +112,35 @@ struct ResponseTests {
         }
     }
 
+    @Test(arguments: ["a\rb", "a\r\nb", "a\n\n\rb\r", "\r\u{301}b", ""])
+    func `the data of an event may have any line breaks`(_ data: String) async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2", .events([.init(data: data), .init(data: "end")]))
+        } operation: {
+            var events: [String] = []
+            for try await event in try await URLSession.shared.stream(for: .with(.api)).events {
+                events.append(event.data)
+            }
+            let lines = data.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+            #expect(events.map { Array($0.utf8) } == [lines, "end"].map { Array($0.utf8) })
+        }
+    }
+
+    @Test(arguments: ["a\ndata: b", "a\rb", "a\r\nb", "\n"])
+    func `a line break in the type or the ID of an event is an issue at the route`(_ text: String) async throws {
+        for event in [ServerSentEvent(event: text), ServerSentEvent(id: text)] {
+            let found = try await issue {
+                try await HTTPStubs.with {
+                    $0.get("/v2/users/1", .events([.init(data: "a"), event]), line: 4)
+                } operation: {
+                    _ = await #expect(throws: RequestError.self) { try await send() }
+                }
+            }
+            #expect(found.text.contains("cannot respond: event 2 has a line break in its type or ID"))
+            #expect(found.line == 4)
+        }
+    }
+
     @Test(.stubs { $0.put("/v2", .status(.ok)) }) func `a stub has received the whole upload`() async throws {
         let fractions = Locked<[Double?]>([])
         try await URLSession.shared.upload(.data(Data(count: 1000)), for: .with(.api) { $0.method = .put }) {

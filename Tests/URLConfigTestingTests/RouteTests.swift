@@ -45,6 +45,15 @@ struct RouteTests {
         #expect(line == 40)
     }
 
+    @Test(arguments: ["http://[::1]:8080/x", "http://[2001:DB8::1]/x", "https://b\u{FC}cher.example/x"])
+    func `a template may have any host`(_ template: String) async throws {
+        try await HTTPStubs.with {
+            $0.get(template)
+        } operation: {
+            try await send(request: { $0.url = URL(string: template) })
+        }
+    }
+
     @Test(arguments: [
         "/v2/{id", "/v2/id}", "/v2/{}", "/v2/{a}/{a}", "/v2/a{b}", "v2/users", "https://", "/v2#a", "http://[/",
     ])
@@ -109,6 +118,9 @@ struct RouteTests {
         Condition("field Accept=text/html, expected without Accept") { $0.field(.accept, nil) },
         Condition("query a=1, expected a=2") { $0.query(["a": "2"]) },
         Condition("query item b, which is not expected") { $0.query(["a": "1"], exactly: true) },
+        Condition("query item c more than once, which is not expected") {
+            $0.query(["a": "1", "b": "2", "c": "3"], exactly: true)
+        },
         Condition("body: user.tags[1] is 2, expected 3") { $0.json(#"{"user": {"tags": [1, 3]}}"#) },
         Condition("body: user.age is missing") { $0.json(#"{"user": {"age": 3}}"#) },
         Condition("the expected JSON is malformed") { $0.json("{") },
@@ -122,7 +134,7 @@ struct RouteTests {
             } operation: {
                 _ = await #expect(throws: RequestError.self) {
                     try await send(
-                        "/users/1?a=1&b=2",
+                        "/users/1?a=1&b=2&c=3&c=4",
                         request: {
                             ($0.method, $0.headers[.accept]) = (.post, "text/html")
                             $0.body = .json(["user": ["tags": [1, 2]]])
