@@ -5,6 +5,7 @@ struct Archive: Sendable {
     private static let mostBytes = 64 << 20
     /// Longer bodies are written to files of their own.
     private static let mostInline = 1 << 20
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// They say how the bytes were sent, which a replay does not repeat, or when.
     private static let omitted: Set = [
         "connection", "content-encoding", "content-length", "date", "keep-alive", "transfer-encoding",
@@ -36,7 +37,7 @@ struct Archive: Sendable {
         guard data.count <= Self.mostBytes else {
             throw StubMistake("\(name) has \(data.count >> 20) MB; at most \(Self.mostBytes >> 20) MB are read")
         }
-        if data.starts(with: [0xEF, 0xBB, 0xBF]) { data = data.dropFirst(3) }
+        if data.starts(with: Self.byteOrderMark) { data = data.dropFirst(3) }
         self.data = Data(data)
         guard let root = try? JSONSerialization.jsonObject(with: self.data) else {
             throw StubMistake("\(name) is not JSON, or it was cut")
@@ -63,7 +64,7 @@ struct Archive: Sendable {
         else { throw StubMistake("request.method, request.url or response.status is missing") }
         guard (100...599).contains(status) else { return nil }
         var fields = HTTPFields()
-        for (name, value) in pairs(response["headers"]) where !omitted.contains(name.lowercased()) {
+        for (name, value) in pairs(response["headers"]) where keeps(name.lowercased(), method) {
             // Pseudo fields of HTTP/2, such as `:status`, are no names.
             guard let name = HTTPField.Name(name) else { continue }
             let values =
@@ -86,7 +87,13 @@ struct Archive: Sendable {
         return Played(
             method: method, url: url, body: sent, contentType: type.flatMap { MediaType($0) },
             response: HTTPStubs.Response(
-                recorded: pieces, status: .init(code: status), headerFields: fields))
+                recorded: pieces, isCut: content["_isCut"] as? Bool ?? false, status: .init(code: status),
+                headerFields: fields))
+    }
+
+    /// Whether a field is recorded and played: of a response to HEAD, the length is all that it says of the content.
+    private static func keeps(_ name: String, _ method: String) -> Bool {
+        !omitted.contains(name) || name == "content-length" && method == "HEAD"
     }
 
     private static func pairs(_ list: Any?) -> [(String, String)] {
@@ -124,9 +131,16 @@ extension Archive {
             root["log"] as? [String: Any] ?? ["version": "1.2", "creator": ["name": "URLConfig", "version": "1"]]
         var entries = log["entries"] as? [[String: Any]] ?? []
         var files: [String: Data] = [:]
-        let all = Redaction.standard.knowing(secretsOf: exchanges.map(\.request.withBody))
+        let all = Redaction.standard.knowing(
+            secretsOf: exchanges.map(\.request.withBody), received: exchanges.flatMap(\.received))
+        let used = Set(entries.flatMap(bodyFiles))
+        var number = entries.count
         for exchange in exchanges {
-            let name = "\(file.deletingPathExtension().lastPathComponent)-\(entries.count + 1)"
+            var name: String
+            repeat {
+                number += 1
+                name = "\(file.deletingPathExtension().lastPathComponent)-\(number)"
+            } while !used.isDisjoint(with: ["\(name)-request", "\(name)-response"])
             entries.append(try entry(exchange, all, name, &files))
         }
         (log["entries"], root["log"]) = (entries, nil)
@@ -143,9 +157,11 @@ extension Archive {
         _ exchange: Exchange, _ all: Redaction, _ name: String, _ files: inout [String: Data]
     ) throws(StubMistake) -> [String: Any] {
         let request = exchange.request
-        let redactions = request.redaction == .none ? [] : [request.redaction, all]
+        let redactions = exchange.redactions + (exchange.redactions.isEmpty ? [] : [all])
         let url = redactions.reduce(request.url.absoluteString) { $1.url($0) }
-        let (sent, received) = (fields(request.headerFields, redactions), fields(exchange.headerFields, redactions))
+        let method = request.method.rawValue
+        let sent = fields(request.headerFields, method, redactions)
+        let received = fields(exchange.headerFields, method, redactions)
         let type = exchange.headerFields[.contentType]
         let body = redactions.reduce(request.body) { $1.hiding(recorded: $0, request.contentType) }
         let pieces = exchange.pieces.withLock { $0 }
@@ -162,9 +178,10 @@ extension Archive {
         var json = stored(content, "\(name)-response", "encoding", &files)
         (json["mimeType"], json["size"]) = (type ?? "", content.count)
         if exchange.isStream, pieces.count > 1 { json["_chunks"] = content.sizes(of: pieces) }
+        if exchange.end.withLock({ $0 }) == .left { json["_isCut"] = true }
         let sizes: [String: Any] = ["httpVersion": "HTTP/1.1", "cookies": [Any](), "headersSize": -1, "bodySize": -1]
         var requestJSON: [String: Any] = [
-            "method": request.method.rawValue, "url": url, "headers": sent, "queryString": [Any](),
+            "method": method, "url": url, "headers": sent, "queryString": [Any](),
         ]
         if !body.isEmpty { requestJSON["postData"] = post }
         let responseJSON: [String: Any] = [
@@ -180,17 +197,29 @@ extension Archive {
         ]
     }
 
-    private static func fields(_ fields: HTTPFields, _ redactions: [Redaction]) -> [[String: String]] {
-        fields.filter { !omitted.contains($0.name.canonicalName) }.map { field in
+    private static func fields(
+        _ fields: HTTPFields, _ method: String, _ redactions: [Redaction]
+    ) -> [[String: String]] {
+        fields.filter { keeps($0.name.canonicalName, method) }.map { field in
             let value = redactions.reduce(field.value) { value, redaction in
-                guard field.name == .setCookie, redaction.hides(field.name.rawName),
-                    let mark = value.firstIndex(of: "=")
-                else { return redaction.masked(field: field.name.rawName, value) }
-                // The name and the attributes of a cookie are no secrets.
-                return redaction.maskedByValue("\(value[...mark])***\(value[mark...].drop { $0 != ";" })")
+                guard field.name == .setCookie, redaction.hides(field.name.rawName) else {
+                    return redaction.masked(field: field.name.rawName, value)
+                }
+                // The name and the attributes of a cookie are no secrets. Without a name, all before them is the value.
+                let pair = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+                let start = pair.firstIndex(of: UInt8(ascii: "=")).map(pair.index(after:)) ?? pair.startIndex
+                return redaction.maskedByValue("\(value[..<start])***\(value[pair.endIndex...])")
             }
             return ["name": field.name.rawName, "value": value]
         }.sorted { ($0["name"] ?? "").lowercased() < ($1["name"] ?? "").lowercased() }
+    }
+
+    /// The files of an entry's bodies.
+    private static func bodyFiles(of entry: [String: Any]) -> [String] {
+        let bodies = [("request", "postData"), ("response", "content")].map { side, body in
+            (entry[side] as? [String: Any])?[body] as? [String: Any]
+        }
+        return bodies.compactMap { $0?["_file"] as? String }
     }
 
     /// A body in the file, or beside it.
@@ -201,7 +230,8 @@ extension Archive {
             files[name] = body
             return ["_file": name]
         }
-        if let text = String(data: body, encoding: .utf8) { return ["text": text] }
+        // Reading the file as JSON would remove a byte order mark.
+        if !body.starts(with: byteOrderMark), let text = String(data: body, encoding: .utf8) { return ["text": text] }
         return ["text": body.base64EncodedString(), encoding: "base64"]
     }
 }
@@ -213,8 +243,25 @@ struct Exchange: Sendable {
     let headerFields: HTTPFields
     let isStream: Bool
     let pieces = Locked<[Data]>([])
-    /// Whether the connection was lost.
-    let isBroken = Locked(false)
+    let end = Locked(End.left)
+
+    enum End {
+        /// The reader has left before the end of the body.
+        case left
+        case complete
+        /// The connection was lost.
+        case lost
+    }
+
+    /// The redactions of the call; none if nothing is to be hidden.
+    fileprivate var redactions: [Redaction] { request.redaction == .none ? [] : [request.redaction] }
+
+    /// The secrets that the server has sent.
+    fileprivate var received: [[UInt8]] {
+        let type = headerFields[.contentType].flatMap { MediaType($0) }
+        let body = pieces.withLock { Data($0.joined()) }
+        return redactions.flatMap { $0.secrets(in: headerFields) + $0.secrets(recorded: body, type) }
+    }
 }
 
 extension HTTPStubs.Request {

@@ -167,10 +167,11 @@ extension HTTPStubs.Response {
     /// Nothing more arrives after a number of bytes of the body: a time limit ends the attempt.
     public func stalled(after length: Int) -> Self { with { ($0.length, $0.end) = (max(0, length), .stalls) } }
 
-    /// A response with the pieces of a recording.
-    init(recorded pieces: [Data], status: HTTPResponse.Status, headerFields: HTTPFields) {
+    /// A response with the pieces of a recording; the connection is lost after them if there were more.
+    init(recorded pieces: [Data], isCut: Bool, status: HTTPResponse.Status, headerFields: HTTPFields) {
         self.init(.pieces(pieces), status)
         self.headerFields = headerFields
+        end = isCut ? .lost : .complete
     }
 
     func sent(

@@ -110,9 +110,10 @@ final class Recording: Sendable {
                 do {
                     let piece = try await pieces.next()
                     if let piece { exchange.pieces.withLock { $0.append(piece) } }
+                    if piece == nil { exchange.end.set(\.self, .complete) }
                     return piece
                 } catch {
-                    exchange.isBroken.set(\.self, !(error is CancellationError))
+                    if !(error is CancellationError) { exchange.end.set(\.self, .lost) }
                     throw error
                 }
             })
@@ -123,7 +124,7 @@ final class Recording: Sendable {
     ///
     /// - Returns: Why it is not written; `nil` if it is, or if there is nothing to write.
     func finish() -> String? {
-        let recorded = state.withLock { $0.recorded }.filter { exchange in !exchange.isBroken.withLock { $0 } }
+        let recorded = state.withLock { $0.recorded }.filter { exchange in exchange.end.withLock { $0 } != .lost }
         guard !recorded.isEmpty else { return nil }
         do {
             try Self.disk.sync {
@@ -143,7 +144,7 @@ final class Recording: Sendable {
 struct ExchangeKey: Hashable {
     private let method: String
     private let url: String
-    private let body: String
+    private let body: [UInt8]
 
     init(method: String, url: String, body: Data, _ contentType: MediaType?, _ redaction: Redaction) {
         self.method = method
@@ -157,29 +158,50 @@ struct ExchangeKey: Hashable {
             redaction)
     }
 
-    /// A URL without its fragment and the default port, with sorted items.
+    /// A URL without its fragment and the default port, with items sorted by name.
     private static func canonical(_ url: String) -> String {
         guard let parts = URLComponents(string: url) else { return url }
         let (scheme, host) = (parts.scheme?.lowercased() ?? "", parts.host?.lowercased() ?? "")
         let port = parts.port.flatMap { $0 == ["http": 80, "https": 443][scheme] ? nil : ":\($0)" } ?? ""
-        let items = (parts.queryItems ?? []).map { "\($0.name)=\($0.value ?? "")" }.sorted().joined(separator: "&")
-        return "\(scheme)://\(host)\(port)\(parts.path.isEmpty ? "/" : parts.path)?\(items)"
+        let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
+        // Those of one name keep their order.
+        let items = (parts.percentEncodedQueryItems ?? []).enumerated()
+            .sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+            .map { _, item in item.name + (item.value.map { "=\($0)" } ?? "") }
+        return "\(scheme)://\(host)\(port)" + spelled("\(path)?\(items.joined(separator: "&"))")
+    }
+
+    /// Escapes in upper case, and none for characters that some clients escape (RFC 2396 §2.3), among them the mask's.
+    private static func spelled(_ text: String) -> String {
+        text.replacing(/%[0-9A-Fa-f]{2}/) { escape in
+            let character = String(escape.output).removingPercentEncoding ?? ""
+            let isOptional = character.wholeMatch(of: /[A-Za-z0-9\-_.!~*'()]/) != nil
+            return isOptional ? character : escape.output.uppercased()
+        }
     }
 
     /// A body in which neither the order of JSON's members nor the boundary of a form makes a difference.
-    private static func canonical(_ body: Data, _ contentType: MediaType?) -> String {
-        if contentType?.description.contains("json") == true, let tree = JSONTree(body) { return tree.text }
-        let text = String(data: body, encoding: .utf8) ?? body.base64EncodedString()
-        guard let boundary = contentType?.parameters["boundary"], !boundary.isEmpty else { return text }
-        return text.replacingOccurrences(of: boundary, with: "boundary")
+    private static func canonical(_ body: Data, _ contentType: MediaType?) -> [UInt8] {
+        if contentType?.description.contains("json") == true, let tree = JSONTree(body) { return Array(tree.text.utf8) }
+        guard let boundary = contentType?.parameters["boundary"], !boundary.isEmpty else { return Array(body) }
+        return Array(body).replacing(Array(boundary.utf8), with: "boundary".utf8)
     }
 }
 
 extension Redaction {
     /// A body as it is recorded.
     func hiding(recorded body: Data, _ contentType: MediaType?) -> Data {
+        hiding(body: body, Self.format(contentType))
+    }
+
+    /// The secrets in a body that is recorded.
+    func secrets(recorded body: Data, _ contentType: MediaType?) -> [[UInt8]] {
+        secrets(in: body, Self.format(contentType))
+    }
+
+    /// Lines of JSON are read like events.
+    private static func format(_ contentType: MediaType?) -> MediaType? {
         let type = contentType?.description ?? ""
-        // Lines of JSON are read like events.
-        return hiding(body: body, type.contains("ndjson") || type.contains("jsonl") ? .eventStream : contentType)
+        return type.contains("ndjson") || type.contains("jsonl") ? .eventStream : contentType
     }
 }

@@ -32,7 +32,7 @@ final class ReplayFolder: Sendable {
 }
 
 /// In place of a server: what it sends depends on what it receives.
-private func server(_ respond: @escaping @Sendable (Transport.Request) async throws -> Transport.Response)
+func server(_ respond: @escaping @Sendable (Transport.Request) async throws -> Transport.Response)
     -> @Sendable (inout URLSession.Config) -> Void
 {
     { $0.transport = Transport(respond) }
@@ -193,88 +193,5 @@ struct RecordingTests {
         case .success(let mode): #expect(mode == expected)
         case .failure(let mistake): #expect(mistake.text.contains(expected))
         }
-    }
-}
-
-struct RecordingSecretsTests {
-    private static let canary = "c4nary-7f3a9b2e51"
-    /// A secret that no request has.
-    private static let granted = "gr4nted-51b0c8d7aa"
-
-    private func calls(_ secret: String, _ configure: (inout URLSession.Config) -> Void) async throws {
-        let session = URLSession(configuration: .ephemeral)
-        try await send("/url?token=\(secret)&page=2", configure)
-        try await send(
-            "/fields",
-            request: {
-                $0.authorization = .bearer(secret)
-                $0.headers[.cookie] = "sid=\(secret); theme=dark"
-            }, configure)
-        try await send(
-            "/form", request: { ($0.method, $0.body) = (.post, .form(["password": secret, "a": "1"])) }, configure)
-        try await send(
-            "/json", request: { ($0.method, $0.body) = (.post, .json(["password": secret, "a": "1"])) }, configure)
-        var form = MultipartForm()
-        form.append("password", secret)
-        form.append("a", "1")
-        try await send("/multipart", request: { ($0.method, $0.body) = (.post, .multipart(form)) }, configure)
-        let response = try await send("/response", session: session, request: { _ in }, configure)
-        #expect(response.cookies.map(\.name) == ["sid", "lang"])
-        #expect(try response.decode([String: String].self).keys.sorted() == ["access_token", "name"])
-        var events: [String] = []
-        let request = URLRequest.with(.api) { ($0.path, $0.authorization) = ("/events", .bearer(secret)) }
-        for try await event in try await URLSession.shared.stream(for: request, configure).events {
-            events.append(event.id)
-        }
-        #expect(events == ["1", "2"])
-        let lines = try await send("/lines", configure).text().split(separator: "\n")
-        #expect(lines.count == 2)
-    }
-
-    @Test func `a file has no secret, and is played for requests that have the secret or another one`() async throws {
-        let folder = try ReplayFolder()
-        let (canary, granted) = (Self.canary, Self.granted)
-        let server = server { request in
-            switch request.urlRequest.url?.lastPathComponent {
-            case "response":
-                var fields: HTTPFields = [.contentType: "application/json"]
-                fields[values: .setCookie] = ["sid=\(granted); Path=/", "lang=\(canary)"]
-                return .init(
-                    headerFields: fields, body: .init(Data(#"{"name": "Ada", "access_token": "\#(granted)"}"#.utf8)))
-            case "events":
-                let text = "id: 1\ndata: {\"token\": \"\(granted)\"}\n\nid: 2\ndata: you are \(canary)\n\n"
-                let pieces = AsyncStream<Data> { pieces in
-                    for start in stride(from: 0, to: text.utf8.count, by: 7) {
-                        pieces.yield(Data(text.utf8.dropFirst(start).prefix(7)))
-                    }
-                    pieces.finish()
-                }
-                return .init(headerFields: [.contentType: "text/event-stream"], body: .init(pieces))
-            case "lines":
-                let text = "{\"token\": \"\(granted)\", \"n\": 1}\n{\"n\": 2, \"token\": \"\(granted)\"}\n"
-                return .init(headerFields: [.contentType: "application/x-ndjson"], body: .init(Data(text.utf8)))
-            default: return .init(status: .noContent)
-            }
-        }
-        try await folder.run(.recordAll) { try await calls(canary, server) }
-        #expect(!folder.text.contains("c4nary"))
-        #expect(!folder.text.contains("gr4nted"))
-        #expect(folder.text.contains("sid=***; Path=/"))
-        #expect(folder.text.contains("page=2"))
-        for secret in [canary, "an0ther-secret-5d1c"] {
-            try await folder.run { try await calls(secret) { $0.transport = .urlSession } }
-        }
-    }
-
-    @Test func `a file that would contain a secret is not written`() async throws {
-        let folder = try ReplayFolder("old")
-        let server = server { _ in .init(headerFields: [.init("X-\(Self.canary)")!: "1"]) }
-        let error = await #expect(throws: RequestError.self) {
-            try await folder.run(.recordAll) {
-                try await send("/n", request: { $0.authorization = .bearer(Self.canary) }, server)
-            }
-        }
-        #expect(error?.reason.contains("api.har is not written: GET https://api.example.com/v2/n: it would") == true)
-        #expect(folder.text == "old")
     }
 }

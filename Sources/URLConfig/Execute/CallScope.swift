@@ -112,25 +112,40 @@ extension Transport.Body {
 /// For recordings, which are written for people, and compared with requests that have other secrets.
 extension Redaction {
     /// A copy that hides the secrets of several requests.
-    package func knowing(secretsOf requests: [URLRequest]) -> Self {
+    ///
+    /// - Parameter received: Values that servers gave; they are hidden if they look like credentials.
+    package func knowing(secretsOf requests: [URLRequest], received: [[UInt8]] = []) -> Self {
         let known = KnownSecrets()
         for request in requests { known.add(request) }
+        known.add(received: received, self)
         return knowing(known)
     }
 
     /// A body, whose format is not changed.
-    ///
-    /// In a format that is not parsed, only known secrets are hidden.
     package func hiding(body: Data, _ type: MediaType?) -> Data {
         guard isActive else { return body }
-        func masked(_ bytes: [UInt8]) -> [UInt8] {
-            SecretFinder(bytes, .init(type, bytes) ?? .known, self).masked()
+        let finders = finders(in: body, type).filter { !$0.masks.isEmpty }
+        return finders.lazy.map { ($0.bytes, $0.masked()) }.first { $0 != $1 }.map { Data($1) } ?? body
+    }
+
+    /// The values in a body that ``hiding(body:_:)`` hides.
+    package func secrets(in body: Data, _ type: MediaType?) -> [[UInt8]] {
+        isActive ? finders(in: body, type).flatMap(\.secrets) : []
+    }
+
+    /// The values that are secret in header fields, without the attributes of cookies.
+    package func secrets(in fields: HTTPFields) -> [[UInt8]] {
+        fields.flatMap { field in
+            let value = Array(field.value.utf8)
+            guard hides(field.name.rawName) else { return SecretFinder(value, .text, self).secrets }
+            let end = field.name == .setCookie ? value.firstIndex(of: UInt8(ascii: ";")) : nil
+            return value[..<(end ?? value.count)].split { " ,;=".utf8.contains($0) }.map { Array($0) }
         }
+    }
+
+    private func finders(in body: Data, _ type: MediaType?) -> [SecretFinder] {
         // In a character set such as UTF-16, the bytes show no secret.
-        if let text = type?.charset.flatMap({ body.text(charset: $0) }).map({ Array($0.utf8) }) {
-            let shown = masked(text)
-            if shown != text { return Data(shown) }
-        }
-        return Data(masked(Array(body)))
+        let text = type?.charset.flatMap { body.text(charset: $0) }.map { Array($0.utf8) }
+        return [text, Array(body)].compactMap(\.self).map { SecretFinder($0, .init(recorded: type, $0), self) }
     }
 }

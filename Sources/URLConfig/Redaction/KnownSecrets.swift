@@ -27,6 +27,13 @@ final class KnownSecrets: Sendable, RedactedReflectable {
         state.withLock { $0.requests.append(request) }
     }
 
+    /// Adds values that servers gave, after the secrets of the requests.
+    func add(received values: [[UInt8]], _ redaction: Redaction) {
+        if values.isEmpty { return }
+        _ = self.values(redaction)
+        state.withLock { state in for value in values { state.add(opaque: value) } }
+    }
+
     /// The secrets of all requests that were added.
     func values(_ redaction: Redaction) -> SecretValues {
         // The lock is not held: the cookie storage may be a class of the app.
@@ -90,7 +97,7 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             }
         }
 
-        private mutating func add(opaque value: some Collection<UInt8>) {
+        mutating func add(opaque value: some Collection<UInt8>) {
             if value.trimmed.isOpaque { secrets.add(value, most: 256) }
         }
     }

@@ -105,17 +105,17 @@ extension SecretFinder {
 
 /// Multipart forms.
 extension SecretFinder {
-    mutating func findInParts(_ boundary: String) {
+    mutating func findInParts(_ boundary: String, _ isRecorded: Bool) {
         let mark = "--\(boundary)".utf8
         var next = bytes.firstRange(of: mark, in: bytes.indices)?.upperBound
-        if next == nil, !bytes.isEmpty { hide(bytes.indices, as: Data(bytes).summary(nil)) }
+        if next == nil, !bytes.isEmpty { hideUnread(bytes.indices, nil, isRecorded) }
         while let start = next {
             let delimiter = bytes.firstRange(of: mark, in: start..<bytes.count)
             let end = delimiter?.lowerBound ?? bytes.count
             let lineBreak = bytes[start..<end].suffix(2).elementsEqual("\r\n".utf8) ? 2 : 0
             if let head = bytes.firstRange(of: "\r\n\r\n".utf8, in: start..<end - lineBreak) {
                 let fields = String(decoding: bytes[start..<head.lowerBound], as: UTF8.self)
-                findInPart(fields, head.upperBound..<end - lineBreak)
+                findInPart(fields, head.upperBound..<end - lineBreak, isRecorded)
             } else if delimiter != nil || bytes.firstRange(of: "\n\n".utf8, in: start..<end) != nil {
                 // It cannot be read, so it is not shown. The head of the last part may be cut.
                 hide(start..<end - lineBreak)
@@ -124,7 +124,7 @@ extension SecretFinder {
         }
     }
 
-    private mutating func findInPart(_ head: String, _ content: Range<Int>) {
+    private mutating func findInPart(_ head: String, _ content: Range<Int>, _ isRecorded: Bool) {
         var (name, isNameless, type) = ("", false, MediaType.text)
         for line in head.components(separatedBy: "\r\n") {
             let field = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -140,10 +140,14 @@ extension SecretFinder {
         let text = Array(bytes[content])
         if hide(content, text, secrecy(of: Array(name.utf8)[...])) { return }
         let isReadable = ["utf-8", "us-ascii"].contains(type.charset?.lowercased() ?? "utf-8")
-        guard !isNameless, isReadable, let format = Self.Format(type, text) else {
-            return hide(content, as: Data(text).summary(type))
-        }
+        let format = isRecorded ? Format(recorded: type, text) : Format(type, text)
+        guard !isNameless, isReadable, let format else { return hideUnread(content, type, isRecorded) }
         findInside(content, text, format) { $0 }
+    }
+
+    /// Hides what cannot be read; a recording, which is read again, does not have its size.
+    private mutating func hideUnread(_ range: Range<Int>, _ type: MediaType?, _ isRecorded: Bool) {
+        hide(range, as: isRecorded ? Redaction.mask : Data(bytes[range]).summary(type))
     }
 }
 
@@ -163,6 +167,17 @@ extension SecretFinder.Format {
         case nil: self = bytes.isStructure ? .json : bytes.contains(UInt8(ascii: "{")) ? .text : .form
         case let type? where ["text/plain", "text/event-stream"].contains(type.essence): self = .text
         default: return nil
+        }
+    }
+
+    /// The format of a body in a recording, which has all bodies: what is not parsed is searched as text.
+    ///
+    /// In binary data, only values that the call knows are hidden.
+    init(recorded type: MediaType?, _ bytes: [UInt8]) {
+        switch Self(type, bytes) {
+        case .multipart(let boundary, _)?: self = .multipart(boundary: boundary, isRecorded: true)
+        case let format?: self = format
+        case nil: self = bytes.contains(0) ? .known : .text
         }
     }
 }

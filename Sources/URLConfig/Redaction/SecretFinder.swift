@@ -9,7 +9,8 @@ struct SecretFinder {
         /// Other text, which may contain URLs or JSON.
         case text
         case form
-        case multipart(boundary: String)
+        /// In a recording, parts that are not parsed are kept.
+        case multipart(boundary: String, isRecorded: Bool = false)
         /// Text of this library, in which only values that the call knows are hidden.
         case known
     }
@@ -31,7 +32,7 @@ struct SecretFinder {
         switch format {
         case .json: findInJSON(from: 0)
         case .form: findInText(bytes.indices, isForm: true)
-        case .multipart(let boundary): findInParts(boundary)
+        case .multipart(let boundary, let isRecorded): findInParts(boundary, isRecorded)
         case .text:
             let start = bytes.isStructure ? 0 : bytes.firstIndex { "{\"".utf8.contains($0) } ?? bytes.count
             findInText(0..<start)

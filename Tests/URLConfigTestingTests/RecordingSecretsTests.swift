@@ -1,0 +1,163 @@
+import Testing
+import URLConfig
+
+@testable import URLConfigTesting
+
+struct RecordingSecretsTests {
+    private static let canary = "c4nary-7f3a9b2e51"
+    /// A secret that no request has.
+    private static let granted = "gr4nted-51b0c8d7aa"
+
+    private func calls(_ secret: String, _ configure: (inout URLSession.Config) -> Void) async throws {
+        let session = URLSession(configuration: .ephemeral)
+        try await send("/url?token=\(secret)&page=2", configure)
+        try await send(
+            "/fields",
+            request: {
+                $0.authorization = .bearer(secret)
+                $0.headers[.cookie] = "sid=\(secret); theme=dark"
+            }, configure)
+        try await send(
+            "/form", request: { ($0.method, $0.body) = (.post, .form(["password": secret, "a": "1"])) }, configure)
+        try await send(
+            "/json", request: { ($0.method, $0.body) = (.post, .json(["password": secret, "a": "1"])) }, configure)
+        var form = MultipartForm()
+        form.append("password", secret)
+        form.append("a", "1")
+        try await send("/multipart", request: { ($0.method, $0.body) = (.post, .multipart(form)) }, configure)
+        let response = try await send("/response", session: session, request: { _ in }, configure)
+        #expect(response.cookies.map(\.name) == ["sid", "lang"])
+        #expect(try response.decode([String: String].self).keys.sorted() == ["access_token", "name"])
+        var events: [String] = []
+        let request = URLRequest.with(.api) { ($0.path, $0.authorization) = ("/events", .bearer(secret)) }
+        for try await event in try await URLSession.shared.stream(for: request, configure).events {
+            events.append(event.id)
+        }
+        #expect(events == ["1", "2"])
+        let lines = try await send("/lines", configure).text().split(separator: "\n")
+        #expect(lines.count == 2)
+    }
+
+    @Test func `a file has no secret, and is played for requests that have the secret or another one`() async throws {
+        let folder = try ReplayFolder()
+        let (canary, granted) = (Self.canary, Self.granted)
+        let server = server { request in
+            switch request.urlRequest.url?.lastPathComponent {
+            case "response":
+                var fields: HTTPFields = [.contentType: "application/json"]
+                fields[values: .setCookie] = ["sid=\(granted); Path=/", "lang=\(canary)"]
+                return .init(
+                    headerFields: fields, body: .init(Data(#"{"name": "Ada", "access_token": "\#(granted)"}"#.utf8)))
+            case "events":
+                let text = "id: 1\ndata: {\"token\": \"\(granted)\"}\n\nid: 2\ndata: you are \(canary)\n\n"
+                let pieces = AsyncStream<Data> { pieces in
+                    for start in stride(from: 0, to: text.utf8.count, by: 7) {
+                        pieces.yield(Data(text.utf8.dropFirst(start).prefix(7)))
+                    }
+                    pieces.finish()
+                }
+                return .init(headerFields: [.contentType: "text/event-stream"], body: .init(pieces))
+            case "lines":
+                let text = "{\"token\": \"\(granted)\", \"n\": 1}\n{\"n\": 2, \"token\": \"\(granted)\"}\n"
+                return .init(headerFields: [.contentType: "application/x-ndjson"], body: .init(Data(text.utf8)))
+            default: return .init(status: .noContent)
+            }
+        }
+        try await folder.run(.recordAll) { try await calls(canary, server) }
+        #expect(!folder.text.contains("c4nary"))
+        #expect(!folder.text.contains("gr4nted"))
+        #expect(folder.text.contains("sid=***; Path=/"))
+        #expect(folder.text.contains("page=2"))
+        for secret in [canary, "an0ther-secret-5d1c"] {
+            try await folder.run { try await calls(secret) { $0.transport = .urlSession } }
+        }
+    }
+
+    @Test func `a file that would contain a secret is not written`() async throws {
+        let folder = try ReplayFolder("old")
+        let server = server { _ in .init(headerFields: [.init("X-\(Self.canary)")!: "1"]) }
+        let error = await #expect(throws: RequestError.self) {
+            try await folder.run(.recordAll) {
+                try await send("/n", request: { $0.authorization = .bearer(Self.canary) }, server)
+            }
+        }
+        #expect(error?.reason.contains("api.har is not written: GET https://api.example.com/v2/n: it would") == true)
+        #expect(folder.text == "old")
+    }
+
+    private static let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjNG5hcnkifQ.\(granted)"
+
+    @Test(arguments: [
+        ("application/jwt", jwt, "***"),
+        ("application/xml", "<r a=\"1\"><jwt>\(jwt)</jwt></r>", "<r a=\"1\"><jwt>***</jwt></r>"),
+        ("text/html", "<script>x = {\"token\": \"\(granted)\"}</script>", "<script>x = {\"token\": \"***\"}</script>"),
+        ("application/octet-stream", "{\"n\": 1, \"token\": \"\(granted)\"}", "{\"n\": 1, \"token\": \"***\"}"),
+        (
+            "application/x-pem-file", "-----BEGIN PRIVATE KEY-----\n\(granted)\n-----END PRIVATE KEY-----\n",
+            "-----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----\n"
+        ),
+        ("multipart/mixed; boundary=b", "--c\r\n\r\n\(granted)\r\n--c--", "***"),
+    ])
+    func `credentials are hidden in bodies that are not parsed`(_ type: String, _ body: String, _ played: String)
+        async throws
+    {
+        let folder = try ReplayFolder()
+        let server = server { _ in .init(headerFields: [.contentType: type], body: .init(Data(body.utf8))) }
+        try await folder.run(.recordAll) { try await send("/n", server) }
+        #expect(!folder.text.contains("gr4nted"))
+        try await folder.run {
+            let text = try await String(decoding: send("/n").data, as: UTF8.self)
+            #expect(text == played)
+        }
+    }
+
+    @Test func `what a server gave is hidden in later requests, which are still played`() async throws {
+        struct Login: Decodable {
+            var sessionID: String
+
+            enum CodingKeys: String, CodingKey { case sessionID = "session_id" }
+        }
+        let folder = try ReplayFolder()
+        let server = server { request in
+            let isLogin = request.urlRequest.url?.lastPathComponent == "login"
+            let text = isLogin ? #"{"session_id": "\#(Self.granted)", "token": "words"}"# : "words of \(Self.granted)"
+            return .init(
+                headerFields: [.contentType: isLogin ? "application/json" : "text/plain", .eTag: "\(Self.canary)"],
+                body: .init(Data(text.utf8)))
+        }
+        func calls(_ configure: (inout URLSession.Config) -> Void) async throws {
+            let login = try await send("/login", configure)
+            let id = try login.decode(Login.self).sessionID
+            let config = URLRequest.Config.api
+            let request = config.with {
+                $0.path = "/sessions/\(id)"
+                $0.query["of"] = id
+            }
+            let form = config.with { ($0.method, $0.path, $0.body) = (.post, "/words", .form(["of": id])) }
+            for request in [request, form] {
+                let text = try await URLSession.shared.response(for: .with(request), configure).text()
+                #expect(text.hasPrefix("words of"))
+            }
+        }
+        try await folder.run(.recordAll) { try await calls(server) }
+        #expect(!folder.text.contains("gr4nted"))
+        #expect(folder.text.contains("/sessions/***?of=***"))
+        #expect(folder.text.contains("words of ***"))
+        #expect(folder.text.contains(Self.canary))
+        try await folder.run { try await calls { $0.transport = .urlSession } }
+    }
+
+    @Test(arguments: [
+        ("gr4nted-51b0c8d7aa; Path=/", "***; Path=/"), ("sid=\u{301}gr4nted; Path=/a=b", "sid=***; Path=/a=b"),
+        ("sid=gr4nted", "sid=***"), ("gr4nted", "***"), ("sid=gr4nted=gr4nted; \u{301}", "sid=***; \u{301}"),
+    ])
+    func `the value of a cookie is hidden, even without a name`(_ cookie: String, _ shown: String) async throws {
+        let folder = try ReplayFolder()
+        let server = server { _ in .init(headerFields: [.setCookie: cookie]) }
+        try await folder.run(.recordAll) { try await send("/n", server) }
+        try await folder.run {
+            let field = try await send("/n").headerFields[.setCookie]
+            #expect(field == shown)
+        }
+    }
+}
