@@ -6,15 +6,17 @@ extension Redaction {
     }
 
     /// The beginning of a server's text, at most 1,000 scalars: one character may be as long as the whole text.
-    func quote(_ text: String) -> String { beginning(text) { masked($0) } }
-
-    /// The beginning of a URL that a server has chosen, at most 1,000 scalars.
-    func quote(url text: String) -> String { beginning(text) { url($0) } }
-
-    /// More is searched than shown: a secret that is cut may not be found.
-    private func beginning(_ text: String, _ masked: (String) -> String) -> String {
-        String(masked(String(text.unicodeScalars.prefix(2000))).unicodeScalars.prefix(1000))
+    func quote(_ text: String) -> String {
+        // More is searched than shown: a secret that is cut may not be found.
+        let searched = text.unicodeScalars.prefix(2000)
+        let shown = String(searched.prefix(1000))
+        guard isActive else { return shown }
+        let finder = SecretFinder(Array(String(searched).utf8), .text, self, upTo: shown.utf8.count)
+        return String(String(decoding: finder.masked(), as: UTF8.self).unicodeScalars.prefix(1000))
     }
+
+    /// The beginning of a URL that a server has chosen, at most 1,000 scalars before controls are escaped.
+    func quote(url text: String) -> String { quote(withoutUserinfo(text)).onOneLine }
 
     /// Text of this library; only the secrets that the call knows are masked.
     package func maskedByValue(_ text: String) -> String { masked(text, as: .known) }
@@ -31,8 +33,10 @@ extension Redaction {
     func masked(_ fields: HTTPFields) -> [String] { masked(fields.map { ($0.name.rawName, $0.value) }) }
 
     /// A URL, valid or not: userinfo and hidden items of the query and the fragment are masked.
-    package func url(_ text: String) -> String {
-        guard isActive else { return text.onOneLine }
+    package func url(_ text: String) -> String { masked(withoutUserinfo(text)).onOneLine }
+
+    private func withoutUserinfo(_ text: String) -> String {
+        guard isActive else { return text }
         var text = text
         let slashes = text.utf8.firstRange(of: "//".utf8)?.upperBound
         let start = slashes.flatMap { text.utf8[..<$0].contains(UInt8(ascii: "@")) ? nil : $0 }
@@ -42,7 +46,7 @@ extension Redaction {
         if start != nil || text.utf8.first != UInt8(ascii: "/"), let at = authority.lastIndex(of: UInt8(ascii: "@")) {
             text.replaceSubrange(authority.startIndex..<at, with: Self.mask)
         }
-        return masked(text).onOneLine
+        return text
     }
 
     /// An invalid base URL; everything before the last `@` is masked, since a password may contain delimiters.
@@ -92,7 +96,7 @@ extension Redaction {
 
     private func masked(_ text: [UInt8], _ type: MediaType?, upTo limit: Int = .max) -> [UInt8]? {
         guard isActive else { return type?.isText ?? true ? Array(text.prefix(limit)) : nil }
-        return SecretFinder.Format(type, text).map { SecretFinder(text, $0, self).masked(upTo: limit) }
+        return SecretFinder.Format(type, text).map { SecretFinder(text, $0, self, upTo: limit).masked() }
     }
 }
 

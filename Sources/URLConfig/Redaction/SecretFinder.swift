@@ -22,13 +22,15 @@ struct SecretFinder {
 
     let bytes: [UInt8]
     let redaction: Redaction
+    /// The most bytes that are shown.
+    let limit: Int
     let depth: Int
     private var secrecies: [ArraySlice<UInt8>: Redaction.Secrecy] = [:]
     /// The value of the last item: reading the rest of `a=a=a=` at each mark would take quadratic time.
     private var value = (end: 0, hasEscapes: false)
 
-    init(_ bytes: [UInt8], _ format: Format, _ redaction: Redaction, depth: Int = 0) {
-        (self.bytes, self.redaction, self.depth) = (bytes, redaction, depth)
+    init(_ bytes: [UInt8], _ format: Format, _ redaction: Redaction, upTo limit: Int = .max, depth: Int = 0) {
+        (self.bytes, self.redaction, self.limit, self.depth) = (bytes, redaction, limit, depth)
         switch format {
         case .json: findInJSON(from: 0)
         case .form: findInText(bytes.indices, isForm: true)
@@ -42,8 +44,8 @@ struct SecretFinder {
         for range in redaction.known.values(redaction).ranges(in: bytes) { hide(range) }
     }
 
-    /// The bytes with everything hidden, up to an index; a character is not cut.
-    func masked(upTo limit: Int = .max) -> [UInt8] {
+    /// The bytes with everything hidden, up to the limit; a character is not cut.
+    func masked() -> [UInt8] {
         if masks.isEmpty, limit >= bytes.count { return bytes }
         var (output, end) = ([UInt8](), 0)
         // Of masks that begin at one place, the longest is shown, and then the shortest text.
@@ -79,9 +81,11 @@ struct SecretFinder {
         _ range: Range<Int>, _ text: [UInt8], _ format: Format = .text, encoded: (String) -> String
     ) {
         guard depth < 3 else { return hide(range) }
-        let finder = Self(text, format, redaction, depth: depth + 1)
+        let finder = Self(text, format, redaction, upTo: limit - range.lowerBound, depth: depth + 1)
         secrets += finder.secrets
         guard !finder.masks.isEmpty else { return }
+        // With escapes, the limit is at another place of the text, and its end may be the beginning of a secret.
+        if range.upperBound > limit, !text.elementsEqual(bytes[range]) { return hide(range) }
         hide(range, as: encoded(String(decoding: finder.masked(), as: UTF8.self)))
     }
 

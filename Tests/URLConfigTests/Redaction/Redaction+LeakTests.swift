@@ -43,6 +43,51 @@ import URLConfigTesting
         }
     }
 
+    private static let long = String(repeating: "a", count: 1900)
+    private static let longer = String(repeating: "a", count: 4800)
+
+    /// What is known is longer than the part that is compared.
+    private let known = "correct-horse-battery-staple-with-many-more-words-to-be-longer-than-that"
+
+    /// Hides the known secret, but not by a name.
+    private var knowing: Redaction {
+        .standard.knowing(stubs.request("/") { $0.headers[.init("X-Api-Key")!] = known })
+    }
+
+    @Test(arguments: [
+        "", "token=\(long) ", "token=\(long.prefix(900)) ", "https://ann:\(long)@h.example/",
+        "-----BEGIN A-----\(long)-----END ",
+        "{\"token\":\"\(long)\"} ", "{\"a\":\"\\ntoken=\(long) ", "a=%20token%3D\(long)%26b=",
+        "{\"token\":\"\(long)\",\"a\":\"\\n",
+    ])
+    func `the beginning of a text shows no beginning of a secret, whatever is hidden before it`(hidden: String) {
+        for count in stride(from: 0, through: 2000 - hidden.utf8.count, by: 8) {
+            let text = hidden + String(repeating: ".", count: count) + known
+            #expect(!knowing.quote(text).contains("corr"), "\(count)")
+            #expect(!knowing.quote(url: text).contains("corr"), "\(count)")
+        }
+    }
+
+    @Test(arguments: [
+        "{\"token\":\"\(longer)\",\"a\":\"", "{\"a\":\"\\ntoken=\(longer) ",
+        "{\"token\":\"\(longer)\",\"a\":\"\\npin=1234 ", "{\"a\":\"\\ntoken=a1b2c3 \(longer) ",
+    ])
+    func `a body that is cut shows no beginning of a secret, whatever is hidden before it`(hidden: String) {
+        for count in stride(from: 0, through: 5096 - hidden.utf8.count, by: 8) {
+            let text = hidden + String(repeating: ".", count: count) + known + "\"}"
+            #expect(!knowing.body(Data(text.utf8), .json, limit: 1000).contains("corr"), "\(count)")
+        }
+    }
+
+    @Test func `a text is shown up to the same place, whatever is hidden before it`() {
+        let text = "token=\(Self.long.prefix(900)) " + String(repeating: ".", count: 2000)
+        #expect(Redaction.standard.quote(text) == "token=*** " + String(repeating: ".", count: 93))
+        let nested = "a=%7B%22pin%22:%201234%7D " + String(repeating: "\u{E9}", count: 2000)
+        #expect(
+            Redaction.standard.quote(nested) == "a=%7B%22pin%22%3A%20%22***%22%7D "
+                + String(repeating: "\u{E9}", count: 967))
+    }
+
     @Test(arguments: [#"\u"#, #"\uxyz"#, #"\u12x"#, #"\ud83d\uxyz"#, #"\x"#])
     func `a secret after an invalid escape is hidden`(escape: String) {
         for text in [
