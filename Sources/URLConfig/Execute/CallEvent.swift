@@ -191,14 +191,30 @@ extension CallEvent {
 
     private var redaction: Redaction { call.redaction }
 
-    /// The bytes of a body that this event keeps in memory.
-    fileprivate var bodySize: Int {
-        switch happening {
-        case .began: request.httpBody?.count ?? 0
-        case .failed(let error), .bodyFailed(let error), .attempted(.failure(let error), _):
-            (error as? RequestError)?.response?.data.count ?? 0
-        default: 0
-        }
+    /// A body in memory, which several events of a call may keep.
+    fileprivate struct Body: Hashable {
+        let callID: Int
+        let address: UInt
+        let size: Int
+    }
+
+    /// The body that this event keeps in memory.
+    fileprivate var body: Body? {
+        let data: Data? =
+            switch happening {
+            case .began: request.httpBody
+            case .failed(let error), .bodyFailed(let error), .unfinished(let error), .attempted(.failure(let error), _),
+                .ended(.failure(let error)):
+                Self.content(in: error)
+            default: nil
+            }
+        return data?.withUnsafeBytes { Body(callID: callID, address: UInt(bitPattern: $0.baseAddress), size: $0.count) }
+    }
+
+    /// The content of a response in an error, or in the one that has led to it.
+    private static func content(in error: (any Error)?) -> Data? {
+        guard let error = error as? RequestError else { return nil }
+        return error.response?.data ?? content(in: error.underlyingError)
     }
 
     private func failure(_ error: any Error) -> Failure {
@@ -258,6 +274,13 @@ final class EventSink: Sendable {
     private struct Waiting {
         var events: [CallEvent] = []
         var bytes = 0
+        /// The bodies that were counted.
+        var bodies: Set<CallEvent.Body> = []
+
+        mutating func append(_ event: CallEvent) {
+            events.append(event)
+            if let body = event.body, bodies.insert(body).inserted { bytes += body.size }
+        }
     }
 
     let receive: @Sendable (CallEvent) -> Void
@@ -272,8 +295,7 @@ final class EventSink: Sendable {
     func pass(_ event: CallEvent) {
         let isFirst = waiting.withLock { waiting in
             guard waiting.events.count < Self.mostEvents, waiting.bytes <= Self.mostBytes else { return false }
-            waiting.events.append(event)
-            waiting.bytes += event.bodySize
+            waiting.append(event)
             return waiting.events.count == 1
         }
         if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(10)) { self.passAll() } }

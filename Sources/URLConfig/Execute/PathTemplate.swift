@@ -3,6 +3,14 @@ package struct PathTemplate: Sendable {
     private enum Segment {
         case literal(String)
         case name(String)
+
+        func fits(_ sent: String) -> Bool {
+            switch self {
+            // As bytes: comparing characters takes quadratic time for a long text of combining marks.
+            case .literal(let text): text.utf8.elementsEqual(sent.utf8)
+            case .name: !sent.isEmpty
+            }
+        }
     }
 
     /// The path as it was written.
@@ -49,7 +57,7 @@ package struct PathTemplate: Sendable {
     }
 
     /// The decoded segments of a path.
-    private static func segments(_ path: String) -> [String] {
+    fileprivate static func segments(_ path: String) -> [String] {
         (path.isEmpty ? "/" : path).split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
             $0.removingPercentEncoding ?? String($0)
         }
@@ -62,16 +70,17 @@ package struct PathTemplate: Sendable {
         var (values, equal) = ([String: String](), 0)
         let sent = Self.segments(path)
         for (segment, sent) in zip(segments, sent) {
-            switch segment {
-            // As bytes: comparing characters takes quadratic time for a long text of combining marks.
-            case .literal(let text): equal += text.utf8.elementsEqual(sent.utf8) ? 1 : 0
-            case .name(let name):
-                equal += sent.isEmpty ? 0 : 1
-                values[name] = sent
-            }
+            equal += segment.fits(sent) ? 1 : 0
+            if case .name(let name) = segment { values[name] = sent }
         }
         let fits = equal == segments.count && (sent.count == segments.count || hasRest)
         return (values, fits, max(segments.count, sent.count) - equal)
+    }
+
+    /// Whether the decoded segments of a path fit, as far as it needs to be known: nothing is compared in vain.
+    fileprivate func fits(_ sent: [String]) -> Bool {
+        (sent.count == segments.count || hasRest && sent.count > segments.count)
+            && zip(segments, sent).allSatisfy { $0.fits($1) }
     }
 }
 
@@ -93,7 +102,9 @@ struct RouteTable: Sendable {
             return own.withoutQuery
         }
         guard !templates.isEmpty, let path = url?.path(percentEncoded: true) else { return nil }
-        return templates.first { $0.match(path).fits }?.text
+        // A server may have chosen a long path, and there may be many templates.
+        let segments = PathTemplate.segments(path)
+        return templates.first { $0.fits(segments) }?.text
     }
 }
 

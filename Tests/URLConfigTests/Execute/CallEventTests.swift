@@ -407,6 +407,26 @@ import URLConfigTesting
         #expect(Set(events.entries.map(\.callID)).count <= 7)
     }
 
+    @Test func `the bodies in errors of fallbacks whose events wait are bounded`() async throws {
+        var (config, isBlocked, end) = blocking()
+        config.transport = Transport { _ in throw URLError(.cannotFindHost) }
+        config.fallback = { _, request in
+            let response = DataResponse(request: request, status: .notFound, data: Data(count: 1 << 24))
+            let error = RequestError(.unacceptableStatus, reason: "not found", response: response)
+            // The content may also be in the error that has led to this one.
+            throw RequestError(.invalidResponse, reason: "no fallback", underlyingError: error)
+        }
+        _ = try? await stubs.get("/a", config: config)
+        await isBlocked.pass()
+        for _ in 0..<100 { _ = try? await stubs.get("/a", config: config) }
+        end.signal()
+        try await waitUntil { events.entries.count { "\($0.kind)".hasPrefix("ended") } >= 4 }
+        (config.transport, config.fallback) = (Transport { _ in .init() }, nil)
+        try await stubs.get("/b", config: config)
+        try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
+        #expect(Set(events.entries.map(\.callID)).count <= 7)
+    }
+
     @Test func `a thousand calls at once: each begins and ends once, one event at a time`() async throws {
         let running = Locked(0)
         var config = URLSession.Config.silent
@@ -486,6 +506,15 @@ import URLConfigTesting
         expectLinearTime(from: 2000) { count in
             let marks = String(repeating: "%CC%81%CC%A3", count: count / 2)
             #expect(!template.match("/caf\(marks)/7").fits)
+        }
+    }
+
+    @Test func `a hostile path is decoded once, however many routes there are`() throws {
+        try expectLinearTime(from: 100) { count in
+            let templates = try (0..<count).map { try PathTemplate("/v2/thing\($0)/{id}") }
+            let url = URL(string: "https://api.test" + String(repeating: "/a", count: 30 * count))
+            let request = URLRequest(url: try #require(url))
+            #expect(RouteTable(own: nil, templates: templates).route(of: request, after: nil) == nil)
         }
     }
 
