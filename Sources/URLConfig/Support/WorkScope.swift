@@ -3,7 +3,7 @@
 ///
 /// A task that outlives the operation inherits the scope, but then the scope is over.
 struct WorkScope: Sendable {
-    @TaskLocal private static var all: [Self] = []
+    @TaskLocal static var all: [Self] = []
 
     private let workers: [ObjectIdentifier]
     private let isOver = Locked(false)
@@ -16,7 +16,9 @@ struct WorkScope: Sendable {
         let scope = Self(workers: workers.compactMap { $0.map(ObjectIdentifier.init) })
         guard !scope.workers.isEmpty else { return try await operation() }
         defer { scope.isOver.withLock { $0 = true } }
-        return try await $all.withValue(all + [scope], operation: operation)
+        // Otherwise, if each refresh begins a task for the next one, that inherits the scopes of all before it.
+        let others = all.filter { !$0.isOver.withLock(\.self) }
+        return try await $all.withValue(others + [scope], operation: operation)
     }
 
     static func contains(_ worker: AnyObject?) -> Bool {
