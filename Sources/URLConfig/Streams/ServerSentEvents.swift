@@ -99,7 +99,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private mutating func wait() async throws {
             guard let old = connection, var loss = old.loss else { return end() }
             connection = nil
-            // As bytes: an ID that only looks the same is another one, and comparing characters may take quadratic time.
+            // As bytes: an ID that only looks the same is another one, and comparing characters may take quadratic
+            // time.
             let newID = old.parser.lastEventID
             if !newID.utf8.elementsEqual(lastEventID.utf8) { (lastEventID, origin) = (newID, old.origin) }
             let longest = source.config.retry.longestRetryAfter
