@@ -31,7 +31,10 @@ extension URLRequest {
             var list: [String]?
             /// Gives what replaces the item when the request is built: models and dates depend on the encoder.
             var encoded: Encoded?
+            /// The ``Query/generation`` in which it was set: an item that is set again is another one.
+            var generation = 0
 
+            var ofNoGeneration: Self { Self(name: name, text: text, list: list, encoded: encoded) }
             var values: [String] { list ?? [text] }
         }
 
@@ -48,6 +51,8 @@ extension URLRequest {
         }
 
         var items: [Item] = []
+        /// The number of closures that have changed the configuration; 0 for a query that is made by itself.
+        var generation = 0
 
         /// How an array is written; by default ``ArrayStyle/repeatedKey``.
         public var arrayStyle = ArrayStyle.repeatedKey
@@ -73,13 +78,21 @@ extension URLRequest {
         }
 
         /// Adds a value after the values that the name already has.
-        public mutating func append(_ name: String, _ value: some QueryValue) { items.append(value.item(name)) }
+        public mutating func append(_ name: String, _ value: some QueryValue) { append(value.item(name)) }
 
         /// Adds the items of another query.
-        public mutating func append(contentsOf other: Query) { items += other.items }
+        public mutating func append(contentsOf other: Query) {
+            for item in other.items { append(item) }
+        }
+
+        private mutating func append(_ item: consuming Item) {
+            item.generation = generation
+            items.append(item)
+        }
 
         private mutating func set(_ name: String, _ item: consuming Item?) {
-            guard let item else { return items.removeAll { $0.name == name } }
+            guard var item else { return items.removeAll { $0.name == name } }
+            item.generation = generation
             guard let first = items.firstIndex(where: { $0.name == name }) else {
                 if items.isEmpty { items.reserveCapacity(4) }
                 return items.append(item)
@@ -139,13 +152,15 @@ extension URLRequest.Query {
     /// - Parameter model: A value that is encoded as an object of single values and arrays of them.
     @_disfavoredOverload
     public mutating func append(contentsOf model: some Encodable & Sendable) {
-        items.append(Item())
-        items[items.count - 1].encode(model)
+        var item = Item()
+        item.encode(model)
+        append(item)
     }
 
-    func items(notIn other: Self) -> [Item] {
-        let known = Set(other.items)
-        return items.filter { !known.contains($0) }
+    /// The items but those of a preset that no closure has set again.
+    func items(notIn preset: Set<Item>) -> [Item] {
+        // A query that a closure has made is its own.
+        generation == 0 ? items : items.filter { !preset.contains($0) }
     }
 
     /// This query, with models and dates as text.

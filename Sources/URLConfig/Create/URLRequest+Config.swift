@@ -22,12 +22,14 @@ extension URLRequest {
             var authorization = false
             var modify = false
             var headers = false
+            var body = false
         }
 
         /// The settings of a closure, which go with its ``url`` to any origin; a preset's settings do not.
         final class Own: Sendable {
             let authorization: Bool
             let modify: Bool
+            let body: Bool
             let headers: Set<HTTPField.Name>
             /// The fields of the preset, whose values stay behind even under a name of ``headers``.
             let presetHeaders: HTTPFields
@@ -37,19 +39,23 @@ extension URLRequest {
                 let previous = config.url == preset.url ? preset.own : nil
                 authorization = changes.authorization || previous?.authorization == true
                 modify = changes.modify || previous?.modify == true
+                body = changes.body || previous?.body == true
                 let changed = Set(config.headers.map(\.name)).filter { name in
                     config.headers[values: name] != preset.headers[values: name]
                 }
                 headers = changed.union(previous?.headers ?? [])
                 presetHeaders = previous?.presetHeaders ?? preset.headers
-                query = (previous?.query ?? []) + config.query.items(notIn: preset.query)
+                // Only a URL asks for them.
+                query =
+                    config.url == nil
+                    ? [] : config.query.items(notIn: Set(preset.query.items).subtracting(previous?.query ?? []))
             }
         }
 
         /// An absolute URL that a server gave, used instead of ``host`` and ``path``.
         ///
         /// Items of ``query`` that are set together with it are added to it. If its scheme, host or port differs from
-        /// ``host``, credentials of the preset are not sent. Credentials that are set together with it are sent.
+        /// ``host``, credentials and the body of the preset are not sent. What is set together with it is sent.
         /// Anything but an HTTP URL, and one with a user name or password, is refused.
         /// `nil` is refused, unless it takes back another URL: the request would go to ``host``.
         public var url: URL? {
@@ -89,7 +95,9 @@ extension URLRequest {
         /// Marks the request as one operation, which retries may repeat.
         public var idempotencyKey: IdempotencyKey?
         /// The body; refused for `GET`, `HEAD` and `TRACE`.
-        public var body = RequestBody()
+        public var body = RequestBody() {
+            didSet { changes?.body = true }
+        }
         /// The time for one attempt until the response is complete, to 1 ms; zero and less are refused.
         ///
         /// For streams, uploads and downloads, it is the longest time without a byte instead. With `nil` the session
@@ -145,6 +153,7 @@ extension URLRequest {
         func changed<Failure: Error>(by configure: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
             var config = self
             config.changes = Changes()
+            config.query.generation += 1
             try configure(&config)
             // If a closure has replaced the whole configuration, its own settings are not known.
             guard let changes = config.changes else {

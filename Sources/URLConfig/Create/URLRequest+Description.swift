@@ -58,7 +58,9 @@ extension URLRequest {
             // Without this, curl adds a content type.
             if value(forHTTPHeaderField: "Content-Type") == nil { words += ["-H", "'Content-Type:'"] }
             let sent = redaction.sentBody(body, contentType)
-            if let text = String(data: sent, encoding: .utf8), !text.utf8.contains(0) {
+            // Foundation's decoding would remove a byte order mark.
+            let text = String(decoding: sent, as: UTF8.self)
+            if !sent.contains(0), text.utf8.elementsEqual(sent) {
                 words += ["--data-raw", text.shellQuoted]
             } else {
                 // POSIX: octal escapes.
@@ -82,7 +84,9 @@ extension URLRequest.Config: RedactedReflectable {
     /// - Parameter request: Its fields and its body are shown; with ``url``, items of a preset's query are not sent.
     func settings(_ redaction: Redaction, _ request: URLRequest? = nil) -> [Explanation.Setting] {
         let key = idempotencyKey?.text.map { redaction.masked(field: IdempotencyKey.field, $0) } ?? "automatic"
-        let body = request?.httpBody?.summary(request?.contentType) ?? (body.isEmpty ? nil : "set")
+        // The body of a preset is not sent to another origin.
+        let isSet = !body.isEmpty && (request == nil || request?.refusal != nil || request?.httpBodyStream != nil)
+        let body = request?.httpBody?.summary(request?.contentType) ?? (isSet ? "set" : nil)
         var settings: [Explanation.Setting] = [
             .init("host", host, shown: redaction.host(host)), .init("path", path, shown: redaction.masked("\(path)")),
             .init("url", url, shown: redaction.url(url?.absoluteString ?? "")), .init("method", method.rawValue),
@@ -98,7 +102,8 @@ extension URLRequest.Config: RedactedReflectable {
         for (name, items) in items.sorted(by: { $0.key < $1.key }) {
             let text = items.flatMap { $0.encoded == nil ? $0.values : ["<encoded>"] }.joined(separator: ",")
             let shown = redaction.masked(field: items[0].name ?? "", text)
-            settings.append(.init("query[\"\(name)\"]", items, shown: shown))
+            // A value that is set again is the same for the reader.
+            settings.append(.init("query[\"\(name)\"]", items.map(\.ofNoGeneration), shown: shown))
         }
         let sent = request.flatMap { $0.refusal == nil ? $0.allHTTPHeaderFields ?? [:] : nil }
         let fields = sent.map { HTTPFields(received: $0.lazy.map { ($0, $1) }) } ?? headers

@@ -64,12 +64,15 @@ extension URLRequest.Config {
         if let leaving, own?.modify != true {
             request.takeBack(to: unmodified, leaving)
             let hasCredentials = headers.contains { leaving.isCredential($0.name.rawName) }
-            if hasCredentials || authorization != nil || modify != nil {
+            if hasCredentials || authorization != nil || modify != nil || keepsBody {
                 LeftOutCredentials.note(of: home?.url, for: url)
             }
         }
         return request
     }
+
+    /// Whether the body, which may contain credentials, is sent to the preset's origin only.
+    private var keepsBody: Bool { !body.isEmpty && own?.body != true }
 
     func urlText() throws(RequestError) -> String {
         if let url {
@@ -89,7 +92,7 @@ extension URLRequest.Config {
         let parts = try RequestError.refusing(
             "host '\(URLSession.Config.default.redaction.host(base.text))'", code: .invalidURL, base.parts.get)
         if let reason = path.invalidReason {
-            let text = String(decoding: path.text, as: UTF8.self)
+            let text = URLSession.Config.default.redaction.masked(String(decoding: path.text, as: UTF8.self))
             throw .refused("path '\(text)' \(reason)", code: .invalidURL)
         }
         let items = try resolved(query)
@@ -139,11 +142,18 @@ extension URLRequest.Config {
             return (cachedHeaders, nil)
         }
         var fields = headers
-        let data = try RequestError.refusing("body:") { try body.data(fields: &fields, encoder: effectiveEncoder) }
+        let staysBehind = leaving != nil && keepsBody
+        guard !staysBehind || own != nil else {
+            throw .refused("body: it is not clear whether it belongs to url; set both in one closure")
+        }
+        let data = try RequestError.refusing("body:") {
+            try staysBehind ? nil : body.data(fields: &fields, encoder: effectiveEncoder)
+        }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         if let leaving {
             fields.removeAll { field in
-                guard leaving.isCredential(field.name.rawName) else { return false }
+                let isAboutBody = staysBehind && URLRequest.isAboutBody(field.name.canonicalName)
+                guard isAboutBody || leaving.isCredential(field.name.rawName) else { return false }
                 guard let own, own.headers.contains(field.name) else { return true }
                 return own.presetHeaders[values: field.name].contains(field.value)
             }

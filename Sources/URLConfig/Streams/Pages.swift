@@ -8,6 +8,9 @@
 /// A page is requested when the loop needs it, not before. So nothing is sent after the loop has ended. Each loop
 /// begins with the first page. A loop ends with the last page, with an error, or when the task is cancelled.
 ///
+/// The body of the request stays with its origin, too: a link to another origin ends the loop with an error, unless the
+/// request for it has no body. In a request of your own, the body is yours.
+///
 /// A request that was sent before ends the loop with an error, but a server can name new URLs without end. To limit
 /// the number of pages, leave the loop.
 public struct Pages: AsyncSequence, Sendable {
@@ -94,6 +97,11 @@ public struct Pages: AsyncSequence, Sendable {
         }
         // A redirect such as 303 has led from a search to its result.
         if page.request.httpMethod == "GET", !["GET", "HEAD"].contains(request.httpMethod) { next.becomeGET() }
+        // It may contain credentials, such as those of a form.
+        guard !next.hasBody || Origin(next.url) == Origin(url) else {
+            throw RequestError(
+                unfollowed: page, "it leads to another origin, which must not receive the body; use next: to send one")
+        }
         // Another page is another operation.
         if next.value(forHTTPHeaderField: IdempotencyKey.field) != nil {
             next.setValue(UUID().uuidString, forHTTPHeaderField: IdempotencyKey.field)
@@ -189,6 +197,8 @@ extension Pages: RedactedReflectable {
 }
 
 extension URLRequest {
+    fileprivate var hasBody: Bool { httpBodyStream != nil || httpBody?.isEmpty == false }
+
     /// Distinguishes it from other requests; `nil` if its body is not known before it is sent.
     ///
     /// Some APIs take the cursor in a field, others in the body.

@@ -57,7 +57,7 @@ import URLConfig
     private static let hostile = [
         "it's", "'", "''", "'; exit 3; '", "$(exit 3)", "`exit 3`", "${HOME}", "$HOME", "\"x\"", "\\", "a\\'b", "\\n",
         "%s%d%%", "!history", "a\nb\n", "\r\n", "*", "~", "&& exit 3", "| exit 3", "# x", "-X", "@/etc/passwd", "@-",
-        "\u{E9}\u{1F600}", "'\u{301}; exit 3 #", "\u{1B}[31m", "\t", " lead and trail ", "",
+        "\u{E9}\u{1F600}", "'\u{301}; exit 3 #", "\u{1B}[31m", "\t", " lead and trail ", "", "\u{FEFF}a,b",
     ]
 
     private func request(_ configure: (inout URLRequest.Config) -> Void) -> URLRequest {

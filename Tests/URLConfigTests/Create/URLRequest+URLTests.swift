@@ -64,16 +64,53 @@ import URLConfigTesting
         #expect(request.field("Authorization") == nil)
     }
 
-    @Test func `body and method stay, and a value that is added to a field of the preset leaves alone`() throws {
+    @Test func `the method stays, and a value that is added to a field of the preset leaves alone`() throws {
         let url = try #require(URL(string: "https://other.example/a"))
-        let preset = Self.api.with { ($0.method, $0.body) = (.put, .text("x")) }
-        let request = URLRequest.with(preset) {
+        let request = URLRequest.with(Self.api.with { $0.method = .put }) {
             $0.url = url
             $0.headers.append(HTTPField(name: .cookie, value: "theme=dark"))
         }
-        #expect(request.httpMethod == "PUT" && request.bodyText == "x")
-        #expect(request.field("Content-Type") == "text/plain; charset=utf-8")
+        #expect(request.httpMethod == "PUT")
         #expect(request.field("Cookie") == "theme=dark")
+    }
+
+    @Test(arguments: [["secret": "s3cret"], .form(["secret": "s3cret"]), .text("s3cret")] as [RequestBody])
+    func `a body of the preset, and what belongs to it, is sent to its origin only`(body: RequestBody) throws {
+        let preset = Self.api.with {
+            ($0.method, $0.body) = (.post, body)
+            $0.headers[.contentType] = "text/own"
+        }
+        let home = try request("https://api.example.com/a", preset)
+        #expect(home.bodyText?.contains("s3cret") == true && home.field("Content-Type") == "text/own")
+        let foreign = try request("https://evil.example/a", preset)
+        #expect(foreign.httpMethod == "POST" && foreign.httpBody == nil && foreign.field("Content-Type") == nil)
+        // The error for another origin's 401 says so.
+        let plain = URLRequest.Config(host: "https://api.example.com") { ($0.method, $0.body) = (.post, body) }
+        let noted = try request("https://evil.example/\(UUID())", plain)
+        #expect(LeftOutCredentials.words(for: noted.url).contains("another origin"))
+        let table = URLRequest.explain(plain) { $0.url = URL(string: "https://evil.example/a") }
+        #expect(table.row("body") == "none closure, instead of preset", "\(table)")
+    }
+
+    @Test func `a body that closures have set together with the URL goes with it`() throws {
+        let url = try #require(URL(string: "https://upload.example/a"))
+        let preset = Self.api.with { ($0.method, $0.body) = (.post, ["a": 1]) }
+        let own = URLRequest.with(preset) { ($0.url, $0.body) = (url, .text("own")) }
+        #expect(own.bodyText == "own" && own.field("Content-Type") == "text/plain; charset=utf-8")
+        let changed = URLRequest.with(preset) {
+            $0.body["b"] = 2
+            $0.url = url
+        }
+        #expect(changed.bodyText == #"{"a":1,"b":2}"#)
+        let later = preset.with { $0.url = url }.with { $0.body = .text("own") }
+        #expect(URLRequest.with(later) { $0.query["x"] = 1 }.bodyText == "own")
+        // Another URL is another destination.
+        #expect(URLRequest.with(later) { $0.url = URL(string: "https://evil.example") }.httpBody == nil)
+        var direct = URLRequest.Config(host: "https://api.example.com") { ($0.method, $0.body) = (.post, ["a": 1]) }
+        direct.url = url
+        #expect(direct.refusal.says(.invalidRequest, "body", "one closure"))
+        direct.url = URL(string: "https://api.example.com/a")
+        #expect(try direct.request().bodyText == #"{"a":1}"#)
     }
 
     @Test func `a relative URL is resolved by its base, and the scheme may be in upper case`() throws {
@@ -200,12 +237,62 @@ import URLConfigTesting
         }
         #expect(text("https://h.example/a") { $0.query["page"] = 2 } == "https://h.example/a?page=2")
         #expect(text("https://h.example/a?b=1#f") { $0.query["c"] = "x y" } == "https://h.example/a?b=1&c=x%20y#f")
-        #expect(text("https://h.example/a") { $0.query["page"] = 1 } == "https://h.example/a")
+        #expect(text("https://h.example/a") { $0.query["page"] = 1 } == "https://h.example/a?page=1")
         #expect(text("https://h.example/a") { $0.query.append(contentsOf: ["z": 1]) } == "https://h.example/a?z=1")
         var config = URLRequest.Config(host: "https://h.example")
         config.url = URL(string: "https://h.example/a")
         config.query["b"] = 1
         #expect(config.refusal.says(.invalidURL, "query", "one closure"))
+    }
+
+    private static let changes: [(String?, @Sendable (inout URLRequest.Query) -> Void)] = [
+        (nil, { _ in }), ("page=1", { $0["page"] = 1 }), ("page=1", { $0.append("page", 1) }),
+        ("page=1", { $0 = ["page": 1] }), ("page=1", { $0.append(contentsOf: ["page": 1] as URLRequest.Query) }),
+        ("b=1", { $0["b"] = 1 }), ("page=1&b=1", { ($0["b"], $0["page"]) = (1, 1) }),
+        (
+            "b=1",
+            {
+                var copy = $0
+                copy["b"] = 1
+                $0 = copy
+            }
+        ),
+    ]
+
+    @Test(arguments: changes.indices)
+    func `an item that the closure sets is added, even if the preset has it, too`(index: Int) {
+        let (expected, change) = Self.changes[index]
+        let presets = [Self.api, Self.api.with { _ in }, Self.api.with { $0.query = ["page": 1] }]
+        for preset in presets {
+            let request = URLRequest.with(preset) {
+                change(&$0.query)
+                $0.url = URL(string: "https://h.example/a")
+            }
+            #expect(request.url?.query() == expected)
+        }
+        let table = URLRequest.explain(Self.api) { $0.query["page"] = 1 }
+        #expect(table.row("query[\"page\"]") == "1 preset")
+    }
+
+    @Test func `items that were set together with the URL are as the last closure has left them`() {
+        let first = Self.api.with {
+            $0.query["page"] = 1
+            $0.url = URL(string: "https://h.example/a")
+            $0.query["size"] = 5
+        }
+        func query(_ preset: URLRequest.Config, _ configure: (inout URLRequest.Config) -> Void) -> String? {
+            URLRequest.with(preset, configure).url?.query()
+        }
+        #expect(query(first) { _ in } == "page=1&size=5")
+        #expect(query(first) { $0.query["page"] = 5 } == "page=5&size=5")
+        #expect(query(first) { $0.query["page"] = nil } == "size=5")
+        #expect(query(first) { $0.query = [:] } == nil)
+        #expect(query(first) { $0.query["sort"] = "a" } == "page=1&size=5&sort=a")
+        let second = first.with { $0.query["page"] = 3 }
+        #expect(query(second) { $0.query["size"] = nil } == "page=3")
+        #expect(URLRequest.explain(second).row("query[\"page\"]") == "3 preset")
+        // Another URL is another destination.
+        #expect(query(second) { ($0.url, $0.query["b"]) = (URL(string: "https://h.example/b"), 2) } == "b=2")
     }
 
     @Test func `the redaction of the host's preset decides what stays`() async throws {

@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    @Test func `a body is sent to the first origin only, and a link to another one is an error`() async throws {
+        try await Origins.serving { origins in
+            let foreign = origins.a.page(next: origins.b.host + "/end")
+            let posts = [foreign, origins.a.hop(to: foreign, 303)].map { url in
+                URLRequest.with(.init(host: url)) { ($0.method, $0.body) = (.post, .form(["client_secret": "s3cret"])) }
+            }
+            let (pages, error) = await origins.a.pages(for: posts[0]).outcome
+            #expect(pages.count == 1)
+            #expect((error as? RequestError).says(.invalidResponse, "is not followed", "another origin", "body"))
+            // After a redirect to the result, the pages have no body.
+            let count = try await origins.a.pages(for: posts[1]).all.count
+            #expect(count == 2)
+            let body = "client_secret=s3cret"
+            #expect(origins.seen.map(\.summary) == ["a POST \(body)", "a POST \(body)", "a GET", "b GET"])
+        }
+    }
+
     @Test func `a refusal by another origin is a status that is not 2xx`() async throws {
         let authenticator = CountingAuthenticator()
         try await Origins.serving { origins in
