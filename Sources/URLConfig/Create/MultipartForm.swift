@@ -53,7 +53,7 @@ public struct MultipartForm: Sendable {
     /// Adds a field with a JSON value; `nil` adds no field.
     public mutating func append(_ name: String, json value: (some Encodable & Sendable)?) {
         guard let value else { return }
-        append(name, nil, .json, .encoded { [try $0.encode(value)] })
+        append(name, nil, .json, .encoded { [try $0.encode(RequestBody.withoutNil(value))] })
     }
 
     /// Adds a file, or another part made of bytes, whose content is in memory.

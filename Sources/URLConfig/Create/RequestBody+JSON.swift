@@ -40,7 +40,23 @@ extension RequestBody {
     struct Model: JSON, Sendable {
         let value: any Encodable & Sendable
 
-        var requestBodyMember: (any Encodable)? { (value as? any NilOmitting)?.withoutNil ?? value }
+        var requestBodyMember: (any Encodable)? { RequestBody.withoutNil(value) }
+    }
+
+    /// The value; if it is a dictionary, or contains some, without the members that are `nil`.
+    static func withoutNil(_ value: any Encodable) -> any Encodable {
+        (value as? any NilOmitting)?.withoutNil ?? value
+    }
+
+    /// A value in an array or a dictionary.
+    fileprivate struct Element: Encodable {
+        let value: any Encodable
+
+        func encode(to encoder: any Encoder) throws {
+            // `encode(to:)` of the value would ignore the strategies for dates and data.
+            var container = encoder.singleValueContainer()
+            try container.encode(RequestBody.withoutNil(value))
+        }
     }
 
     /// A literal in a literal, whose members are read when it is encoded.
@@ -97,13 +113,34 @@ extension Dictionary: RequestBody.JSON, ComposedJSON where Key == String, Value 
     var composed: (any Encodable)? { RequestBody.Literal { compactMapValues(RequestBody.Member.init(present:)) } }
 }
 
-/// A dictionary such as `[String: User?]`, which a literal of optional models is.
+/// A dictionary such as `[String: User?]`, which a literal of optional models is, and what contains one.
 private protocol NilOmitting {
+    /// Whether a value of this type may contain members that are `nil`: most arrays need no copy.
+    static var omits: Bool { get }
     var withoutNil: any Encodable { get }
 }
 
-extension Dictionary: NilOmitting where Key == String, Value: Encodable & OptionalType {
-    fileprivate var withoutNil: any Encodable { filter { !$1.isNil } }
+extension NilOmitting {
+    fileprivate static func omits(in type: Any.Type) -> Bool { (type as? any NilOmitting.Type)?.omits == true }
+}
+
+extension Dictionary: NilOmitting where Key == String, Value: Encodable {
+    fileprivate static var omits: Bool { Value.self is any OptionalType.Type || omits(in: Value.self) }
+    fileprivate var withoutNil: any Encodable {
+        guard Self.omits else { return self }
+        let members = filter { ($1 as? any OptionalType)?.isNil != true }
+        return Self.omits(in: Value.self) ? members.mapValues(RequestBody.Element.init) : members
+    }
+}
+
+extension Array: NilOmitting where Element: Encodable {
+    fileprivate static var omits: Bool { omits(in: Element.self) }
+    fileprivate var withoutNil: any Encodable { Self.omits ? map(RequestBody.Element.init) : self }
+}
+
+extension Optional: NilOmitting where Wrapped: Encodable {
+    fileprivate static var omits: Bool { omits(in: Wrapped.self) }
+    fileprivate var withoutNil: any Encodable { (flatMap { $0 as? any NilOmitting })?.withoutNil ?? self }
 }
 
 extension Data: RequestBody.JSON {}

@@ -134,7 +134,7 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
             return try encoder().encode(members)
         case .model(let model):
             fields.setContentType(.json)
-            return try encoder().encode(model)
+            return try encoder().encode(Self.withoutNil(model))
         case .encoded(let encode):
             // The closure may change the encoder, which other requests share.
             return try encode(&fields, encoder().copy())

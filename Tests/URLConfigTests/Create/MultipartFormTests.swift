@@ -113,6 +113,7 @@ import Testing
         var form = MultipartForm()
         form.append("place", json: Place())
         form.append("literal", json: ["theName": "x"])
+        form.append("optional", json: ["theName": "x", "none": nil])
         let snake = config.with {
             $0.encoder.keyEncodingStrategy = .convertToSnakeCase
             $0.encoder.dateEncodingStrategy = .iso8601
@@ -122,6 +123,7 @@ import Testing
                 "name=\"place\"|Content-Type: application/json||"
                     + #"{"city_name":"Rome","ratio":1,"visited_at":"1970-01-01T00:00:00Z"}"#,
                 "name=\"literal\"|Content-Type: application/json||" + #"{"theName":"x"}"#,
+                "name=\"optional\"|Content-Type: application/json||" + #"{"theName":"x"}"#,
             ])
         #expect(parts(form).first?.contains(#""cityName":"Rome""#) == true)
     }

@@ -14,6 +14,7 @@ import URLConfig
     private static let (none, some) = (String?.none, Optional("s"))
     private static let (nobody, article) = (Article?.none, Article())
     private static let dictionary = ["a": none, "b": some]
+    private static let optional = Optional(dictionary)
 
     private typealias Change = @Sendable (inout URLRequest.Config) -> Void
 
@@ -76,6 +77,10 @@ import URLConfig
         ({ $0.body["m"] = ["x": ["y": ["a": none, "b": some]]] }, #"{"x":{"y":{"b":"s"}}}"#),
         ({ $0.body["m"] = ["x": [["a": none], ["a": some]]] }, #"{"x":[{},{"a":"s"}]}"#),
         ({ $0.body["m"] = [none, some] }, #"[null,"s"]"#),
+        ({ $0.body["m"] = [dictionary] }, #"[{"b":"s"}]"#),
+        ({ $0.body["m"] = ["theX": ["y": dictionary]] }, #"{"theX":{"y":{"b":"s"}}}"#),
+        ({ $0.body["m"] = ["x": optional, "y": nil] }, #"{"x":{"b":"s"}}"#),
+        ({ $0.body["m"] = [optional, nil] }, #"[{"b":"s"},null]"#),
     ]
 
     @Test(arguments: members.indices)
@@ -92,7 +97,9 @@ import URLConfig
         ({ $0.body = .json([["a": none, "b": 1], ["c": .null]]) }, #"[{"b":1},{"c":null}]"#),
         ({ $0.body = .json(tags) }, #"["x","y"]"#), ({ $0.body = .json(none) }, nil),
         ({ $0.body = .json(some) }, #""s""#), ({ $0.body = [:] }, "{}"), ({ $0.body = ["a": nil] }, nil),
-        ({ $0.body = ["a": -1, "a": 2] }, #"{"a":2}"#),
+        ({ $0.body = ["a": -1, "a": 2] }, #"{"a":2}"#), ({ $0.body = .json(dictionary) }, #"{"b":"s"}"#),
+        ({ $0.bodyModel = dictionary }, #"{"b":"s"}"#), ({ $0.body = .json([dictionary]) }, #"[{"b":"s"}]"#),
+        ({ $0.body = .json(["x": dictionary]) }, #"{"x":{"b":"s"}}"#),
     ]
 
     @Test(arguments: bodies.indices)
