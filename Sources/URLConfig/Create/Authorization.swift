@@ -72,10 +72,10 @@ public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringInterpolati
     static let field = "Idempotency-Key"
 
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
-        let value = text ?? UUID().uuidString
-        guard !value.isEmpty else {
+        fields[Self.field] = text ?? UUID().uuidString
+        // Checked here, because the field leaves out white space around its value.
+        guard text == nil || fields[Self.field] != "" else {
             throw .refused("idempotencyKey is empty; leave it out, or set .automatic")
         }
-        fields[Self.field] = value
     }
 }

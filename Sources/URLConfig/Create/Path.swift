@@ -10,7 +10,7 @@ extension URLRequest {
     /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
     ///
     /// These are refused (``RequestError/Code/invalidURL``): the segments `.` and `..`, even percent-encoded, an empty
-    /// value that leaves its segment empty, and a value that is an array, a set or a dictionary.
+    /// value that leaves its segment empty, and a value that is a collection other than text, such as an array.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible,
         RedactedReflectable
     {
@@ -88,14 +88,16 @@ extension URLRequest.Path {
         /// Appends a value's description, or a `Date` in ISO 8601, as one segment or a part of one.
         @inlinable
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            append(value: value.textInURL)
+            // The most common types first: other casts take longer.
+            let isText = value is String || value is Int || value is any StringProtocol
+            if !isText, value is any Collection { refuse("a collection") } else { append(value: value.textInURL) }
         }
 
         /// Appends a raw value as one segment, or a part of one.
         @_disfavoredOverload
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: CustomStringConvertible {
-            append(value: value.rawValue.textInURL)
+            appendInterpolation(value.rawValue)
         }
 
         // Swift would prefer the function for `CustomStringConvertible` to unavailable ones. With a warning, these are
@@ -113,7 +115,8 @@ extension URLRequest.Path {
         @available(*, deprecated, message: "interpolate each value, or set query items")
         public mutating func appendInterpolation<Key, Value>(_ members: [Key: Value]) { refuse("a dictionary") }
 
-        private mutating func refuse(_ value: String) {
+        @usableFromInline
+        mutating func refuse(_ value: String) {
             invalidReason = "has an interpolated value that is \(value); interpolate its elements"
         }
 

@@ -143,46 +143,67 @@ extension Optional: OptionalType {
 extension DataResponse {
     /// The content as text, in the character set that `Content-Type` names, by default UTF-8.
     ///
-    /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252, Shift_JIS and EUC-JP are supported. A byte order
-    /// mark is removed; it overrides the named character set (WHATWG Encoding §6).
+    /// UTF-8, UTF-16, UTF-32, Latin-1, windows-1251, windows-1252 and Shift_JIS are supported, and EUC-JP on Apple
+    /// platforms. A byte order mark is removed; it overrides the named character set (WHATWG Encoding §6).
     ///
     /// - Parameter encoding: The encoding, if `Content-Type` names a wrong one; by default `nil`.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
     ///   set, or the character set is not supported. Empty content is not an error.
     public func text(encoding: String.Encoding? = nil) throws -> String {
-        let text = encoding.map { String(data: data, encoding: $0) } ?? data.text(charset: contentType?.charset)
-        if let text { return text }
+        let charset = contentType?.charset
+        let text = encoding.map { String(data: data, encoding: $0) } ?? data.text(charset: charset)
+        // Foundation ignores a last character that is cut.
+        let unit = (encoding ?? data.encoding(charset: charset))?.codeUnit ?? 1
+        if let text, data.count.isMultiple(of: unit) { return text }
         let name = encoding?.description ?? contentType?.charset?.shortened(to: 40) ?? "utf-8"
         throw RequestError(.decoding, reason: "the content is not text in the character set \(name)", response: self)
     }
 }
 
 extension Data {
+    private static let marks: KeyValuePairs<[UInt8], String.Encoding> = [
+        [0xEF, 0xBB, 0xBF]: .utf8, [0, 0, 0xFE, 0xFF]: .utf32BigEndian, [0xFF, 0xFE, 0, 0]: .utf32LittleEndian,
+        [0xFE, 0xFF]: .utf16BigEndian, [0xFF, 0xFE]: .utf16LittleEndian,
+    ]
+
+    /// A byte order mark at the start.
+    private var mark: (bytes: [UInt8], encoding: String.Encoding)? {
+        Self.marks.first { starts(with: $0.key) }.map { ($0.key, $0.value) }
+    }
+
     /// The text; `nil` if the bytes are not text in that character set, or it is not supported.
     func text(charset: String?) -> String? {
-        let marks: KeyValuePairs<[UInt8], String.Encoding> = [
-            [0xEF, 0xBB, 0xBF]: .utf8, [0, 0, 0xFE, 0xFF]: .utf32BigEndian, [0xFF, 0xFE, 0, 0]: .utf32LittleEndian,
-            [0xFE, 0xFF]: .utf16BigEndian, [0xFF, 0xFE]: .utf16LittleEndian,
-        ]
-        if let (mark, encoding) = marks.first(where: { starts(with: $0.key) }) {
-            return String(data: dropFirst(mark.count), encoding: encoding)
+        guard let mark else {
+            let encoding = self.encoding(charset: charset)
+            let text = encoding.flatMap { String(data: self, encoding: $0) }
+            return text ?? (encoding == .windowsCP1252 ? windowsText : nil)
         }
+        // Foundation would remove a second mark, which is a character.
+        var (rest, marks) = (dropFirst(mark.bytes.count), "")
+        while rest.starts(with: mark.bytes) {
+            rest = rest.dropFirst(mark.bytes.count)
+            marks += "\u{FEFF}"
+        }
+        return String(data: rest, encoding: mark.encoding).map { marks + $0 }
+    }
+
+    /// The encoding that the mark or else the name says; `nil` if it is not supported.
+    fileprivate func encoding(charset: String?) -> String.Encoding? {
+        if let mark { return mark.encoding }
         // The longest supported name has 12 bytes.
         let name = charset ?? "utf-8"
-        let encoding: String.Encoding
         switch name.utf8.count <= 12 ? name.lowercased() : "" {
-        case "utf-8", "utf8": encoding = .utf8
-        case "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252": encoding = .windowsCP1252
-        case "windows-1251", "cp1251": encoding = .windowsCP1251
-        case "utf-16": encoding = .utf16
-        case "utf-16be": encoding = .utf16BigEndian
-        case "utf-16le": encoding = .utf16LittleEndian
-        case "utf-32": encoding = .utf32
-        case "shift_jis", "sjis", "shift-jis": encoding = .shiftJIS
-        case "euc-jp": encoding = .japaneseEUC
+        case "utf-8", "utf8": return .utf8
+        case "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252": return .windowsCP1252
+        case "windows-1251", "cp1251": return .windowsCP1251
+        case "utf-16": return .utf16
+        case "utf-16be": return .utf16BigEndian
+        case "utf-16le": return .utf16LittleEndian
+        case "utf-32": return .utf32
+        case "shift_jis", "sjis", "shift-jis": return .shiftJIS
+        case "euc-jp": return .japaneseEUC
         default: return nil
         }
-        return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
     }
 
     /// windows-1252 has no character for five of the bytes; they are read as Latin-1 (WHATWG Encoding).
@@ -191,5 +212,16 @@ extension Data {
             String(data: Data([byte]), encoding: .windowsCP1252)?.unicodeScalars.first ?? Unicode.Scalar(byte)
         }
         return reduce(into: "") { $0.unicodeScalars.append(scalars[Int($1)]) }
+    }
+}
+
+extension String.Encoding {
+    /// The number of bytes that each character is made of at least.
+    fileprivate var codeUnit: Int {
+        switch self {
+        case .utf16, .utf16BigEndian, .utf16LittleEndian: 2
+        case .utf32, .utf32BigEndian, .utf32LittleEndian: 4
+        default: 1
+        }
     }
 }

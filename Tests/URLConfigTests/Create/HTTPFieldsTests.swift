@@ -147,11 +147,16 @@ import URLConfig
         #expect(copy.field("idempotency-key") == key)
     }
 
-    @Test func `a key of the caller's own is sent as it is, and an empty one is refused`() {
+    @Test(arguments: ["", "\n", " \t\r\n", "\u{0}"])
+    func `a key that is empty, or is it without white space, is refused`(key: String) {
+        let config = Self.payments.with { $0.idempotencyKey = IdempotencyKey(key) }
+        #expect(config.refusal.says(.invalidRequest, "idempotencyKey is empty"))
+    }
+
+    @Test func `a key of the caller's own is sent as it is`() {
         let order = 7
         let request = URLRequest.with(Self.payments) { $0.idempotencyKey = "order-\(order)" }
         #expect(request.field("Idempotency-Key") == "order-7")
         #expect(URLRequest.with(Self.payments) { $0.idempotencyKey = nil }.field("Idempotency-Key") == nil)
-        #expect(Self.payments.with { $0.idempotencyKey = "" }.refusal.says(.invalidRequest, "idempotencyKey"))
     }
 }

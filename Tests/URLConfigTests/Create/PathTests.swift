@@ -130,6 +130,8 @@ import URLConfig
         #expect(refusal("/users/\("..")/x")?.reason.contains("/users/../x") == true)
         #expect(refusal("/users/\("")/x")?.reason.contains("empty") == true)
         #expect(refusal("/a/../b?token=s3cret")?.description.contains("s3cret") == false)
+        let path = "/files/../download;token=s3cretvalue77"
+        #expect(refusal(.init(path)).says(.invalidURL, "path '/files/../download;token=***' contains"))
     }
 
     static let hostile = [
@@ -171,5 +173,22 @@ import URLConfig
     @Test func `an array, a set and a dictionary are refused`() {
         let source: any Source.Type = Collections.self
         for path in source.paths { #expect(refusal(path).says(.invalidURL, "interpolate its elements")) }
+    }
+
+    private func path(of value: some CustomStringConvertible) -> URLRequest.Path { "/x/\(value)" }
+
+    private struct Numbers: RawRepresentable { var rawValue: [Int] }
+
+    @Test func `any collection but text is refused, in generic code, too`() {
+        let array: any CustomStringConvertible = [1, 2]
+        let paths: [URLRequest.Path] = [
+            path(of: [1, 2]), path(of: ["a": 1]), path(of: Set([1])), "/x/\(array)", "/x/\([1, 2, 3][...1])",
+            "/x/\(["a": 1].keys)", "/x/\(Data([1]))", "/x/\(1..<3)", "/x/\(Numbers(rawValue: [1]))",
+        ]
+        for path in paths { #expect(refusal(path).says(.invalidURL, "interpolate its elements"), "\(path)") }
+        let text: any StringProtocol = "ab"
+        #expect(url(path(of: "ab")) == "https://h.example/x/ab")
+        #expect(url(path(of: "abc".dropLast())) == "https://h.example/x/ab")
+        #expect(url("/x/\(text)/\(7)") == "https://h.example/x/ab/7")
     }
 }

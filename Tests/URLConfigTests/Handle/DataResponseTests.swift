@@ -28,7 +28,16 @@ import URLConfigTesting
             ("“ä”", [0x93, 0xE4, 0x94], "text/plain; charset=ISO-8859-1"),
             ("\u{81}", [0x81], "text/plain; charset=us-ascii"),
             ("h", [0xFF, 0xFE, 0, 0, 0x68, 0, 0, 0], "text/plain; charset=utf-32"),
-            ("", [], "text/plain; charset=utf-8"),
+            ("", [], "text/plain; charset=utf-8"), ("", [0xFF, 0xFE], nil),
+            // Only the first mark is one; another is a character.
+            ("\u{FEFF}a", [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF, 0x61], nil),
+            ("\u{FEFF}\u{FEFF}", [0xFF, 0xFE, 0xFF, 0xFE, 0xFF, 0xFE], nil),
+            ("a\u{FEFF}", [0xFE, 0xFF, 0, 0x61, 0xFE, 0xFF], "text/plain; charset=utf-16"),
+            // The last character is cut.
+            (nil, [0x61, 0, 0x62], "text/plain; charset=utf-16le"), (nil, [0, 0x61, 0], "text/plain; charset=utf-16"),
+            (nil, [0xFF, 0xFE, 0x61, 0, 0x62], nil), (nil, [0x61, 0, 0], "text/plain; charset=utf-16be"),
+            (nil, [0, 0, 0, 0x61, 0], "text/plain; charset=utf-32"),
+            (nil, [0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61, 0, 0], nil),
             (nil, [0xC3], nil), (nil, [0xC3, 0x28], "text/plain; charset=utf-8"),
             (nil, [0x41], "text/plain; charset=klingon"),
         ] as [(String?, [UInt8], String?)])
@@ -36,8 +45,17 @@ import URLConfigTesting
         text: String?, bytes: [UInt8], contentType: String?
     ) throws {
         let response = Self.response(bytes, contentType: contentType)
-        if let text { return #expect(try response.text() == text) }
+        if let text { return #expect(try Array(response.text().utf8) == Array(text.utf8)) }
         #expect(expectThrown(.decoding) { try response.text() }?.response?.data == Data(bytes))
+    }
+
+    @Test(arguments: [.utf16LittleEndian, .utf16, .utf32BigEndian] as [String.Encoding])
+    func `text of an encoding that the caller names is an error, too, if its last character is cut`(
+        encoding: String.Encoding
+    ) throws {
+        let data = try #require("ab".data(using: encoding))
+        #expect(try Self.response(data).text(encoding: encoding) == "ab")
+        expectThrown(.decoding) { try Self.response(data.dropLast()).text(encoding: encoding) }
     }
 
     @Test func `a body is shown without secrets, the text is as it was`() throws {

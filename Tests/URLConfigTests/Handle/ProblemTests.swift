@@ -163,6 +163,13 @@ import URLConfigTesting
         #expect(nested["in"]?.first?.status == .gone)
     }
 
+    @Test(.oneAtATime) func `a type of combining marks is shown in linear time`() {
+        expectLinearTime(from: 4000) { count in
+            let problem = Problem(type: String(repeating: "\u{301}\u{316}", count: count), title: "Busy")
+            #expect("\(problem)".utf8.starts(with: "Busy (".utf8))
+        }
+    }
+
     @Test func `a problem is thrown and caught`() async throws {
         let json = #"{"type": "/probs/busy", "title": "Busy", "detail": "ssn=078-05-1120"}"#
         let busy = HTTPStubs.Response.json(json, status: .serviceUnavailable)
