@@ -126,8 +126,8 @@ struct RecordingSecretsTests {
                 body: .init(Data(text.utf8)))
         }
         func calls(_ configure: (inout URLSession.Config) -> Void) async throws {
-            let login = try await send("/login", configure)
-            let id = try login.decode(Login.self).sessionID
+            let login: Login = try await send("/login", configure).decode()
+            let id = login.sessionID
             let config = URLRequest.Config.api
             let request = config.with {
                 $0.path = "/sessions/\(id)"

@@ -33,7 +33,11 @@ struct SecretFinder {
         (self.bytes, self.redaction, self.limit, self.depth) = (bytes, redaction, limit, depth)
         switch format {
         case .json: findInJSON(from: 0)
-        case .form: findInText(bytes.indices, isForm: true)
+        case .form:
+            findInText(bytes.indices, isForm: true)
+            value = (0, false)
+            // JSON without percent-encoding, in an item or in place of the items: it may contain a `&`.
+            findInJSON(from: bytes.firstIndex(of: UInt8(ascii: "{")) ?? bytes.count)
         case .multipart(let boundary, let isRecorded): findInParts(boundary, isRecorded)
         case .text:
             let start = bytes.isStructure ? 0 : bytes.firstIndex { "{\"".utf8.contains($0) } ?? bytes.count

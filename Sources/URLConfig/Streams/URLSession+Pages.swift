@@ -11,7 +11,7 @@ extension URLSession {
     /// By default, the next page is the target of the link with the relation `next` in the `Link` fields (RFC 8288).
     /// Its request is the first one with another URL. No credentials of the request, the session or an authenticator
     /// are sent to another origin (scheme, host and port) than the first request's. After a link to another origin, no
-    /// page receives any, even on the first origin.
+    /// page receives any, even on the first origin. If the request has a body, such a link is an error.
     ///
     /// `next` is for other APIs, such as those with a cursor in the content:
     ///

@@ -42,6 +42,19 @@ import Testing
     }
 
     @Test(arguments: [
+        (#"payload={"access_token":"s3cret","pin":1234}&x=1"#, #"payload={"access_token":"***","pin":"***"}&x=1"#),
+        (#"a=1&b=[{"url":"/?a=1&b=2","password":"s3 cret"}]"#, #"a=1&b=[{"url":"/?a=1&b=2","password":"***"}]"#),
+        (#"{"token":"s3cret&s3cret","a":"b+c"}"#, #"{"token":"***","a":"b+c"}"#),
+        (#"a={"b":"c\nd"}&password=s3 cret&e={f}"#, #"a={"b":"c\nd"}&password=***&e={f}"#),
+        (#"a=%7B%22pin%22:%221%22%7D&b={"pin":"1"}"#, #"a=%7B%22pin%22%3A%22***%22%7D&b={"pin":"***"}"#),
+        ("user[name]=ann&user[token]=s3cret&a={b", "user[name]=ann&user[token]=***&a={b"),
+    ])
+    func `JSON in a form that is not encoded is masked`(text: String, expected: String) {
+        #expect(shown(text, .form) == expected)
+        #expect(sent(Data(text.utf8), .form) == Data(expected.utf8))
+    }
+
+    @Test(arguments: [
         #"{"token":"s3cret"#, #"{"token":"s3cret\"#, #"{"token":["s3cret","s3"#, #"{"token":{"a":{"b":"s3cret"}"#,
         #"{"a":1,"token": s3cret}"#, #"{"token":"s3cret"}{"token":"s3cret"}"#, #"data: {"token":"s3cret"}"#,
         "{\"token\":\"s3cret\"}\n{\"token\":\"s3cret\"}", #"callback({"token":"s3cret"});"#, #"}]}{"token":"s3cret"}"#,
