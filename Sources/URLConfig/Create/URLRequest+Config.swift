@@ -55,7 +55,8 @@ extension URLRequest {
         /// An absolute URL that a server gave, used instead of ``host`` and ``path``.
         ///
         /// Items of ``query`` that are set together with it are added to it. If its scheme, host or port differs from
-        /// ``host``, credentials and the body of the preset are not sent. What is set together with it is sent.
+        /// ``host``, credentials of the preset are not sent, and a body of the preset is refused. What is set together
+        /// with it is sent.
         /// Anything but an HTTP URL, and one with a user name or password, is refused.
         /// `nil` is refused, unless it takes back another URL: the request would go to ``host``.
         public var url: URL? {

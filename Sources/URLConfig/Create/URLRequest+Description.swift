@@ -84,9 +84,7 @@ extension URLRequest.Config: RedactedReflectable {
     /// - Parameter request: Its fields and its body are shown; with ``url``, items of a preset's query are not sent.
     func settings(_ redaction: Redaction, _ request: URLRequest? = nil) -> [Explanation.Setting] {
         let key = idempotencyKey?.text.map { redaction.masked(field: IdempotencyKey.field, $0) } ?? "automatic"
-        // The body of a preset is not sent to another origin.
-        let isSet = !body.isEmpty && (request == nil || request?.refusal != nil || request?.httpBodyStream != nil)
-        let body = request?.httpBody?.summary(request?.contentType) ?? (isSet ? "set" : nil)
+        let body = request?.httpBody?.summary(request?.contentType) ?? (body.isEmpty ? nil : "set")
         var settings: [Explanation.Setting] = [
             .init("host", host, shown: redaction.host(host)), .init("path", path, shown: redaction.masked("\(path)")),
             .init("url", url, shown: redaction.url(url?.absoluteString ?? "")), .init("method", method.rawValue),

@@ -64,15 +64,12 @@ extension URLRequest.Config {
         if let leaving, own?.modify != true {
             request.takeBack(to: unmodified, leaving)
             let hasCredentials = headers.contains { leaving.isCredential($0.name.rawName) }
-            if hasCredentials || authorization != nil || modify != nil || keepsBody {
+            if hasCredentials || authorization != nil || modify != nil {
                 LeftOutCredentials.note(of: home?.url, for: url)
             }
         }
         return request
     }
-
-    /// Whether the body, which may contain credentials, is sent to the preset's origin only.
-    private var keepsBody: Bool { !body.isEmpty && own?.body != true }
 
     func urlText() throws(RequestError) -> String {
         if let url {
@@ -142,18 +139,15 @@ extension URLRequest.Config {
             return (cachedHeaders, nil)
         }
         var fields = headers
-        let staysBehind = leaving != nil && keepsBody
-        guard !staysBehind || own != nil else {
-            throw .refused("body: it is not clear whether it belongs to url; set both in one closure")
+        // It may contain credentials of the preset.
+        guard leaving == nil || body.isEmpty || own?.body == true else {
+            throw .refused("body: it may not be meant for the origin of url; set both in one closure")
         }
-        let data = try RequestError.refusing("body:") {
-            try staysBehind ? nil : body.data(fields: &fields, encoder: effectiveEncoder)
-        }
+        let data = try RequestError.refusing("body:") { try body.data(fields: &fields, encoder: effectiveEncoder) }
         if data != nil { try URLRequest.checkHasPlaceForBody(method.rawValue) }
         if let leaving {
             fields.removeAll { field in
-                let isAboutBody = staysBehind && URLRequest.isAboutBody(field.name.canonicalName)
-                guard isAboutBody || leaving.isCredential(field.name.rawName) else { return false }
+                guard leaving.isCredential(field.name.rawName) else { return false }
                 guard let own, own.headers.contains(field.name) else { return true }
                 return own.presetHeaders[values: field.name].contains(field.value)
             }
