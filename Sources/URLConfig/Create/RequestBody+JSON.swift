@@ -43,7 +43,7 @@ extension RequestBody {
         var requestBodyMember: (any Encodable)? { RequestBody.withoutNil(value) }
     }
 
-    /// The value; if it is a dictionary, or contains some, without the members that are `nil`.
+    /// The value, without the members of dictionaries that are `nil`.
     static func withoutNil(_ value: any Encodable) -> any Encodable {
         (value as? any NilOmitting)?.withoutNil ?? value
     }

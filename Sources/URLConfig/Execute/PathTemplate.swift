@@ -77,7 +77,7 @@ package struct PathTemplate: Sendable {
         return (values, fits, max(segments.count, sent.count) - equal)
     }
 
-    /// Whether the decoded segments of a path fit, as far as it needs to be known: nothing is compared in vain.
+    /// Whether the decoded segments of a path fit; it compares no more than it needs to.
     fileprivate func fits(_ sent: [String]) -> Bool {
         (sent.count == segments.count || hasRest && sent.count > segments.count)
             && zip(segments, sent).allSatisfy { $0.fits($1) }

@@ -153,7 +153,7 @@ public actor TokenAuthenticator: Authenticator {
             let name = refusal.request.url?.host().map { scheme + $0 } ?? "the URL's host"
             return ("no credentials were sent: \(name) is not one of the authenticator's hosts (\(hostNames))", false)
         }
-        // It is not the refusal of who has signed in since.
+        // Whoever has signed in since was not refused.
         if state.token != nil, isOver(refusal.request) { return (Self.over, false) }
         let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil

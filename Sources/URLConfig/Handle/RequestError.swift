@@ -130,7 +130,7 @@ public struct RequestError: Error, Sendable {
     /// Whether the request cannot be sent.
     var isUnsendable: Bool { [.invalidURL, .invalidRequest].contains(code) }
 
-    /// - Parameter cause: Why; an error that only has words becomes a part of the reason.
+    /// - Parameter cause: Why; its words end the reason.
     @inline(never)
     static func refused(_ reason: String, because cause: (any Error)? = nil, code: Code = .invalidRequest) -> Self {
         guard let cause else { return Self(code, reason: reason) }

@@ -8,8 +8,8 @@
 /// A page is requested when the loop needs it, not before. So nothing is sent after the loop has ended. Each loop
 /// begins with the first page. A loop ends with the last page, with an error, or when the task is cancelled.
 ///
-/// The body of the request stays with its origin, too: a link to another origin ends the loop with an error, unless the
-/// request for it has no body. In a request of your own, the body is yours.
+/// The body of the request is sent to its origin only: if there is a body, a link to another origin is an error. With
+/// requests of your own, you decide.
 ///
 /// A request that was sent before ends the loop with an error, but a server can name new URLs without end. To limit
 /// the number of pages, leave the loop.
