@@ -164,7 +164,7 @@ struct ExchangeKey: Hashable {
         let (scheme, host) = (parts.scheme?.lowercased() ?? "", parts.host?.lowercased() ?? "")
         let port = parts.port.flatMap { $0 == ["http": 80, "https": 443][scheme] ? nil : ":\($0)" } ?? ""
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-        // Those of one name keep their order.
+        // Items of one name keep their order.
         let items = (parts.percentEncodedQueryItems ?? []).enumerated()
             .sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
             .map { _, item in item.name + (item.value.map { "=\($0)" } ?? "") }

@@ -86,18 +86,19 @@ extension URLRequest {
         }
 
         private mutating func append(_ item: consuming Item) {
-            item.generation = generation
             items.append(item)
+            // In its place: to change it before would copy it.
+            items[items.count - 1].generation = generation
         }
 
         private mutating func set(_ name: String, _ item: consuming Item?) {
-            guard var item else { return items.removeAll { $0.name == name } }
-            item.generation = generation
+            guard let item else { return items.removeAll { $0.name == name } }
             guard let first = items.firstIndex(where: { $0.name == name }) else {
                 if items.isEmpty { items.reserveCapacity(4) }
-                return items.append(item)
+                return append(item)
             }
             items[first] = item
+            items[first].generation = generation
             items[(first + 1)...].removeAll { $0.name == name }
         }
     }
@@ -157,7 +158,7 @@ extension URLRequest.Query {
         append(item)
     }
 
-    /// The items but those of a preset that no closure has set again.
+    /// The items, without those of a preset that no closure has set again.
     func items(notIn preset: Set<Item>) -> [Item] {
         // A query that a closure has made is its own.
         generation == 0 ? items : items.filter { !preset.contains($0) }

@@ -86,8 +86,14 @@ extension URLRequest.Config {
         guard !isURLMissing else {
             throw .refused("url was set to nil; if a server gave it, its text is not a URL", code: .invalidURL)
         }
-        let parts = try RequestError.refusing(
-            "host '\(URLSession.Config.default.redaction.host(base.text))'", code: .invalidURL, base.parts.get)
+        // Not `refusing`: its closure takes time in each request.
+        let parts: BaseURL.Parts
+        do {
+            parts = try base.parts.get()
+        } catch {
+            let shown = URLSession.Config.default.redaction.host(base.text)
+            throw .refused("host '\(shown)'", because: error, code: .invalidURL)
+        }
         if let reason = path.invalidReason {
             let text = URLSession.Config.default.redaction.masked(String(decoding: path.text, as: UTF8.self))
             throw .refused("path '\(text)' \(reason)", code: .invalidURL)
@@ -128,7 +134,11 @@ extension URLRequest.Config {
     }
 
     private func resolved(_ query: URLRequest.Query) throws(RequestError) -> URLRequest.Query {
-        try RequestError.refusing("query", code: .invalidURL) { try query.resolved(effectiveEncoder) }
+        do {
+            return try query.resolved(effectiveEncoder)
+        } catch {
+            throw .refused("query", because: error, code: .invalidURL)
+        }
     }
 
     private static func shown(_ url: String) -> String { URLSession.Config.default.redaction.url(url) }

@@ -97,7 +97,7 @@ public struct Pages: AsyncSequence, Sendable {
         }
         // A redirect such as 303 has led from a search to its result.
         if page.request.httpMethod == "GET", !["GET", "HEAD"].contains(request.httpMethod) { next.becomeGET() }
-        // It may contain credentials, such as those of a form.
+        // The body may contain credentials.
         guard !next.hasBody || Origin(next.url) == Origin(url) else {
             throw RequestError(
                 unfollowed: page, "it leads to another origin, which must not receive the body; use next: to send one")
