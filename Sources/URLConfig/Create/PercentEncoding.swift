@@ -51,20 +51,28 @@ extension [UInt8] {
         var text = text
         text.withUTF8 { bytes in
             if bytes.allSatisfy({ encoding.allows($0) }) { return append(contentsOf: bytes) }
-            reserveCapacity(count + 3 * bytes.count)
-            for (index, byte) in bytes.enumerated() {
-                if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
-                    append(byte)
-                } else {
-                    append(UInt8(ascii: "%"))
-                    append(Self.hexDigits[Int(byte >> 4)])
-                    append(Self.hexDigits[Int(byte & 0xF)])
+            // Memory of its own: the array would check its capacity for each byte.
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3 * bytes.count) { encoded in
+                var end = 0
+                for (index, byte) in bytes.enumerated() {
+                    if encoding.allows(byte) || encoding.keepsEscapes && bytes.hasEscape(at: index) {
+                        encoded[end] = byte
+                        end += 1
+                    } else {
+                        encoded[end] = UInt8(ascii: "%")
+                        encoded[end + 1] = (byte >> 4).hexDigit
+                        encoded[end + 2] = (byte & 0xF).hexDigit
+                        end += 3
+                    }
                 }
+                append(contentsOf: encoded[..<end])
             }
         }
     }
+}
 
-    private static let hexDigits = [UInt8]("0123456789ABCDEF".utf8)
+extension UInt8 {
+    fileprivate var hexDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10 }
 }
 
 extension UnsafeBufferPointer<UInt8> {

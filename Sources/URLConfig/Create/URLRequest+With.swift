@@ -145,8 +145,9 @@ extension URLRequest.Config {
 
     /// - Parameter leaving: If ``url`` leaves the preset's origin, it names the credentials, which must stay.
     private func fieldsAndBody(_ leaving: Redaction?) throws(RequestError) -> ([String: String], Data?) {
-        if let cachedHeaders, authorization == nil, idempotencyKey == nil, body.isEmpty, leaving == nil {
-            return (cachedHeaders, nil)
+        if authorization == nil, idempotencyKey == nil, body.isEmpty, leaving == nil {
+            if let cachedHeaders { return (cachedHeaders, nil) }
+            return (try headers.combined(), nil)
         }
         var fields = headers
         // It may contain credentials of the preset.
