@@ -95,14 +95,13 @@ extension HTTPStubs.Request {
     static func of(
         _ sending: Transport.Request, _ attempt: Int
     ) async throws -> (request: Self, sending: Transport.Request) {
-        let complete = sending.completeURLRequest
+        var complete = sending.completeURLRequest
         var sending = sending
         let body = try await sending.body?.data() ?? Data()
         // A stream or a sequence that was read is empty.
         if sending.urlRequest.httpBody == nil, !body.isEmpty { sending.body = .data(body) }
-        let request = Self(
-            urlRequest: complete.httpBodyStream == nil ? complete : sending.urlRequest, body: body, attempt: attempt,
-            redaction: sending.redaction)
+        if complete.httpBodyStream != nil { complete.httpBody = body }
+        let request = Self(urlRequest: complete, body: body, attempt: attempt, redaction: sending.redaction)
         return (request, sending)
     }
 

@@ -19,13 +19,16 @@ struct RequestTests {
         }
         var stream = URLRequest.with(.api) { $0.method = .post }
         stream.httpBodyStream = InputStream(data: Data("stream".utf8))
-        try await URLSession.shared.response(for: stream)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-App": "1"]
+        try await URLSession(configuration: configuration).response(for: stream)
 
         let requests = HTTPStubs.requests
         #expect(try requests[0].decode(User.self) == user)
         #expect(requests[0].contentType == .json)
         #expect(requests[1].form == ["a": "1 2", "ä": "="])
         #expect([2, 3, 5].map { String(decoding: requests[$0].body, as: UTF8.self) } == ["data", "film", "stream"])
+        #expect(try requests[5].headerFields[#require(.init("X-App"))] == "1")
         let parts = requests[4].parts
         #expect(parts.map(\.name) == ["title", "film"])
         #expect(parts.map(\.text) == ["Holi\r\nday", "film"])

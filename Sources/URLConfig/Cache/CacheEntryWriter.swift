@@ -54,27 +54,29 @@ final class CacheEntryWriter: Sendable {
             try await entry.writer.write(piece)
             state.withLock { $0.count += Int64(piece.count) }
         } catch {
-            fail()
-            // The body may be too long for the store. Then what it would have replaced is out of date.
-            for variant in replaced where entry.expected.replaceEarlier(variant) { await remove(variant) }
+            await failToStore(entry.expected)
         }
+    }
+
+    /// The store has no room for the body, so what it would have replaced is out of date.
+    private func failToStore(_ expected: ExpectedResponses.Response) async {
+        fail()
+        for variant in replaced where expected.replaceEarlier(variant) { await remove(variant) }
     }
 
     private func finish() async {
         let (entry, count) = state.withLock { ($0.entry.take(), $0.count) }
+        // A shorter body is one that was cut, whatever the transport says.
+        guard let entry, length ?? count == count, entry.expected.replaceEarlier(variant) else { return fail() }
         do {
-            // A shorter body is one that was cut, whatever the transport says.
-            guard let entry, length ?? count == count, entry.expected.replaceEarlier(variant) else {
-                throw CancellationError()
-            }
             try await entry.writer.finish()
-            // A slow store may have ended after a later response was stored, or after this one was removed.
-            if !entry.expected.isWanted(variant) {
-                fail()
-                await remove(variant)
-            }
         } catch {
+            return await failToStore(entry.expected)
+        }
+        // A slow store may have ended after a later response was stored, or after this one was removed.
+        if !entry.expected.isWanted(variant) {
             fail()
+            await remove(variant)
         }
     }
 

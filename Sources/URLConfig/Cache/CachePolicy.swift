@@ -57,6 +57,8 @@ enum CachePolicy {
     /// - Parameter keepsStale: Whether a stale response without a validator is of use.
     static func refusal(_ head: StoredResponse.Head, to request: URLRequest, keepsStale: Bool) -> String? {
         let control = head.control
+        // The session may add it to each request.
+        guard !request.cacheControl.contains("no-store") else { return "no-store" }
         // A refusal of credentials would also be the response to new ones.
         guard head.status >= 200, ![206, 304, 401, 407].contains(head.status) else { return "status \(head.status)" }
         if control.contains("must-understand") {
@@ -104,10 +106,10 @@ enum CachePolicy {
         return hopFields.union(named).subtracting(["cache-control", "expires", "vary"])
     }
 
-    /// Whether a response that is not stored says that the server does not mean the stored one any more.
+    /// Whether a response is about the resource: another one that is stored is not valid any more.
     ///
-    /// It does not if it is about the credentials, the number or the time of the requests, or a failure of the server.
-    static func endsStored(_ status: HTTPResponse.Status) -> Bool {
+    /// Otherwise it is about the credentials, the number or the time of the requests, or a failure of the server.
+    static func isAboutResource(_ status: HTTPResponse.Status) -> Bool {
         ![401, 403, 407, 408, 429].contains(status.code) && status.kind != .serverError
     }
 
@@ -122,7 +124,9 @@ enum CachePolicy {
     /// What is done with a stored response that matches a request (RFC 9111 §4).
     static func use(_ head: StoredResponse.Head, for request: URLRequest, at now: Double) -> Use {
         let (wanted, control) = (request.cacheControl, head.control)
-        if [.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData].contains(request.cachePolicy) {
+        if [.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData].contains(request.cachePolicy)
+            || wanted.contains("no-store")
+        {
             return .ignore
         }
         let (age, lifetime) = (age(of: head, at: now), head.lifetime)
@@ -142,7 +146,9 @@ enum CachePolicy {
         if let least = wanted.seconds("min-fresh"), rest < Double(least) { return .validate }
         if isFresh { return .fresh }
         guard !control.contains("must-revalidate") else { return .validate }
-        if [.returnCacheDataElseLoad, .returnCacheDataDontLoad].contains(request.cachePolicy) { return .stale }
+        // An old failure says nothing of now.
+        let isLastingly = isAboutResource(.init(code: head.status)) && request.cachePolicy == .returnCacheDataElseLoad
+        if isLastingly || request.cachePolicy == .returnCacheDataDontLoad { return .stale }
         if wanted.isBare("max-stale") || wanted.seconds("max-stale").map({ -rest <= Double($0) }) == true {
             return .stale
         }
@@ -162,19 +168,27 @@ enum CachePolicy {
     /// Whether a status is a failure that a stale response may replace (RFC 5861 §4).
     static func isFailure(_ status: HTTPResponse.Status) -> Bool { [500, 502, 503, 504].contains(status.code) }
 
-    /// Whether a stale response may be used instead of a failure (RFC 5861 §4).
+    /// Whether a response may be used instead of a failure of this request (RFC 5861 §4).
     ///
     /// - Parameter limit: How long the caller accepts a stale response; `nil` if only the server decides.
     static func mayReplaceFailure(
-        _ head: StoredResponse.Head, for request: URLRequest, within limit: Duration?, at now: Double
+        _ head: StoredResponse.Head, of request: URLRequest, within limit: Duration?, at now: Double
     ) -> Bool {
-        let (wanted, control) = (request.cacheControl, head.control)
-        guard !["no-cache", "must-revalidate"].contains(where: control.contains), !wanted.contains("no-cache"),
-            use(head, for: request, at: now) != .ignore, !isFailure(.init(code: head.status))
+        let wanted = request.cacheControl
+        guard !wanted.contains("no-cache"), use(head, for: request, at: now) != .ignore else { return false }
+        let limits = [limit, wanted.seconds("stale-if-error").map { .seconds($0) }]
+        return mayReplaceFailure(head, within: limits.compactMap { $0 }.max(), at: now)
+    }
+
+    /// Whether a response may be used instead of a failure of some request (RFC 5861 §4).
+    static func mayReplaceFailure(_ head: StoredResponse.Head, within limit: Duration?, at now: Double) -> Bool {
+        let control = head.control
+        guard !["no-cache", "must-revalidate"].contains(where: control.contains),
+            isAboutResource(.init(code: head.status))
         else { return false }
-        let limits = [control, wanted].compactMap { $0.seconds("stale-if-error").map(Double.init) }
-        let longest = (limits + [limit.map { $0 / .seconds(1) }].compactMap { $0 }).max()
-        return longest.map { age(of: head, at: now) - head.lifetime <= $0 } ?? false
+        let limits = [limit, control.seconds("stale-if-error").map { .seconds($0) }]
+        guard let longest = limits.compactMap({ $0 }).max() else { return false }
+        return age(of: head, at: now) - head.lifetime <= longest / .seconds(1)
     }
 
     /// How long a response is fresh, in seconds (RFC 9111 §4.2.1, §4.2.2).

@@ -34,7 +34,7 @@ extension CacheVisit {
         // The clock was ahead, so they would pass for newer ones.
         if found.matching.contains(where: { $0.head.received > head.received }) { await remove(found) }
         var writer = (any CacheWriter)?.none
-        var refusal = refusal(head, of: response, at: place)
+        var refusal = refusal(head, of: response, found)
         if refusal == nil {
             writer = try? await ask { [place] in try await $0.writer(for: head, key: place.key) }
             // From now on, the store itself knows what is removed.
@@ -42,7 +42,7 @@ extension CacheVisit {
             refusal = writer == nil ? "the store has no room" : isWanted ? nil : "removed or replaced meanwhile"
         }
         guard refusal == nil, let writer else {
-            if CachePolicy.endsStored(response.status) {
+            if CachePolicy.isAboutResource(response.status) {
                 place.expected.replaceEarlier(head.variant)
                 await remove(found)
             }
@@ -72,13 +72,19 @@ extension CacheVisit {
 
     /// Why a response is not stored; `nil` if it is.
     private func refusal(
-        _ head: StoredResponse.Head, of response: Transport.Response, at place: CachePlace
+        _ head: StoredResponse.Head, of response: Transport.Response, _ found: CachePlace.Found
     ) -> String? {
         if response.body.received.hidesCut, response.headerFields.isEncoded { return "encoded" }
         let keepsStale = cache.staleIfError != nil
-        if let refusal = CachePolicy.refusal(head, to: request, keepsStale: keepsStale) { return refusal }
+        if let refusal = CachePolicy.refusal(head, to: found.place.complete, keepsStale: keepsStale) { return refusal }
+        // It would take the place of what may be used instead of it.
+        if !CachePolicy.isAboutResource(response.status), let old = found.response?.head,
+            CachePolicy.mayReplaceFailure(old, within: cache.staleIfError, at: call.now)
+        {
+            return "stale-if-error"
+        }
         // The response has signed somebody in or out.
-        return call.complete(sending).value(forHTTPHeaderField: "Cookie") == place.cookie ? nil : "other cookies"
+        return call.complete(sending).value(forHTTPHeaderField: "Cookie") == found.place.cookie ? nil : "other cookies"
     }
 
     /// What is stored for a user is removed when the user signs out.

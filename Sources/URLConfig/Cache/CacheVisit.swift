@@ -82,7 +82,11 @@ struct CacheVisit: Sendable {
         }
         let (head, now) = (newest.head, call.now)
         let isFailure = isRetry && call.config.retry.statuses.contains(.init(code: head.status))
-        let use = isFailure ? .ignore : CachePolicy.use(head, for: request, at: now)
+        var asked = place.complete
+        if asked.cachePolicy != request.cachePolicy { asked.cachePolicy = request.cachePolicy }
+        var use = isFailure ? .ignore : CachePolicy.use(head, for: asked, at: now)
+        // In the background, credentials are not renewed.
+        if use == .staleWhileRevalidate, core.takeRefusal(of: place.key) { use = .validate }
         let isFresh = head.lifetime > CachePolicy.age(of: head, at: now)
         return .init(place: place, matching: matching, response: newest, use: use, forward: isFresh ? .request : .stale)
     }
@@ -106,12 +110,7 @@ struct CacheVisit: Sendable {
             response.add(CacheStatus(detail: "only-if-cached"))
             return response
         }
-        throw URLError(
-            .resourceUnavailable,
-            userInfo: [
-                NSLocalizedDescriptionKey: "The cache has no response that can be used, and nothing is to be loaded.",
-                NSURLErrorFailingURLErrorKey: request.url as Any,
-            ])
+        throw URLError(notStored: request.url)
     }
 
     /// Sends the request, and uses and changes what is stored.
@@ -157,7 +156,7 @@ struct CacheVisit: Sendable {
         let found = await visit.found(at: place)
         if !isAuthorized, let response = await stored(found) { return response }
         guard let response = found.response,
-            CachePolicy.mayReplaceFailure(response.head, for: request, within: cache.staleIfError, at: call.now)
+            CachePolicy.mayReplaceFailure(response.head, of: place.complete, within: cache.staleIfError, at: call.now)
         else { return nil }
         return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"))
     }
@@ -187,6 +186,7 @@ struct CacheVisit: Sendable {
             do {
                 let response = try await visit.fetched(visit.found(at: place))
                 if response.cacheStatus?().isFromCache == true { return }
+                if response.status == .unauthorized { visit.core.noteRefusal(of: place.key) }
                 // It may be too long for the memory.
                 for try await _ in response.body {}
             } catch {
@@ -242,5 +242,17 @@ struct CacheVisit: Sendable {
         body.received.didPassHead()
         sending.conditions.progress?.endSending()
         return response
+    }
+}
+
+extension URLError {
+    /// Nothing is to be loaded, and no stored response can be used.
+    init(notStored url: URL?) {
+        self.init(
+            .resourceUnavailable,
+            userInfo: [
+                NSLocalizedDescriptionKey: "The cache has no response that can be used, and nothing is to be loaded.",
+                NSURLErrorFailingURLErrorKey: url as Any,
+            ])
     }
 }

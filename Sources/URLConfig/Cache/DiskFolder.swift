@@ -45,21 +45,15 @@ struct DiskFolder: Sendable {
         "\(path(place.resource))/\(place.requester.hexDigits)-\(place.variant.hexDigits)"
     }
 
-    func places(of resource: UInt64) -> [Place] {
-        var places: [Place] = []
-        try? File.forEachName(in: path(resource)) { name in
-            if let place = Place(resource, name) { places.append(place) }
-        }
-        return places
-    }
+    func places(of resource: UInt64) throws -> [Place] { try names(path(resource)) { Place(resource, $0) } }
 
     /// All URLs that may have files.
-    var resources: [UInt64] {
-        var resources: [UInt64] = []
-        try? File.forEachName(in: root) { name in
-            if let resource = UInt64(hexDigits: name.utf8) { resources.append(resource) }
-        }
-        return resources
+    func resources() throws -> [UInt64] { try names(root) { UInt64(hexDigits: $0.utf8) } }
+
+    private func names<Name>(_ folder: String, _ parse: (String) -> Name?) throws -> [Name] {
+        var names: [Name] = []
+        try File.forEachName(in: folder) { if let name = parse($0) { names.append(name) } }
+        return names
     }
 
     /// Opens an existing file, unless somebody else has put it there.
@@ -105,7 +99,9 @@ struct DiskFolder: Sendable {
 
 extension DiskFolder {
     /// Creates the folder if necessary, and returns the salt of all processes that use it.
-    func open() throws -> Data {
+    ///
+    /// - Parameter known: The salt of a folder that has vanished.
+    func open(_ known: Data? = nil) throws -> Data {
         if (try? File.Status(root)) == nil, mkdir(root, 0o700) != 0 {
             try FileManager.default.createDirectory(
                 at: URL(filePath: root).deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -119,7 +115,7 @@ extension DiskFolder {
             if let salt = try salt(path) { return salt }
             guard let (file, made) = try newFile() else { throw SystemError(code: ENOENT) }
             var count: Int64 = 0
-            let salt = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+            let salt = known ?? Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
             try file.append(Self.mark + salt, count: &count)
             try file.synchronize()
             // This fails if another process was faster.
@@ -176,7 +172,7 @@ extension DiskFolder {
 
     /// Removes other files of a URL, or of a requester, if there are too many.
     private func trim(_ place: Place) {
-        let places = places(of: place.resource)
+        let places = (try? places(of: place.resource)) ?? []
         let own = places.filter { $0.requester == place.requester }
         removeOldest(own, beyond: MemoryStore.variants, MemoryStore.variants)
         removeOldest(places, beyond: Self.filesOfResource, Self.filesOfResource * 9 / 10)
@@ -194,8 +190,8 @@ extension DiskFolder {
     func shrink(to capacity: Int64) -> Int64 {
         removeAbandoned()
         var found: [(place: Place, size: Int64, time: Int64)] = []
-        for resource in resources {
-            let places = places(of: resource)
+        for resource in (try? resources()) ?? [] {
+            guard let places = try? places(of: resource) else { continue }
             for place in places {
                 guard let status = try? File.Status(path(place)), status.isOwnFile else { continue }
                 found.append((place, Self.cost(status.size), status.modified))

@@ -61,7 +61,7 @@ final class DiskStore: CacheStore {
         let waiting = state.withLock(\.waiting).filter { $0.place.key == key && $0.unfinished.isWanted }
         // Of one place, the last one counts.
         let files = Dictionary(waiting.map { ($0.place, $0.file) }) { $1 }
-        let moved = folder.places(of: resource).filter { $0.key == key && files[$0] == nil }
+        let moved = ((try? folder.places(of: resource)) ?? []).filter { $0.key == key && files[$0] == nil }
         return moved.compactMap { place in folder.entry(place).map { response($0, at: place) } }
             + files.compactMap { place, file in (try? DiskEntry(file)).map { response($0, at: place) } }
     }
@@ -111,19 +111,24 @@ final class DiskStore: CacheStore {
         }
     }
 
-    func remove(_ responses: CacheSelection?) async {
+    func remove(_ responses: CacheSelection?) async throws {
         // What waits for the disk is not wanted any more, so a removal need not wait for it.
         unfinished.remove(responses)
         guard case .resource(let resource) = responses else {
-            try? await scans.run { [self] in for resource in folder.resources { remove(responses, of: resource) } }
-            return
+            return try await scans.run { [self] in
+                for resource in try folder.resources() { try remove(responses, of: resource) }
+            }
         }
         // A call may wait for this.
-        if let resource = UInt64(hexDigits: resource.utf8) { remove(responses, of: resource) }
+        if let resource = UInt64(hexDigits: resource.utf8) { try remove(responses, of: resource) }
     }
 
-    private func remove(_ responses: CacheSelection?, of resource: UInt64) {
-        for place in folder.places(of: resource) where responses.contains(place.key) { folder.remove(place) }
+    private func remove(_ responses: CacheSelection?, of resource: UInt64) throws {
+        for place in try folder.places(of: resource) where responses.contains(place.key) {
+            guard folder.remove(place) || folder.file(place) == nil else {
+                throw SystemError(code: EACCES)
+            }
+        }
         folder.removeIfEmpty(resource)
     }
 
@@ -203,7 +208,8 @@ extension DiskStore {
     }
 
     private func openFolder() throws -> Data {
-        let salt = try folder.open()
+        // If the folder has vanished, the keys of this process stay good for the new one.
+        let salt = try folder.open(state.withLock(\.salt))
         state.set(\.salt, salt)
         scan()
         return salt

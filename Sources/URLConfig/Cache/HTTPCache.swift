@@ -30,7 +30,9 @@ public struct HTTPCache: Sendable {
     /// - Parameter store: Keeps the responses.
     public init(store: any CacheStore) { core = Core(store, isOwn: false) }
 
-    private init(own store: any CacheStore) { core = Core(store, isOwn: true) }
+    private init(own store: any CacheStore, _ expected: ExpectedResponses = .init()) {
+        core = Core(store, isOwn: true, expected)
+    }
 
     /// A cache in memory.
     ///
@@ -47,8 +49,8 @@ public struct HTTPCache: Sendable {
     public static func disk(megabytes: Int, in folder: URL? = nil) -> Self {
         let manager = FileManager.default
         let caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first ?? manager.temporaryDirectory
-        let own = caches.appending(path: "URLConfig", directoryHint: .isDirectory)
-        return Self(own: DiskStore(capacity: megabytes.megabytes, folder: folder ?? own))
+        let folder = folder ?? caches.appending(path: "URLConfig", directoryHint: .isDirectory)
+        return Self(own: DiskStore(capacity: megabytes.megabytes, folder: folder), .of(folder))
     }
 
     /// Removes all responses.
@@ -78,11 +80,15 @@ public struct HTTPCache: Sendable {
         /// Whether it is one of the library's stores, which never block for long.
         let isOwn: Bool
         /// The responses that are on their way.
-        let expected = ExpectedResponses()
+        let expected: ExpectedResponses
         private let salt = Locked(Digest.Key?.none)
         private let running = Locked<[CacheKey: Task<Void, Never>]>([:])
+        /// What the server has refused in the background.
+        private let refused = Locked<Set<CacheKey>>([])
 
-        init(_ store: any CacheStore, isOwn: Bool) { (self.store, self.isOwn) = (store, isOwn) }
+        init(_ store: any CacheStore, isOwn: Bool, _ expected: ExpectedResponses = .init()) {
+            (self.store, self.isOwn, self.expected) = (store, isOwn, expected)
+        }
 
         /// The key of all digests.
         func key() async throws -> Digest.Key {
@@ -119,6 +125,12 @@ public struct HTTPCache: Sendable {
                 }
             }
         }
+
+        /// The server has refused to validate a response in the background.
+        func noteRefusal(of key: CacheKey) { refused.withLock { if $0.count < 1000 { $0.insert(key) } } }
+
+        /// Whether that was so; the next time not again.
+        func takeRefusal(of key: CacheKey) -> Bool { refused.withLock { $0.remove(key) != nil } }
 
         func finishRevalidations() async {
             while let task = running.withLock({ $0.values.first }) { await task.value }

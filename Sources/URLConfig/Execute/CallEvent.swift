@@ -50,7 +50,8 @@ public struct CallEvent: Sendable {
         case renewed
         /// The request is sent again after a delay, because of a transient failure.
         case retried(after: Duration)
-        /// The request is sent again at once, because a connection that was kept had been closed.
+        /// The request is sent again at once: a connection that was kept had been closed, or a stored response was
+        /// damaged.
         case repeated
         /// A download begins from the start again.
         case startedOver

@@ -33,8 +33,10 @@ struct LastResort: Sendable {
 
     /// A stale response in place of a failure of the server, of the network or of the deadline.
     private func stale(after failure: any Error) async -> Received? {
-        let isLate = (failure as? RequestError)?.code == .deadlineExceeded
-        guard config.cache != nil, failure is URLError || isLate, !Task.isCancelled,
+        let code = (failure as? RequestError)?.code
+        let isLate = code == .deadlineExceeded
+        guard config.cache != nil, failure is URLError || isLate || code == .authenticationTimedOut,
+            !Task.isCancelled,
             // Otherwise the error is about a response of the server.
             call.attempts.last?.status.map(CachePolicy.isFailure) ?? true
         else { return nil }

@@ -27,7 +27,7 @@ struct Step: Sendable {
     /// The last request to the first URL as it was sent.
     var firstSent: URLRequest?
     var redirects = 0
-    /// Whether the request was sent again because a reused connection was lost.
+    /// Whether the request was sent again at once.
     var isRepeated = false
     var attempts = 1
     var hasNewCredentials = false
@@ -61,7 +61,7 @@ struct Step: Sendable {
     ) throws -> Self {
         switch outcome {
         case .failure(let error):
-            if (error as? URLError)?.isLostConnection == true, let step = repetition(of: sent) { return step }
+            if let error = error as? URLError, let step = repetition(of: sent, after: error) { return step }
         case .success(let received):
             if let step = try redirect(after: received.response, config) { return step }
             if config.throwsUnauthorized, !isForeign, config.isUnauthorized(received.response) {
@@ -78,9 +78,13 @@ struct Step: Sendable {
     }
 
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
-    private func repetition(of sent: URLRequest) -> Self? {
-        guard !isRepeated, sent.hasIdempotentMethod, canBeSentAgain else { return nil }
-        var next = following(.send, "again on a new connection")
+    ///
+    /// The same is done after a stored response that was damaged, which is removed now.
+    private func repetition(of sent: URLRequest, after error: URLError) -> Self? {
+        let isDamaged = error.code == DiskEntry.damaged
+        guard error.isLostConnection || isDamaged, !isRepeated, sent.hasIdempotentMethod, canBeSentAgain
+        else { return nil }
+        var next = following(.send, isDamaged ? "the stored response was damaged" : "again on a new connection")
         next.isRepeated = true
         return next
     }

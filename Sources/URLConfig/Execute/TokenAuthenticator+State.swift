@@ -167,8 +167,8 @@ extension TokenAuthenticator {
 
         private struct Work {
             weak var owner: (any AnyObject & Sendable)?
-            let run: @Sendable ([String]) -> Void
-            var names: [String] = []
+            let run: @Sendable (Set<String>) -> Void
+            var names: Set<String> = []
         }
 
         private struct End {
@@ -186,14 +186,18 @@ extension TokenAuthenticator {
 
         func add(_ token: String) { recent.withLock { _ = $0.rememberLast(token) } }
 
-        /// Notes what is done when the user has signed out, for the last hundred names of an owner; then at once.
+        /// Notes what is done for a name of an owner when the user has signed out; then at once.
+        ///
+        /// For a name that is one too many, it is also done at once.
         func atEnd(
-            of owner: any AnyObject & Sendable, _ name: String, _ run: @escaping @Sendable ([String]) -> Void
+            of owner: any AnyObject & Sendable, _ name: String, _ run: @escaping @Sendable (Set<String>) -> Void
         ) {
             let isOver = atEnd.withLock { end in
                 if end.isOver { return true }
                 if let index = end.work.firstIndex(where: { $0.owner === owner }) {
-                    _ = end.work[index].names.rememberLast(name)
+                    let names = end.work[index].names
+                    guard names.count < 10_000 || names.contains(name) else { return true }
+                    end.work[index].names.insert(name)
                 } else {
                     end.work.removeAll { $0.owner == nil }
                     end.work.append(Work(owner: owner, run: run, names: [name]))

@@ -205,9 +205,16 @@ extension File {
         }
     }
 
-    /// Calls a function with each name in a folder, also `.` and `..`; a symbolic link is refused.
+    /// Calls a function with each name in a folder, also `.` and `..`; with none if there is no folder, but a file or a
+    /// symbolic link.
     static func forEachName(in folder: String, _ use: (String) -> Void) throws(SystemError) {
-        let descriptor = try call { open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+        let descriptor: Int32
+        do throws(SystemError) {
+            descriptor = try call { open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+        } catch {
+            if [ENOENT, ENOTDIR, ELOOP].contains(error.code) { return }
+            throw error
+        }
         guard let names = fdopendir(descriptor) else {
             let code = errno
             close(descriptor)

@@ -136,7 +136,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
         // A date must not be used if there is an entity tag, even a weak one (RFC 9110 §13.1.5).
         let text = entityTags.isEmpty ? Self.strongDate(fields) : entityTags.count == 1 ? entityTags.first : nil
         self.text = text ?? ""
-        resource = Self.resource(url)
+        resource = Self.resource(url, self.text)
         guard isValid, isEntityTag != entityTags.isEmpty else { return nil }
     }
 
@@ -152,8 +152,13 @@ struct StrongValidator: Codable, Hashable, Sendable {
 
     /// The resource that sent a response, after redirects.
     ///
-    /// The query is left out, because it is often a signature that is new for each redirect.
-    private static func resource(_ url: URL?) -> Digest { Digest(String((url?.normalized ?? "").prefix { $0 != "?" })) }
+    /// The query is often a signature that is new for each redirect. It is left out if the entity tag is so long that
+    /// no other resource has the same one: `"1"` may be a count.
+    private static func resource(_ url: URL?, _ text: String) -> Digest {
+        let url = url?.normalized ?? ""
+        let isUnique = text.utf8.first == UInt8(ascii: "\"") && text.utf8.count >= 16
+        return Digest(isUnique ? String(url.prefix { $0 != "?" }) : url)
+    }
 
     /// The date in `Last-Modified`, if the file cannot have changed again in the same second.
     ///
@@ -171,7 +176,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
     /// Without the validator, the server may have ignored the condition of the request. It must send an `ETag`, but it
     /// may leave out `Last-Modified` (RFC 9110 §15.3.7); then the file is downloaded from its beginning.
     func matches(_ fields: HTTPFields, of url: URL?) -> Bool {
-        guard resource == Self.resource(url) else { return false }
+        guard resource == Self.resource(url, text) else { return false }
         let found = fields[values: isEntityTag ? .eTag : .lastModified]
         // Bytes are compared: comparing strings may take quadratic time.
         return !found.isEmpty && found.allSatisfy { $0.utf8.elementsEqual(text.utf8) }

@@ -151,7 +151,7 @@ extension DataResponse {
     ///   set, or the character set is not supported. Empty content is not an error.
     public func text(encoding: String.Encoding? = nil) throws -> String {
         let charset = contentType?.charset
-        let text = encoding.map { String(data: data, encoding: $0) } ?? data.text(charset: charset)
+        let text = encoding.map { data.text(in: $0) } ?? data.text(charset: charset)
         // Foundation ignores a last character that is cut.
         let unit = (encoding ?? data.encoding(charset: charset))?.codeUnit ?? 1
         if let text, data.count.isMultiple(of: unit) { return text }
@@ -174,9 +174,7 @@ extension Data {
     /// The text; `nil` if the bytes are not text in that character set, or it is not supported.
     func text(charset: String?) -> String? {
         guard let mark else {
-            let encoding = self.encoding(charset: charset)
-            let text = encoding.flatMap { String(data: self, encoding: $0) }
-            return text ?? (encoding == .windowsCP1252 ? windowsText : nil)
+            return encoding(charset: charset).flatMap { text(in: $0) }
         }
         // Foundation would remove a second mark, which is a character.
         var (rest, marks) = (dropFirst(mark.bytes.count), "")
@@ -185,6 +183,12 @@ extension Data {
             marks += "\u{FEFF}"
         }
         return String(data: rest, encoding: mark.encoding).map { marks + $0 }
+    }
+
+    /// The text, without a mark of this encoding.
+    fileprivate func text(in encoding: String.Encoding) -> String? {
+        if mark?.encoding == encoding { return text(charset: nil) }
+        return String(data: self, encoding: encoding) ?? (encoding == .windowsCP1252 ? windowsText : nil)
     }
 
     /// The encoding that the mark or else the name says; `nil` if it is not supported.

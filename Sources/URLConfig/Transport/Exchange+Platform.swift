@@ -11,6 +11,8 @@ extension Exchange {
     static let excess = ReceivedBody.Excess.spills
     /// Whether an encoded body that was cut looks complete.
     static let hidesCutBodies = true
+    /// Whether the session's own cache is used.
+    static let usesURLCache = false
 
     func start() { ShadowSession.of(request.session).begin(self) }
 
@@ -51,6 +53,7 @@ extension Exchange {
     static let bufferSize = 1 << 20
     static let excess = ReceivedBody.Excess.pauses
     static let hidesCutBodies = false
+    static let usesURLCache = true
 
     static func check(_ request: URLRequest) throws(RequestError) {}
     func cancel(_ task: URLSessionTask) { task.cancel() }

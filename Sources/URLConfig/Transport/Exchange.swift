@@ -100,7 +100,11 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     private var isOver: Bool { state.withLock { $0.isOver } }
     var task: URLSessionTask? { state.withLock { $0.task } }
-    var head: HTTPURLResponse? { state.withLock { ($0.head ?? $0.task?.response) as? HTTPURLResponse } }
+    /// The head of the response; of an interim one, Foundation on Linux tells as if it were the response.
+    var head: HTTPURLResponse? {
+        let head = state.withLock { $0.head ?? $0.task?.response } as? HTTPURLResponse
+        return head?.isInterim == true ? nil : head
+    }
     var isFromCache: Bool { state.withLock { $0.isFromCache } }
 
     /// Waits until the head of the response has arrived, or its whole body if the caller wants that.
@@ -135,8 +139,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        // On Linux, the heads of interim responses also arrive (RFC 9110 §15.2).
-        if let status = (response as? HTTPURLResponse)?.statusCode, 100...199 ~= status, status != 101 {
+        if (response as? HTTPURLResponse)?.isInterim == true {
             body.touch()
             return completionHandler(.allow)
         }
@@ -171,7 +174,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let hasHead = task.response != nil
+        let hasHead = head != nil
         body.finish(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
         state.withLock { $0.isOver = true }
         begun.resolve(.success(()))
@@ -209,4 +212,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
         callerDelegates.first { $0.responds(to: selector) }
     }
     #endif
+}
+
+extension HTTPURLResponse {
+    /// Whether the response itself is still to come (RFC 9110 §15.2).
+    fileprivate var isInterim: Bool { 100...199 ~= statusCode && statusCode != 101 }
 }

@@ -19,7 +19,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// A complete body, by default empty.
-    public init(_ data: Data = Data()) { self.init(ReceivedBody(data), data) }
+    public init(_ data: Data = Data()) {
+        // Callers count the bytes of a response from 0.
+        let data = data.startIndex == 0 ? data : Data(data)
+        self.init(ReceivedBody(data), data)
+    }
 
     /// This body for one call, which limits it.
     var forOneCall: Self { data.map { Self(ReceivedBody($0)) } ?? self }

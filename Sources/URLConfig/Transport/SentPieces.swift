@@ -58,8 +58,17 @@ extension ResponseBody {
 
     /// A temporary file with all pieces, because `URLSession` cannot wait for them: on Linux, all sessions of the
     /// process would wait.
-    func written(length: Int64?) async throws -> File {
+    ///
+    /// A sequence that is silent is given up at the time limit of the request.
+    func written(length: Int64?, of request: Transport.Request) async throws -> File {
         let pieces = try SentPieces(self, length: length)
+        var request = request
+        // These bytes come from the caller.
+        request.arrival = nil
+        let (limits, clock) = request.timeLimits(request.session.configuration)
+        // Writing them is no silence.
+        received.didPassHead()
+        received.watch(limits, of: request, on: clock)
         let queue = DispatchQueue(label: "URLConfig.sequence", qos: .userInitiated)
         let file = try await queue.run { try File.temporary() }
         while let piece = try await pieces.next() {

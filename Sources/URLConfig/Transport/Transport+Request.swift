@@ -24,6 +24,15 @@ extension Transport {
             let limit = urlRequest.customTimeLimit
             return conditions.isTransfer ? TimeLimits(silence: limit) : TimeLimits(whole: limit)
         }
+        /// The time limits with the session's own for silence, if the request has none, and what measures them.
+        ///
+        /// As with `URLSession`, the limits of a session are measured by the system's clock.
+        func timeLimits(_ configuration: URLSessionConfiguration) -> (TimeLimits, any Clock<Duration>) {
+            var limits = timeLimits
+            guard limits.isEmpty else { return (limits, conditions.clock) }
+            limits.silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
+            return (limits, ContinuousClock())
+        }
         /// What the transport notes about the attempt; `nil` if nobody wants to know it.
         var arrival: Arrival?
         /// The body that a transport has set, if `urlRequest` cannot contain it.
@@ -100,7 +109,7 @@ extension Transport {
         /// Replaces a sequence by a stream of a temporary file.
         mutating func writeSequence() async throws {
             guard case .sequence(let pieces, let length) = replacement else { return }
-            let file = try await pieces.written(length: length)
+            let file = try await pieces.written(length: length, of: self)
             replacement = .stream(length: try file.status().size) { try file.stream() }
         }
 

@@ -99,7 +99,11 @@ public struct Transport: Sendable {
     ///
     /// - Throws: The errors of ``send(_:)``. If a time limit passes later, reading the body throws.
     func attempt(_ request: Request) async throws -> Response {
-        isBuiltIn ? try await response(to: request) : try await limited(request)
+        // The call has no cache, and perhaps the session has none either.
+        if request.urlRequest.cachePolicy == .returnCacheDataDontLoad, !isURLSession || !Exchange.usesURLCache {
+            throw URLError(notStored: request.urlRequest.url)
+        }
+        return isBuiltIn ? try await response(to: request) : try await limited(request)
     }
 
     /// The same for an app's own transport, whose limits are watched here.

@@ -34,7 +34,7 @@ import Testing
                 head.received += 1
                 try store.update(response, head, key: key)
             }
-            if Int.random(in: 0..<20, using: &random) == 0 { await store.remove(.resource(key.resource)) }
+            if Int.random(in: 0..<20, using: &random) == 0 { try await store.remove(.resource(key.resource)) }
         }
     }
 

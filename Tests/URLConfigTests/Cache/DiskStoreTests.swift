@@ -38,7 +38,7 @@ import URLConfigTesting
             try await writer.write(Data.sample(3))
             let end = Task.detached { try? await writer.finish() }
             let removal = Task.detached {
-                await store.remove(.resource(key.resource))
+                try await store.remove(.resource(key.resource))
                 for _ in 0..<20 where try await !store.responses(for: key).isEmpty { found.withLock { $0 += 1 } }
             }
             try await removal.value
@@ -173,7 +173,7 @@ import URLConfigTesting
             }
         }
         for number in 10..<70 { try await store.put(.test(1, count: 10), .test(number)) }
-        await store.remove(nil)
+        try await store.remove(nil)
         _ = try self.store().salt()
         await store.settle()
         let after = try names(folder) + names(file(key).deletingLastPathComponent())
@@ -268,7 +268,7 @@ import URLConfigTesting
         #expect(left == [0, 1] + Array(5..<20))
         #expect(try names(folder).count == left.count + 1)
         // Small files count as a block: 98 of them are too many.
-        await store.remove(nil)
+        try await store.remove(nil)
         for number in 0..<98 { try await store.put(.test(1, count: 1), .test(number)) }
         await store.settle()
         await store.settle()
@@ -332,7 +332,7 @@ import URLConfigTesting
             #expect(try store.writer(for: .test(1, count: 1), key: key) == nil)
             #expect(try await store.responses(for: key).isEmpty)
         }
-        await store.remove(.resource(name))
+        try await store.remove(.resource(name))
     }
 
     // MARK: A slow disk
@@ -364,7 +364,7 @@ import URLConfigTesting
     @Test(arguments: [CacheSelection.resource(CacheKey.test(1).resource), .requester(CacheKey.test(1).requester), nil])
     func `a removal does not wait for what waits for the disk`(selection: CacheSelection?) async throws {
         let store = try await slowStore()
-        await store.remove(selection)
+        try await store.remove(selection)
         #expect(try await store.responses(for: key).isEmpty)
         #expect(try names(folder).filter { !$0.hasPrefix("new-") } == ["salt"])
         store.commits.resume()
@@ -461,7 +461,7 @@ import URLConfigTesting
         }
     }
 
-    @Test func `without descriptors nothing is found, and nothing is removed`() async {
+    @Test func `without descriptors nothing is found, and a removal says that it has removed nothing`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
             let directory = try TemporaryDirectory()
@@ -477,6 +477,11 @@ import URLConfigTesting
             while case let file = open("/dev/null", O_RDONLY), file >= 0 { taken.append(file) }
             let found = try await store.responses(for: .test(1)).count
             let isRefused = (try? store.writer(for: .test(1, count: 1), key: .test(1))) == nil
+            let key = CacheKey.test(1)
+            for responses in [nil, .requester(key.requester), .resource(key.resource)] as [CacheSelection?] {
+                let result = await Result { try await store.remove(responses) }
+                #expect(throws: (any Error).self) { try result.get() }
+            }
             limit.rlim_cur = before
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             for file in taken { close(file) }

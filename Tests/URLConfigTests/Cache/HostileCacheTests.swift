@@ -145,10 +145,81 @@ import URLConfigTesting
         #expect(seen.count == 2)
     }
 
+    // MARK: What is stored
+
+    @Test(arguments: [true, false])
+    func `what the store has no room for removes what it would have replaced`(isMemory: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let cache = isMemory ? HTTPCache.memory(megabytes: 1) : .disk(megabytes: 1, in: directory.url)
+        let response = { @Sendable (number: Int) async throws -> Transport.Response in
+            // Alone, the body and the field would fit.
+            let isLarge = number == 2
+            let field = String(repeating: "x", count: isLarge && !isMemory ? 70_000 : 1)
+            let body = Data(repeating: UInt8(number), count: isLarge && isMemory ? 499_900 : 1)
+            return .init(headerFields: [.cacheControl: "max-age=60", .server: field], body: .init(body))
+        }
+        for number in 1...3 {
+            var request = request
+            if number == 2 { request.cachePolicy = .reloadIgnoringLocalCacheData }
+            let found = try await get(request, { $0.cache = cache }, response)
+            #expect(found.data.first == UInt8(number))
+        }
+    }
+
+    @Test(arguments: [503, 429]) func `an old failure is not used although old responses are wanted`(status: Int)
+        async throws
+    {
+        var request = request
+        request.cachePolicy = .returnCacheDataElseLoad
+        try await get(request) { [self] _ in reply("x", "max-age=5", status: status) }
+        await clock.advance(by: .seconds(86_400))
+        let response = try await get(request) { [self] _ in reply("new", "max-age=5") }
+        #expect(try response.text() == "new")
+    }
+
+    @Test(arguments: ["no-store", "no-cache"]) func `a directive of the session counts`(directive: String) async throws
+    {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Cache-Control": directive]
+        let session = URLSession(configuration: configuration)
+        for number in 1...2 {
+            let response = try await session.response(for: request, config: .silent) {
+                ($0.cache, $0.clock) = (cache, clock)
+                $0.transport = Transport { [self] _ in reply("\(number)", "max-age=60") }
+            }
+            #expect(try response.text() == "\(number)")
+            #expect(response.cacheStatus?.isStored == (directive == "no-cache"))
+        }
+    }
+
+    @Test func `without a cache, a request for a stored response only is not sent`() async throws {
+        let directory = try TemporaryDirectory()
+        var request = request
+        request.cachePolicy = .returnCacheDataDontLoad
+        let transport = Transport { [self] in
+            seen.note($0.urlRequest)
+            return reply("x", "max-age=60")
+        }
+        let download = await Result { [request] in
+            let file = directory.url.appending(path: "file")
+            _ = try await URLSession.shared.download(for: request, to: file, config: .silent) {
+                ($0.cache, $0.transport) = (cache, transport)
+            }
+        }
+        let response = await Result { [request] in
+            _ = try await get(request, { $0.cache = nil }) { [self] _ in reply("x", "max-age=60") }
+        }
+        for result in [download, response] {
+            let error = #expect(throws: URLError.self) { try result.get() }
+            #expect(error?.code == .resourceUnavailable)
+        }
+        #expect(seen.count == 0)
+    }
+
     // MARK: Instead of a failure
 
     /// What the second request brings, and what a validator says about the response.
-    @Test(arguments: ["reload", "refused", "stored failure"])
+    @Test(arguments: ["reload", "refused"])
     func `a stale response is used only instead of a failure, if the request accepts it`(reason: String) async throws {
         var request = request
         try await get { [self] _ in reply("old", reason == "reload" ? "max-age=60" : "max-age=10") }
@@ -162,7 +233,7 @@ import URLConfigTesting
                     $0.validators = [.init { if $0.status == .forbidden { throw URLError(.noPermissionsToReadFile) } }]
                 }
             } _: { [self] _ in
-                reply("new", reason == "stored failure" ? "max-age=60" : "x", status: status)
+                reply("new", "x", status: status)
             }
         }
         if reason == "refused" {

@@ -56,6 +56,90 @@ import URLConfigTesting
         #expect(!shown.contains("1815"))
     }
 
+    @Test(
+        arguments: [
+            (503, "private"), (503, "max-age=5"), (500, "public, max-age=0"), (429, "max-age=5"), (403, "private"),
+            (408, "max-age=5"),
+        ])
+    func `a failure that may be stored does not take the place of the response`(
+        status: Int, control: String
+    ) async throws {
+        let cache = cache()
+        try await get(cache) { reply() }
+        await clock.advance(by: .seconds(20))
+        for _ in 0..<2 {
+            let response = try await get(cache) {
+                .init(status: .init(code: status), headerFields: [.cacheControl: control])
+            }
+            #expect(response.status.code == (status < 500 ? status : 200))
+        }
+        let offline = try await get(cache, { _ in }, lost)
+        #expect(try offline.text() == "old")
+        #expect(offline.cacheStatus?.detail == "stale-if-error")
+    }
+
+    @Test(arguments: [429, 403, 501])
+    func `an old refusal is no response instead of a failure`(status: Int) async throws {
+        let cache = cache()
+        let refusal = { @Sendable () -> Transport.Response in
+            .init(status: .init(code: status), headerFields: [.cacheControl: "max-age=5"])
+        }
+        let response = try await get(cache, { _ in }, refusal)
+        #expect(response.cacheStatus?.isStored == true)
+        await clock.advance(by: .seconds(20))
+        await #expect(throws: URLError.self) { try await get(cache, { _ in }, lost) }
+    }
+
+    @Test func `it is used if a refresh of the token hangs`() async throws {
+        let (cache, gate) = (cache(), Gate())
+        let authenticator = TokenAuthenticator(hosts: ["api.test"], renewalLimit: .zero) {
+            nil
+        } refresh: { _ in
+            await gate.pass()
+            return nil
+        }
+        await authenticator.setToken(.init("one"))
+        try await get(cache) {
+            $0.authenticator = authenticator
+        } _: {
+            reply()
+        }
+        await clock.advance(by: .seconds(20))
+        // The same token, but it has to be refreshed.
+        await authenticator.setToken(.init("one", expiry: .distantPast))
+        let response = try await get(cache) {
+            $0.authenticator = authenticator
+        } _: {
+            reply("new")
+        }
+        #expect(seen.count == 1)
+        #expect(try response.text() == "old")
+        gate.open()
+    }
+
+    @Test func `if the server refuses a validation in the background, the next call renews the token`() async throws {
+        let cache = cache()
+        let authenticator = TokenAuthenticator("one") { _ in "two" }
+        try await get(cache) {
+            $0.authenticator = authenticator
+        } _: {
+            reply("old", "max-age=10, stale-while-revalidate=900")
+        }
+        await clock.advance(by: .seconds(20))
+        var texts: [String] = []
+        for _ in 0..<2 {
+            let response = try await get(cache) {
+                $0.authenticator = authenticator
+            } _: {
+                let isNew = seen.entries.last?.value(forHTTPHeaderField: "Authorization") == "Bearer two"
+                return isNew ? reply("new") : .init(status: .unauthorized)
+            }
+            await cache.finishRevalidations()
+            texts.append(try response.text())
+        }
+        #expect(texts == ["old", "new"])
+    }
+
     // MARK: After the deadline
 
     @Test(arguments: [true, false])

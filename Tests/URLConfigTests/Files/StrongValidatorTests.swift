@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a query and credentials do not make another resource, but a path and a host do`() throws {
-        let fields = Self.fields([(.eTag, "\"a\"")])
+        let fields = Self.fields([(.eTag, "\"\(String(repeating: "a", count: 32))\"")])
         let validator = try #require(StrongValidator(fields, of: Self.url))
         for (text, matches) in [
             ("https://files.example.com/a.zip?signature=1", true), ("https://u:p@files.example.com/a.zip#x", true),
@@ -78,5 +78,15 @@ import Testing
         ] {
             #expect(validator.matches(fields, of: URL(string: text)) == matches)
         }
+    }
+
+    @Test(
+        arguments: [[(.eTag, "\"1\"")], [(.lastModified, modified), (.date, later)]] as [[(HTTPField.Name, String)]])
+    func `a short tag and a date are of one query only`(fields: [(HTTPField.Name, String)]) throws {
+        let fields = Self.fields(fields)
+        let versions = ["1", "2"].map { URL(string: "https://files.example.com/a.zip?version=\($0)") }
+        let validator = try #require(StrongValidator(fields, of: versions[0]))
+        #expect(validator.matches(fields, of: versions[0]))
+        #expect(!validator.matches(fields, of: versions[1]))
     }
 }

@@ -107,7 +107,8 @@ import URLConfigTesting
         }
     }
 
-    @Test(arguments: [false, true]) func `the sequence ends with the call`(hasDeadline: Bool) async throws {
+    @Test(arguments: ["deadline", "timeout", "cancellation"])
+    func `the sequence ends with the call`(cause: String) async throws {
         let (asked, ended) = (Recorder<Void>(), Locked(false))
         let endless = AsyncStream<Data>(
             unfolding: {
@@ -116,16 +117,27 @@ import URLConfigTesting
             }, onCancel: { ended.set(\.self, true) })
         let clock = TestClock()
         try await FaultServer.serving(.ok("{}")) { server in
+            let request = server.request {
+                $0.method = .put
+                if cause == "timeout" { $0.timeout = .seconds(5) }
+            }
             let call = Task {
-                try await Self.upload(.sequence(endless), to: server) {
-                    if hasDeadline { ($0.clock, $0.deadline) = (clock, .seconds(5)) }
+                try await server.session.upload(.sequence(endless), for: request, config: .silent) {
+                    $0.clock = clock
+                    if cause == "deadline" { $0.deadline = .seconds(5) }
                 }
             }
             try await waitUntil { asked.count == 2 }
-            if hasDeadline { clock.move(by: .seconds(5)) } else { call.cancel() }
+            // Time in which nobody waits yet does not count, so it may take more than once.
+            let moving = Task {
+                while cause != "cancellation", !Task.isCancelled { await clock.advance(by: .seconds(5)) }
+            }
+            defer { moving.cancel() }
+            if cause == "cancellation" { call.cancel() }
             let error = await #expect(throws: (any Error).self) { try await call.valueInTime }
-            #expect((error as? RequestError)?.code == (hasDeadline ? .deadlineExceeded : nil))
-            #expect(error is CancellationError == !hasDeadline)
+            #expect((error as? RequestError)?.code == (cause == "deadline" ? .deadlineExceeded : nil))
+            #expect((error as? URLError)?.code == (cause == "timeout" ? .timedOut : nil))
+            #expect(error is CancellationError == (cause == "cancellation"))
             try await waitUntil { ended.withLock(\.self) }
             #expect(server.requests.isEmpty)
         }

@@ -58,6 +58,22 @@ import URLConfigTesting
         expectThrown(.decoding) { try Self.response(data.dropLast()).text(encoding: encoding) }
     }
 
+    @Test(
+        arguments: [
+            (.utf8, [0xEF, 0xBB, 0xBF, 0x61]), (.utf16, [0xFF, 0xFE, 0x61, 0]),
+            (.utf16LittleEndian, [0xFF, 0xFE, 0x61, 0]), (.utf16BigEndian, [0xFE, 0xFF, 0, 0x61]),
+            (.utf32LittleEndian, [0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0]),
+        ] as [(String.Encoding, [UInt8])])
+    func `a byte order mark is removed in each encoding that the caller names`(
+        encoding: String.Encoding, bytes: [UInt8]
+    ) throws {
+        #expect(try Array(Self.response(bytes).text(encoding: encoding).utf8) == [0x61])
+    }
+
+    @Test func `all bytes are text in windows-1252`() throws {
+        #expect(try Self.response([0x93, 0x81]).text(encoding: .windowsCP1252) == "\u{201C}\u{81}")
+    }
+
     @Test func `a body is shown without secrets, the text is as it was`() throws {
         let json = #"{"user":{"name":"Ann","password":"t0psecret"}}"#
         let response = Self.response(json.utf8, contentType: "application/json")

@@ -23,6 +23,22 @@ import URLConfigTesting
         }
     }
 
+    @Test(arguments: [FaultServer.Fault.End.close, .reset])
+    func `an interim response before a connection that ends is none, and the request is sent again`(
+        end: FaultServer.Fault.End
+    ) async throws {
+        let ended = FaultServer.Fault.raw("HTTP/1.1 103 Early Hints\r\nX-Interim: 1\r\n\r\n", then: end)
+        try await FaultServer.serving(.first(1, ended, then: .ok("{}"))) { server in
+            let response = try await server.stream {
+                $0.retry = RetryPolicy(attempts: 2)
+                $0.retry.firstDelay = .zero
+            }
+            #expect(response.head.status == .ok)
+            #expect(response.head.attempts.count == 2)
+            #expect((response.head.attempts.first?.error as? URLError)?.code == .networkConnectionLost)
+        }
+    }
+
     @Test func `while a retry waits, the connection of the failure is closed`() async throws {
         let isOver = Locked(false)
         let failure = FaultServer.Fault.endless("HTTP/1.1 503 Busy\r\n\r\n", "x") { isOver.set(\.self, true) }

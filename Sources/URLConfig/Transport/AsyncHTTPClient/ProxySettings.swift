@@ -32,7 +32,7 @@ extension HTTPClient.Configuration.Proxy {
         let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
         guard let name = names.first(where: { environment[$0]?.isEmpty == false }), let text = environment[name],
-            !exceptions.split(separator: ",").contains(where: { host.isWithin($0) })
+            !exceptions.split(whereSeparator: { $0 == "," || $0.isWhitespace }).contains(where: { host.isWithin($0) })
         else { return nil }
         try self.init(text, of: name)
     }

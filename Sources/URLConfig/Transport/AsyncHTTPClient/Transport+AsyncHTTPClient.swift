@@ -151,12 +151,8 @@ extension Transport.Request {
     private func watch(
         _ body: ReceivedBody, _ configuration: URLSessionConfiguration
     ) -> (TimeLimits, @Sendable () -> Duration) {
-        var limits = timeLimits
+        var (limits, clock) = timeLimits(configuration)
         limits.whole = [limits.whole, configuration.resourceLimit].compactMap { $0 }.min()
-        // As with `URLSession`, the limits of a session are measured by the system's clock.
-        let isOfRequest = urlRequest.customTimeLimit != nil
-        if !isOfRequest { limits.silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest) }
-        let clock: any Clock<Duration> = isOfRequest ? conditions.clock : ContinuousClock()
         let elapsed = clock.stopwatch()
         body.watch(limits, of: self, on: clock, since: elapsed)
         return (limits, elapsed)

@@ -110,6 +110,9 @@ extension Error {
         ["content unencoding", "content encoding type", "bad HTTP Content", "Failed writing received data"]
     }
 
+    /// How libcurl's texts begin about a connection that breaks off.
+    private static var breaks: [String] { ["Send failure", "Recv failure", "transfer closed"] }
+
     /// The same failure with the code that Apple platforms have for it.
     ///
     /// Foundation on Linux has one code for most errors of libcurl, and wrong codes for some. Only libcurl's text
@@ -126,7 +129,8 @@ extension Error {
         // The response is not HTTP, or has an unknown version of HTTP. The scheme of the URL was supported.
         case .unsupportedURL: code = .cannotParseResponse
         case .unknown where words.hasPrefix("Failed to connect"): code = .cannotConnectToHost
-        case .unknown where words.hasPrefix("Send failure"): code = .networkConnectionLost
+        // A redirect whose body breaks off has no head: Foundation tells of it when its body has ended.
+        case .unknown where Self.breaks.contains(where: words.hasPrefix): code = .networkConnectionLost
         case .unknown where words.contains("certificate"): code = .serverCertificateUntrusted
         case .unknown where words.contains("SSL"): code = .secureConnectionFailed
         case .unknown where Self.decoding.contains(where: words.contains): code = .cannotDecodeContentData

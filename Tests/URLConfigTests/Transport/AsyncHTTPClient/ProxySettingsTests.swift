@@ -166,6 +166,9 @@ import Testing
                     let environment = ["http_proxy": "p.example:1", name: "other.example, \(entry)"]
                     let ofEnvironment = try proxy(for: "http://\(host)/", nil, environment)
                     #expect((ofEnvironment == nil) == isDirect, "\(entry), \(host)")
+                    // curl reads spaces like commas.
+                    let spaced = ["http_proxy": "p.example:1", name: "other.example \(entry)"]
+                    #expect(try (proxy(for: "http://\(host)/", nil, spaced) == nil) == isDirect, "\(entry), \(host)")
                 }
             }
         }

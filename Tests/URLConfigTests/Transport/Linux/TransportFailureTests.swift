@@ -29,6 +29,7 @@ import Testing
             ("truncated", .truncated, .unknown), ("truncated chunks", .truncatedChunks, .unknown),
             ("unfinished chunks", .unfinishedChunks, .unknown), ("empty reply", .empty, .badServerResponse),
             ("reset", .reset, .networkConnectionLost), ("reset in body", .resetInBody, .networkConnectionLost),
+            ("truncated redirect", .raw("HTTP/1.1 302 X\r\nLocation: /y\r\nContent-Length: 9\r\n\r\n1"), .unknown),
         ] as [(String, FaultServer.Fault, URLError.Code)])
     func `a connection that ends too early is lost`(
         name: String, fault: FaultServer.Fault, onLinux: URLError.Code

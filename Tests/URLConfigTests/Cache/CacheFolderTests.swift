@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+import URLConfigTesting
+
+@testable import URLConfig
+
+/// Folders that several caches use, that vanish, or whose files are damaged.
+@Suite(.inTime) struct CacheFolderTests {
+    private let seen = Recorder<URLRequest>()
+    private let request = URLRequest.with { $0.url = URL(string: "https://api.test/a") }
+
+    /// - Parameter respond: The body of the n-th response.
+    @discardableResult
+    private func get(
+        _ cache: HTTPCache, _ request: URLRequest? = nil, _ change: (inout URLSession.Config) -> Void = { _ in },
+        _ respond: @escaping @Sendable (Int) async throws -> Data
+    ) async throws -> DataResponse {
+        try await URLSession.shared.response(for: request ?? self.request, config: .silent) {
+            $0.cache = cache
+            $0.transport = Transport { [seen] in
+                let body = try await respond(seen.note($0.urlRequest))
+                return .init(headerFields: [.cacheControl: "max-age=1000"], body: .init(body))
+            }
+            change(&$0)
+        }
+    }
+
+    private func files(in directory: TemporaryDirectory) -> [URL] {
+        let names = FileManager.default.enumerator(atPath: directory.url.path)?.allObjects as? [String] ?? []
+        return names.filter { $0.contains("/") }.map { directory.url.appending(path: $0) }
+    }
+
+    private let numbered = { @Sendable (number: Int) async throws in Data("\(number)".utf8) }
+
+    @Test(arguments: ["PUT", "requester", "all"])
+    func `what one cache of a folder removes, another one does not store later`(removal: String) async throws {
+        let directory = try TemporaryDirectory()
+        let caches = (0..<2).map { _ in HTTPCache.disk(megabytes: 1, in: directory.url) }
+        let gate = Gate()
+        let call = Task {
+            try await get(caches[0]) {
+                $0.cache?.requester = "ada"
+            } _: { number in
+                await gate.pass()
+                return try await numbered(number)
+            }
+        }
+        await gate.waitForArrivals()
+        switch removal {
+        case "PUT":
+            let put = URLRequest.with {
+                ($0.url, $0.method) = (request.url, .put)
+            }
+            try await get(caches[1], put, { _ in }, numbered)
+        case "all": try await caches[1].removeAll()
+        default: try await caches[1].removeResponses(for: "ada")
+        }
+        gate.open()
+        #expect(try await call.valueInTime.status == .ok)
+        let response = try await get(caches[1], nil, { $0.cache?.requester = "ada" }, numbered)
+        #expect(response.cacheStatus?.isHit == false)
+    }
+
+    @Test func `after the folder has vanished, the next run finds a user's responses, and removes them`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let folder = directory.url.appending(path: "cache")
+        func cache() -> HTTPCache {
+            var cache = HTTPCache.disk(megabytes: 1, in: folder)
+            cache.requester = "ada"
+            return cache
+        }
+        let first = cache()
+        try await get(first, nil, { _ in }, numbered)
+        try FileManager.default.removeItem(at: folder)
+        // The folder is made again.
+        try await get(first, nil, { _ in }, numbered)
+        let found = try await get(cache(), nil, { _ in }, numbered)
+        #expect(found.cacheStatus?.isHit == true)
+        try await cache().removeResponses(for: "ada")
+        let removed = try await get(cache(), nil, { _ in }, numbered)
+        #expect(removed.cacheStatus?.isHit == false)
+    }
+
+    @Test func `a damaged file of any length is a miss`() async throws {
+        let directory = try TemporaryDirectory()
+        let cache = HTTPCache.disk(megabytes: 20, in: directory.url)
+        let store = try #require(cache.core.store as? DiskStore)
+        for count in [10, 900_000, 3_000_000] {
+            let url = URL(string: "https://api.test/\(count)")
+            let request = URLRequest.with { $0.url = url }
+            try await get(cache, request) { _ in Data(count: count) }
+            await store.settle()
+            let file = try #require(files(in: directory).first)
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: UInt64(count / 2))
+            try handle.write(contentsOf: Data("#".utf8))
+            try handle.close()
+            let response = try await get(cache, request) { _ in Data(repeating: 1, count: count) }
+            let isNew = response.data == Data(repeating: 1, count: count)
+            #expect(isNew)
+            #expect(response.cacheStatus?.isHit == false)
+            // It is found while the longer body is read.
+            let reason = count > 1_000_000 ? "the stored response was damaged" : nil
+            #expect(response.attempts.first?.reason == reason)
+            try await cache.removeAll()
+        }
+    }
+
+    @Test func `a sign-out removes all that was stored with other fields of the same user`() async throws {
+        let directory = try TemporaryDirectory()
+        let cache = HTTPCache.disk(megabytes: 10, in: directory.url)
+        let authenticator = TokenAuthenticator("one") { _ in nil }
+        for tenant in 0..<120 {
+            var request = request
+            request.setValue("\(tenant)", forHTTPHeaderField: "X-Tenant-ID")
+            try await get(cache, request, { $0.authenticator = authenticator }, numbered)
+        }
+        #expect(files(in: directory).count == 120)
+        await authenticator.setToken(nil)
+        try await waitUntil { files(in: directory).isEmpty }
+    }
+}
