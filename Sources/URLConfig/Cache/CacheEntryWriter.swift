@@ -17,7 +17,7 @@ final class CacheEntryWriter: Sendable {
     /// - Parameters:
     ///   - expected: Knows whether the response may be stored when its body has ended.
     ///   - variant: The variant of the response.
-    ///   - replaced: The variants that it replaces.
+    ///   - replaced: The variants that are out of date now.
     ///   - length: The length of the body, if the server has told it.
     ///   - remove: Removes what is stored for a variant.
     init(
@@ -58,7 +58,7 @@ final class CacheEntryWriter: Sendable {
         }
     }
 
-    /// The store has no room for the body, so what it would have replaced is out of date.
+    /// The response is not stored, but what it would have replaced is out of date.
     private func failToStore(_ expected: ExpectedResponses.Response) async {
         fail()
         for variant in replaced where expected.replaceEarlier(variant) { await remove(variant) }

@@ -57,8 +57,6 @@ enum CachePolicy {
     /// - Parameter keepsStale: Whether a stale response without a validator is of use.
     static func refusal(_ head: StoredResponse.Head, to request: URLRequest, keepsStale: Bool) -> String? {
         let control = head.control
-        // The session may add it to each request.
-        guard !request.cacheControl.contains("no-store") else { return "no-store" }
         // A refusal of credentials would also be the response to new ones.
         guard head.status >= 200, ![206, 304, 401, 407].contains(head.status) else { return "status \(head.status)" }
         if control.contains("must-understand") {
@@ -124,9 +122,7 @@ enum CachePolicy {
     /// What is done with a stored response that matches a request (RFC 9111 §4).
     static func use(_ head: StoredResponse.Head, for request: URLRequest, at now: Double) -> Use {
         let (wanted, control) = (request.cacheControl, head.control)
-        if [.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData].contains(request.cachePolicy)
-            || wanted.contains("no-store")
-        {
+        if [.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData].contains(request.cachePolicy) {
             return .ignore
         }
         let (age, lifetime) = (age(of: head, at: now), head.lifetime)
@@ -147,8 +143,8 @@ enum CachePolicy {
         if isFresh { return .fresh }
         guard !control.contains("must-revalidate") else { return .validate }
         // An old failure says nothing of now.
-        let isLastingly = isAboutResource(.init(code: head.status)) && request.cachePolicy == .returnCacheDataElseLoad
-        if isLastingly || request.cachePolicy == .returnCacheDataDontLoad { return .stale }
+        let mayBeOld = isAboutResource(.init(code: head.status)) && request.cachePolicy == .returnCacheDataElseLoad
+        if mayBeOld || request.cachePolicy == .returnCacheDataDontLoad { return .stale }
         if wanted.isBare("max-stale") || wanted.seconds("max-stale").map({ -rest <= Double($0) }) == true {
             return .stale
         }

@@ -51,8 +51,9 @@ extension CacheVisit {
             return response
         }
         removeAtSignOut(place)
+        let replaced = CachePolicy.isAboutResource(response.status) ? found.matching.map(\.head.variant) : []
         let entry = CacheEntryWriter(
-            writer, of: place.expected, variant: head.variant, replaced: found.matching.map(\.head.variant),
+            writer, of: place.expected, variant: head.variant, replaced: replaced,
             length: response.headerFields.decodedLength
         ) { [core, key = place.key] in try? await core.remove($0, of: key) }
         guard let body = try? entry.storing(response.body, isOwn: core.isOwn) else { return response }
@@ -76,12 +77,12 @@ extension CacheVisit {
     ) -> String? {
         if response.body.received.hidesCut, response.headerFields.isEncoded { return "encoded" }
         let keepsStale = cache.staleIfError != nil
-        if let refusal = CachePolicy.refusal(head, to: found.place.complete, keepsStale: keepsStale) { return refusal }
+        if let refusal = CachePolicy.refusal(head, to: request, keepsStale: keepsStale) { return refusal }
         // It would take the place of what may be used instead of it.
         if !CachePolicy.isAboutResource(response.status), let old = found.response?.head,
             CachePolicy.mayReplaceFailure(old, within: cache.staleIfError, at: call.now)
         {
-            return "stale-if-error"
+            return "instead of a failure"
         }
         // The response has signed somebody in or out.
         return call.complete(sending).value(forHTTPHeaderField: "Cookie") == found.place.cookie ? nil : "other cookies"

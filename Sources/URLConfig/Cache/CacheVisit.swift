@@ -47,8 +47,11 @@ struct CacheVisit: Sendable {
     /// The response from the cache, from the transfer of another call, or from the server.
     func response() async throws -> Transport.Response {
         let bypass = CachePolicy.bypass(request)
-        let reason = bypass ?? (call.hidesRequester(sending) ? "a delegate gives credentials" : nil)
-        guard reason == nil, let place = await CachePlace(self) else {
+        var reason = bypass ?? (call.hidesRequester(sending) ? "a delegate gives credentials" : nil)
+        let place = reason == nil ? await CachePlace(self) : nil
+        // The session may add it to each request.
+        if place?.complete.cacheControl.contains("no-store") == true { reason = "no-store" }
+        guard reason == nil, let place else {
             if CachePolicy.onlyStored(request) { return try unavailable() }
             var response = try await call.shared(sending) { try await sent($0) }
             await invalidate(by: response)
@@ -84,21 +87,20 @@ struct CacheVisit: Sendable {
         let isFailure = isRetry && call.config.retry.statuses.contains(.init(code: head.status))
         var asked = place.complete
         if asked.cachePolicy != request.cachePolicy { asked.cachePolicy = request.cachePolicy }
-        var use = isFailure ? .ignore : CachePolicy.use(head, for: asked, at: now)
-        // In the background, credentials are not renewed.
-        if use == .staleWhileRevalidate, core.takeRefusal(of: place.key) { use = .validate }
+        let use = isFailure ? .ignore : CachePolicy.use(head, for: asked, at: now)
         let isFresh = head.lifetime > CachePolicy.age(of: head, at: now)
         return .init(place: place, matching: matching, response: newest, use: use, forward: isFresh ? .request : .stale)
     }
 
     /// The stored response, if it can be used without the server.
     private func stored(_ found: CachePlace.Found) async -> Transport.Response? {
+        let revalidates = found.use == .staleWhileRevalidate && isAuthorized && !CachePolicy.onlyStored(request)
+        // Only the call itself renews credentials that the server has refused.
+        if revalidates, core.isRefused(found.place.key) { return nil }
         guard let response = found.response, [.fresh, .stale, .staleWhileRevalidate].contains(found.use),
             let served = await served(response, CacheStatus(isHit: true))
         else { return nil }
-        if found.use == .staleWhileRevalidate, isAuthorized, !CachePolicy.onlyStored(request) {
-            revalidate(at: found.place)
-        }
+        if revalidates { revalidate(at: found.place) }
         return served
     }
 
@@ -125,6 +127,7 @@ struct CacheVisit: Sendable {
         let requested = call.now
         found.place.expected.willSend()
         var response = try await sent(sending)
+        core.note(found.place.key, isRefused: response.status == .unauthorized)
         if response.status == .notModified {
             response.body.received.cancel()
             if let conditional {
@@ -186,7 +189,6 @@ struct CacheVisit: Sendable {
             do {
                 let response = try await visit.fetched(visit.found(at: place))
                 if response.cacheStatus?().isFromCache == true { return }
-                if response.status == .unauthorized { visit.core.noteRefusal(of: place.key) }
                 // It may be too long for the memory.
                 for try await _ in response.body {}
             } catch {

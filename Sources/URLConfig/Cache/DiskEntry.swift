@@ -16,8 +16,6 @@ struct DiskEntry: Sendable {
 
     /// The file is no entry, or not as it was written.
     static let broken = SystemError(code: EBADMSG)
-    /// The code of the error if a long body is found to be broken while it is read.
-    static let damaged = URLError.Code.cannotOpenFile
 
     /// What is in a head.
     struct Record: Codable, Sendable {
@@ -102,12 +100,12 @@ struct DiskEntry: Sendable {
         let reader = Locked(Reader(entry: self))
         let next: @Sendable () throws -> Data? = {
             do {
-                return try File.attempt(Self.damaged, "a stored response cannot be read") {
+                return try File.attempt(.cannotOpenFile, "a stored response cannot be read") {
                     try reader.withLock { try $0.next() }
                 }
             } catch {
                 onError()
-                throw error
+                throw (error as? URLError)?.withDamageMark ?? error
             }
         }
         if record.length <= Self.pieceSize { return ResponseBody(try next() ?? Data()) }

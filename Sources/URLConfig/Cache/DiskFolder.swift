@@ -31,7 +31,7 @@ struct DiskFolder: Sendable {
     private static let block: Int64 = 4096
     private static let mark = Data("URLConfig cache salt\n".utf8)
 
-    private let root: String
+    let root: String
 
     init(_ url: URL) {
         let path = url.path(percentEncoded: false)
@@ -87,11 +87,9 @@ struct DiskFolder: Sendable {
     /// Removes the name of a file, if it has it still.
     func remove(_ place: Place, _ file: File) { if file.hasName(path(place)) { try? File.remove(path(place)) } }
 
-    /// Removes a file, but nothing that somebody else has put there, and returns whether it is gone.
-    @discardableResult
-    func remove(_ place: Place) -> Bool {
-        guard (try? File.Status(path(place)))?.isOwnFile == true else { return false }
-        return (try? File.remove(path(place))) != nil
+    /// Removes a file, but nothing that somebody else has put there.
+    func remove(_ place: Place) throws {
+        if (try? File.Status(path(place)))?.isOwnFile == true { try File.remove(path(place)) }
     }
 
     func removeIfEmpty(_ resource: UInt64) { rmdir(path(resource)) }
@@ -181,7 +179,7 @@ extension DiskFolder {
     private func removeOldest(_ places: [Place], beyond limit: Int, _ rest: Int) {
         guard places.count > limit else { return }
         let uses = places.map { (place: $0, time: (try? File.Status(path($0)))?.modified ?? 0) }
-        for use in uses.sorted(by: { $0.time < $1.time }).dropLast(rest) { remove(use.place) }
+        for use in uses.sorted(by: { $0.time < $1.time }).dropLast(rest) { try? remove(use.place) }
     }
 
     private static func cost(_ size: Int64) -> Int64 { max(block, size) }
@@ -200,7 +198,8 @@ extension DiskFolder {
         }
         var total = found.reduce(0) { $0 + $1.size }
         guard total > capacity else { return total }
-        for file in found.sorted(by: { $0.time < $1.time }) where total > capacity / 10 * 9 && remove(file.place) {
+        for file in found.sorted(by: { $0.time < $1.time }) where total > capacity / 10 * 9 {
+            guard (try? remove(file.place)) != nil else { continue }
             total -= file.size
             removeIfEmpty(file.place.resource)
         }

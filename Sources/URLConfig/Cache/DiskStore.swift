@@ -33,7 +33,9 @@ final class DiskStore: CacheStore {
     private let folder: DiskFolder
     private let pause: Duration
     private let longestQueue: Int
-    private let unfinished: UnfinishedBodies
+    /// The responses on their way to all stores of the folder in this process: a removal by one is for all.
+    let onTheWay: OnTheWay
+    private var unfinished: UnfinishedBodies { onTheWay.unfinished }
     private let state = Locked(State())
     /// Long bodies wait here for the disk; tests make them wait.
     let commits = DispatchQueue(label: "URLConfig.cache.commits")
@@ -48,7 +50,7 @@ final class DiskStore: CacheStore {
     init(capacity: Int, folder: URL, pause: Duration = .seconds(10), longestQueue: Int = 64) {
         (self.capacity, self.folder, self.pause) = (Int64(capacity), DiskFolder(folder), pause)
         self.longestQueue = longestQueue
-        unfinished = UnfinishedBodies(capacity: Int64(capacity))
+        onTheWay = .to(folder)
     }
 
     func salt() throws -> Data {
@@ -86,8 +88,8 @@ final class DiskStore: CacheStore {
             // So that a scan does not take it for a file of a process that has ended.
             _ = try? file.lock()
             return Writer(
-                store: self, head: head, place: place, path: path, unfinished: unfinished.begin(key),
-                part: Locked(Writer.Part(file: file)))
+                store: self, head: head, place: place, path: path,
+                unfinished: unfinished.begin(key, capacity: capacity), part: Locked(Writer.Part(file: file)))
         }
     }
 
@@ -115,21 +117,30 @@ final class DiskStore: CacheStore {
         // What waits for the disk is not wanted any more, so a removal need not wait for it.
         unfinished.remove(responses)
         guard case .resource(let resource) = responses else {
-            return try await scans.run { [self] in
-                for resource in try folder.resources() { try remove(responses, of: resource) }
-            }
+            return try await scans.run { [self] in try remove(responses, of: try folder.resources()) }
         }
         // A call may wait for this.
-        if let resource = UInt64(hexDigits: resource.utf8) { try remove(responses, of: resource) }
+        try remove(responses, of: [UInt64(hexDigits: resource.utf8)].compactMap { $0 })
     }
 
-    private func remove(_ responses: CacheSelection?, of resource: UInt64) throws {
-        for place in try folder.places(of: resource) where responses.contains(place.key) {
-            guard folder.remove(place) || folder.file(place) == nil else {
-                throw SystemError(code: EACCES)
+    /// Removes what can be removed.
+    ///
+    /// - Throws: `URLError` with code `.cannotRemoveFile` if that was not all.
+    private func remove(_ responses: CacheSelection?, of resources: @autoclosure () throws -> [UInt64]) throws {
+        try File.attempt(.cannotRemoveFile, "a response of the cache cannot be removed") {
+            var failure: (any Error)?
+            for resource in try resources() {
+                do {
+                    for place in try folder.places(of: resource) where responses.contains(place.key) {
+                        do { try folder.remove(place) } catch { failure = failure ?? error }
+                    }
+                } catch {
+                    failure = failure ?? error
+                }
+                folder.removeIfEmpty(resource)
             }
+            if let failure { throw failure }
         }
-        folder.removeIfEmpty(resource)
     }
 
     /// Waits until what was begun in the background is done, for tests.
@@ -196,6 +207,26 @@ final class DiskStore: CacheStore {
 }
 
 extension DiskStore {
+    /// The responses that are on their way to the stores of a folder.
+    final class OnTheWay: Sendable {
+        private struct Place { weak var value: OnTheWay? }
+        private static let places = Locked<[String: Place]>([:])
+
+        let expected = ExpectedResponses()
+        let unfinished = UnfinishedBodies()
+
+        static func to(_ folder: URL) -> OnTheWay {
+            let path = DiskFolder(folder.standardizedFileURL).root
+            return places.withLock { places in
+                if let known = places[path]?.value { return known }
+                let new = OnTheWay()
+                places = places.filter { $1.value != nil }
+                places[path] = Place(value: new)
+                return new
+            }
+        }
+    }
+
     /// Does something with the folder; not again for a while if the system refuses it.
     private func attempt<Result>(_ work: () throws -> Result) throws -> Result {
         if let failure = state.withLock(\.failure), failure.end > .now { throw failure.error }
@@ -208,7 +239,7 @@ extension DiskStore {
     }
 
     private func openFolder() throws -> Data {
-        // If the folder has vanished, the keys of this process stay good for the new one.
+        // A folder that was removed gets the same salt again, because the caches of this process use it.
         let salt = try folder.open(state.withLock(\.salt))
         state.set(\.salt, salt)
         scan()

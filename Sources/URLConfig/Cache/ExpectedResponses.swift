@@ -84,22 +84,7 @@ final class ExpectedResponses: Sendable {
         }
     }
 
-    /// Those of a folder, which several caches of a process may use.
-    private struct Shared { weak var value: ExpectedResponses? }
-    private static let shared = Locked<[String: Shared]>([:])
-
     private let state = Locked(State())
-
-    static func of(_ folder: URL) -> ExpectedResponses {
-        let path = folder.standardizedFileURL.path(percentEncoded: false)
-        return shared.withLock { shared in
-            if let expected = shared[path]?.value { return expected }
-            let expected = ExpectedResponses()
-            shared = shared.filter { $1.value != nil }
-            shared[path] = Shared(value: expected)
-            return expected
-        }
-    }
 
     func begin(_ key: CacheKey) -> Response { Response(self, key) }
 

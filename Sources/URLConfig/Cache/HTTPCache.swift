@@ -30,9 +30,7 @@ public struct HTTPCache: Sendable {
     /// - Parameter store: Keeps the responses.
     public init(store: any CacheStore) { core = Core(store, isOwn: false) }
 
-    private init(own store: any CacheStore, _ expected: ExpectedResponses = .init()) {
-        core = Core(store, isOwn: true, expected)
-    }
+    private init(own store: any CacheStore) { core = Core(store, isOwn: true) }
 
     /// A cache in memory.
     ///
@@ -50,7 +48,7 @@ public struct HTTPCache: Sendable {
         let manager = FileManager.default
         let caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first ?? manager.temporaryDirectory
         let folder = folder ?? caches.appending(path: "URLConfig", directoryHint: .isDirectory)
-        return Self(own: DiskStore(capacity: megabytes.megabytes, folder: folder), .of(folder))
+        return Self(own: DiskStore(capacity: megabytes.megabytes, folder: folder))
     }
 
     /// Removes all responses.
@@ -83,11 +81,12 @@ public struct HTTPCache: Sendable {
         let expected: ExpectedResponses
         private let salt = Locked(Digest.Key?.none)
         private let running = Locked<[CacheKey: Task<Void, Never>]>([:])
-        /// What the server has refused in the background.
+        /// What the server has refused last.
         private let refused = Locked<Set<CacheKey>>([])
 
-        init(_ store: any CacheStore, isOwn: Bool, _ expected: ExpectedResponses = .init()) {
-            (self.store, self.isOwn, self.expected) = (store, isOwn, expected)
+        init(_ store: any CacheStore, isOwn: Bool) {
+            (self.store, self.isOwn) = (store, isOwn)
+            expected = (store as? DiskStore)?.onTheWay.expected ?? ExpectedResponses()
         }
 
         /// The key of all digests.
@@ -126,11 +125,15 @@ public struct HTTPCache: Sendable {
             }
         }
 
-        /// The server has refused to validate a response in the background.
-        func noteRefusal(of key: CacheKey) { refused.withLock { if $0.count < 1000 { $0.insert(key) } } }
+        /// Notes whether the server has refused a request.
+        func note(_ key: CacheKey, isRefused: Bool) {
+            refused.withLock { refused in
+                if refused.count >= 1000 { refused = [] }
+                if isRefused { refused.insert(key) } else { refused.remove(key) }
+            }
+        }
 
-        /// Whether that was so; the next time not again.
-        func takeRefusal(of key: CacheKey) -> Bool { refused.withLock { $0.remove(key) != nil } }
+        func isRefused(_ key: CacheKey) -> Bool { refused.withLock { $0.contains(key) } }
 
         func finishRevalidations() async {
             while let task = running.withLock({ $0.values.first }) { await task.value }

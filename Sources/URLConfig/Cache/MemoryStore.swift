@@ -6,13 +6,10 @@ final class MemoryStore: CacheStore {
     private let capacity: Int
     private let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
     private let state = Locked(State())
-    private let unfinished: UnfinishedBodies
+    private let unfinished = UnfinishedBodies()
 
     /// - Parameter capacity: The number of bytes that responses may have; with 0 or less, none is stored.
-    init(capacity: Int) {
-        self.capacity = capacity
-        unfinished = UnfinishedBodies(capacity: Int64(capacity))
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     func salt() -> Data { bytes }
 
@@ -26,7 +23,9 @@ final class MemoryStore: CacheStore {
     }
 
     func writer(for head: StoredResponse.Head, key: CacheKey) -> (any CacheWriter)? {
-        capacity > 0 ? Writer(store: self, head: head, key: key, unfinished: unfinished.begin(key)) : nil
+        guard capacity > 0 else { return nil }
+        let unfinished = unfinished.begin(key, capacity: Int64(capacity))
+        return Writer(store: self, head: head, key: key, unfinished: unfinished)
     }
 
     func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {

@@ -18,10 +18,11 @@ final class UnfinishedBodies: Sendable {
     /// One body, until this is released.
     final class Body: Sendable {
         private let all: UnfinishedBodies
+        private let capacity: Int64
         private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
-        fileprivate init(_ all: UnfinishedBodies, _ key: CacheKey) {
-            self.all = all
+        fileprivate init(_ all: UnfinishedBodies, _ key: CacheKey, _ capacity: Int64) {
+            (self.all, self.capacity) = (all, capacity)
             all.state.withLock { $0.bodies[id] = Arriving(key: key) }
         }
 
@@ -35,12 +36,12 @@ final class UnfinishedBodies: Sendable {
                 var body = state.bodies[id, default: Arriving()]
                 state.count += Int64(more)
                 body.count += Int64(more)
-                let fits = body.count <= all.capacity / 2 && state.count <= all.capacity
+                let fits = body.count <= capacity / 2 && state.count <= capacity
                 if !fits { body.key = nil }
                 state.bodies[id] = body
                 return fits
             }
-            guard fits else { throw RequestError(tooLongFor: Int(all.capacity / 2), "half of the cache") }
+            guard fits else { throw RequestError(tooLongFor: Int(capacity / 2), "half of the cache") }
         }
 
         /// Whether it fits, and has not been removed.
@@ -55,13 +56,10 @@ final class UnfinishedBodies: Sendable {
         }
     }
 
-    private let capacity: Int64
     private let state = Locked(State())
 
     /// - Parameter capacity: The number of bytes that the store may have.
-    init(capacity: Int64) { self.capacity = capacity }
-
-    func begin(_ key: CacheKey) -> Body { Body(self, key) }
+    func begin(_ key: CacheKey, capacity: Int64) -> Body { Body(self, key, capacity) }
 
     func remove(_ responses: CacheSelection?) {
         state.withLock { state in

@@ -31,7 +31,7 @@ struct LastResort: Sendable {
         return received
     }
 
-    /// A stale response in place of a failure of the server, of the network or of the deadline.
+    /// A stale response in place of a failure of the server or the network, or of what was not done in time.
     private func stale(after failure: any Error) async -> Received? {
         let code = (failure as? RequestError)?.code
         let isLate = code == .deadlineExceeded

@@ -79,12 +79,12 @@ struct Step: Sendable {
 
     /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
     ///
-    /// The same is done after a stored response that was damaged, which is removed now.
+    /// The same is done after a stored response that was damaged. It was removed when its body was read.
     private func repetition(of sent: URLRequest, after error: URLError) -> Self? {
-        let isDamaged = error.code == DiskEntry.damaged
-        guard error.isLostConnection || isDamaged, !isRepeated, sent.hasIdempotentMethod, canBeSentAgain
+        guard error.isLostConnection || error.isDamagedResponse, !isRepeated, sent.hasIdempotentMethod, canBeSentAgain
         else { return nil }
-        var next = following(.send, isDamaged ? "the stored response was damaged" : "again on a new connection")
+        let note = error.isLostConnection ? "again on a new connection" : "the stored response was damaged"
+        var next = following(.send, note)
         next.isRepeated = true
         return next
     }

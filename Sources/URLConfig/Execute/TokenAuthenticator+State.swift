@@ -186,25 +186,26 @@ extension TokenAuthenticator {
 
         func add(_ token: String) { recent.withLock { _ = $0.rememberLast(token) } }
 
-        /// Notes what is done for a name of an owner when the user has signed out; then at once.
+        /// Notes what is done for a name of an owner when the user signs out.
         ///
-        /// For a name that is one too many, it is also done at once.
+        /// If the user has signed out, it is done at once. If there are 10,000 names, it is done for these at once.
         func atEnd(
             of owner: any AnyObject & Sendable, _ name: String, _ run: @escaping @Sendable (Set<String>) -> Void
         ) {
-            let isOver = atEnd.withLock { end in
-                if end.isOver { return true }
-                if let index = end.work.firstIndex(where: { $0.owner === owner }) {
-                    let names = end.work[index].names
-                    guard names.count < 10_000 || names.contains(name) else { return true }
-                    end.work[index].names.insert(name)
-                } else {
+            let due: Set<String> = atEnd.withLock { end in
+                if end.isOver { return [name] }
+                guard let index = end.work.firstIndex(where: { $0.owner === owner }) else {
                     end.work.removeAll { $0.owner == nil }
                     end.work.append(Work(owner: owner, run: run, names: [name]))
+                    return []
                 }
-                return false
+                let names = end.work[index].names
+                let areTooMany = names.count >= 10_000 && !names.contains(name)
+                if areTooMany { end.work[index].names = [] }
+                end.work[index].names.insert(name)
+                return areTooMany ? names : []
             }
-            if isOver { run([name]) }
+            if !due.isEmpty { run(due) }
         }
 
         func end() {

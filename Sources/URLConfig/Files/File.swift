@@ -205,8 +205,9 @@ extension File {
         }
     }
 
-    /// Calls a function with each name in a folder, also `.` and `..`; with none if there is no folder, but a file or a
-    /// symbolic link.
+    /// Calls a function with each name in a folder, also `.` and `..`.
+    ///
+    /// A path that does not exist, or that is a file or a symbolic link, has no names.
     static func forEachName(in folder: String, _ use: (String) -> Void) throws(SystemError) {
         let descriptor: Int32
         do throws(SystemError) {

@@ -153,7 +153,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
     /// The resource that sent a response, after redirects.
     ///
     /// The query is often a signature that is new for each redirect. It is left out if the entity tag is so long that
-    /// no other resource has the same one: `"1"` may be a count.
+    /// another resource hardly has the same one: `"1"` may be a count.
     private static func resource(_ url: URL?, _ text: String) -> Digest {
         let url = url?.normalized ?? ""
         let isUnique = text.utf8.first == UInt8(ascii: "\"") && text.utf8.count >= 16

@@ -100,7 +100,9 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     private var isOver: Bool { state.withLock { $0.isOver } }
     var task: URLSessionTask? { state.withLock { $0.task } }
-    /// The head of the response; of an interim one, Foundation on Linux tells as if it were the response.
+    /// The head of the response.
+    ///
+    /// On Linux, Foundation also sets the task's response for an interim one, which is not the response.
     var head: HTTPURLResponse? {
         let head = state.withLock { $0.head ?? $0.task?.response } as? HTTPURLResponse
         return head?.isInterim == true ? nil : head

@@ -68,26 +68,34 @@ final class ReceivedBody: Sendable {
             request.arrival?.note(\.end)
             return
         }
-        let (deadline, url) = (request.conditions.deadline, request.urlRequest.url)
+        let deadline = request.conditions.deadline
         let wait = deadline.wait(
             arrived: { [weak self] in self?.arrived }, expire: { [weak self] in self?.cancel($0) })
-        let watchdog =
-            limits.isEmpty
-            ? nil
-            : Watchdog(limits, clock ?? request.conditions.clock, since: elapsed) {
-                [weak self] in
-                self?.isAwaited ?? false
-            } expire: { [weak self] in
-                self?.fail(URLError(timedOut: url, after: $0))
-            }
+        state.withLock { state in
+            state.arrival = state.arrival ?? request.arrival
+            state.leavesSource = state.leavesSource || request.buffersBody || wait != nil
+        }
+        watch(limits, on: clock ?? request.conditions.clock, since: elapsed, to: request.urlRequest.url)
+        if wait != nil { onEnd { _ in deadline.end(wait) } }
+    }
+
+    /// Ends the body if a time limit passes.
+    func watch(
+        _ limits: TimeLimits, on clock: any Clock<Duration>, since elapsed: (@Sendable () -> Duration)? = nil,
+        to url: URL?
+    ) {
+        guard !limits.isEmpty else { return }
+        let watchdog = Watchdog(limits, clock, since: elapsed) { [weak self] in
+            self?.isAwaited ?? false
+        } expire: { [weak self] in
+            self?.fail(URLError(timedOut: url, after: $0))
+        }
         state.withLock { state in
             // A transport that uses another one has limits of its own.
-            if let watchdog { state.watchdogs.append(watchdog) }
-            state.arrival = state.arrival ?? request.arrival
-            state.leavesSource = state.leavesSource || request.buffersBody || watchdog != nil || wait != nil
+            state.watchdogs.append(watchdog)
+            state.leavesSource = true
         }
-        watchdog?.start()
-        if wait != nil { onEnd { _ in deadline.end(wait) } }
+        watchdog.start()
     }
 
     /// Calls a function when the body has ended, once and with no lock held; now if it has ended.

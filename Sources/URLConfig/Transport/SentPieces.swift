@@ -62,13 +62,10 @@ extension ResponseBody {
     /// A sequence that is silent is given up at the time limit of the request.
     func written(length: Int64?, of request: Transport.Request) async throws -> File {
         let pieces = try SentPieces(self, length: length)
-        var request = request
-        // These bytes come from the caller.
-        request.arrival = nil
         let (limits, clock) = request.timeLimits(request.session.configuration)
-        // Writing them is no silence.
+        // While a piece is written, nobody waits for the next one, so that time does not count.
         received.didPassHead()
-        received.watch(limits, of: request, on: clock)
+        received.watch(limits, on: clock, to: request.urlRequest.url)
         let queue = DispatchQueue(label: "URLConfig.sequence", qos: .userInitiated)
         let file = try await queue.run { try File.temporary() }
         while let piece = try await pieces.next() {

@@ -86,7 +86,14 @@ public struct Transport: Sendable {
 
     /// Sends a request that was checked.
     private func response(to request: Request) async throws -> Response {
-        if isBuiltIn { try CallScope.checkNetwork() }
+        if isBuiltIn {
+            try CallScope.checkNetwork()
+            // Only a session's cache could have the response, and this transport uses none.
+            let hasCache = isURLSession && Exchange.usesURLCache
+            if request.urlRequest.cachePolicy == .returnCacheDataDontLoad, !hasCache {
+                throw URLError(notStored: request.urlRequest.url)
+            }
+        }
         guard let custom else { return try await Exchange.response(to: request) }
         do {
             return try await custom(request)
@@ -99,11 +106,7 @@ public struct Transport: Sendable {
     ///
     /// - Throws: The errors of ``send(_:)``. If a time limit passes later, reading the body throws.
     func attempt(_ request: Request) async throws -> Response {
-        // The call has no cache, and perhaps the session has none either.
-        if request.urlRequest.cachePolicy == .returnCacheDataDontLoad, !isURLSession || !Exchange.usesURLCache {
-            throw URLError(notStored: request.urlRequest.url)
-        }
-        return isBuiltIn ? try await response(to: request) : try await limited(request)
+        isBuiltIn ? try await response(to: request) : try await limited(request)
     }
 
     /// The same for an app's own transport, whose limits are watched here.
@@ -183,15 +186,21 @@ extension Transport.Response: RedactedReflectable {
 }
 
 extension URLError {
-    private static let lostConnectionKey = "URLConfigLostConnection"
+    private static let (lostConnectionKey, damageKey) = ("URLConfigLostConnection", "URLConfigDamagedResponse")
 
     /// Whether a reused connection was closed before a response to a request that may be sent again.
     ///
     /// It is part of the error, because a transport may send several requests and throw the error of any of them.
     var isLostConnection: Bool { errorUserInfo[Self.lostConnectionKey] != nil }
 
+    /// Whether a stored response was found to be damaged while it was read.
+    var isDamagedResponse: Bool { errorUserInfo[Self.damageKey] != nil }
+    var withDamageMark: URLError { URLError(code, userInfo: errorUserInfo.merging([Self.damageKey: true]) { $1 }) }
+
     /// The error as the caller receives it.
-    var withoutMark: URLError { URLError(code, userInfo: errorUserInfo.filter { $0.key != Self.lostConnectionKey }) }
+    var withoutMark: URLError {
+        URLError(code, userInfo: errorUserInfo.filter { ![Self.lostConnectionKey, Self.damageKey].contains($0.key) })
+    }
 
     init(_ lost: Transport.LostConnection, of request: URLRequest) {
         let reason = "The connection was lost before a response. The server may have processed the request."

@@ -35,7 +35,9 @@ import URLConfigTesting
     @Test(arguments: ["PUT", "requester", "all"])
     func `what one cache of a folder removes, another one does not store later`(removal: String) async throws {
         let directory = try TemporaryDirectory()
-        let caches = (0..<2).map { _ in HTTPCache.disk(megabytes: 1, in: directory.url) }
+        let caches = [URL.DirectoryHint.isDirectory, .notDirectory].map { hint in
+            HTTPCache.disk(megabytes: 1, in: directory.url.appending(path: "cache", directoryHint: hint))
+        }
         let gate = Gate()
         let call = Task {
             try await get(caches[0]) {
@@ -61,6 +63,19 @@ import URLConfigTesting
         #expect(response.cacheStatus?.isHit == false)
     }
 
+    @Test func `what one cache of a folder removes stays removed if it waits for the disk`() async throws {
+        let directory = try TemporaryDirectory()
+        let caches = (0..<2).map { _ in HTTPCache.disk(megabytes: 20, in: directory.url) }
+        let store = try #require(caches[0].core.store as? DiskStore)
+        let gate = DispatchSemaphore(value: 0)
+        store.commits.async { gate.wait() }
+        try await get(caches[0]) { _ in Data(count: 3_000_000) }
+        try await caches[1].removeAll()
+        gate.signal()
+        await store.settle()
+        #expect(files(in: directory).isEmpty)
+    }
+
     @Test func `after the folder has vanished, the next run finds a user's responses, and removes them`()
         async throws
     {
@@ -73,6 +88,7 @@ import URLConfigTesting
         }
         let first = cache()
         try await get(first, nil, { _ in }, numbered)
+        await (first.core.store as? DiskStore)?.settle()
         try FileManager.default.removeItem(at: folder)
         // The folder is made again.
         try await get(first, nil, { _ in }, numbered)

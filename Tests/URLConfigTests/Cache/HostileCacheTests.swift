@@ -182,38 +182,43 @@ import URLConfigTesting
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["Cache-Control": directive]
         let session = URLSession(configuration: configuration)
-        for number in 1...2 {
-            let response = try await session.response(for: request, config: .silent) {
-                ($0.cache, $0.clock) = (cache, clock)
-                $0.transport = Transport { [self] _ in reply("\(number)", "max-age=60") }
-            }
-            #expect(try response.text() == "\(number)")
-            #expect(response.cacheStatus?.isStored == (directive == "no-cache"))
+        try await get { [self] _ in reply("other", "max-age=60") }
+        let response = try await session.response(for: request, config: .silent) {
+            ($0.cache, $0.clock) = (cache, clock)
+            $0.transport = Transport { [self] _ in reply("new", "max-age=60") }
         }
+        #expect(try response.text() == "new")
+        #expect(response.cacheStatus?.isStored == (directive == "no-cache"))
+        // It says nothing of what another session has stored.
+        let stored = try await get { [self] _ in reply("newer", "max-age=60") }
+        #expect(try stored.text() == (directive == "no-cache" ? "new" : "other"))
     }
 
     @Test func `without a cache, a request for a stored response only is not sent`() async throws {
         let directory = try TemporaryDirectory()
-        var request = request
-        request.cachePolicy = .returnCacheDataDontLoad
-        let transport = Transport { [self] in
-            seen.note($0.urlRequest)
-            return reply("x", "max-age=60")
-        }
-        let download = await Result { [request] in
-            let file = directory.url.appending(path: "file")
-            _ = try await URLSession.shared.download(for: request, to: file, config: .silent) {
-                ($0.cache, $0.transport) = (cache, transport)
+        try await FaultServer.serving(.ok("{}")) { server in
+            var request = server.request()
+            request.cachePolicy = .returnCacheDataDontLoad
+            let download = await Result { [request] in
+                let file = directory.url.appending(path: "file")
+                _ = try await server.session.download(for: request, to: file, config: .silent) { $0.cache = cache }
             }
+            let response = await Result { [request] in
+                _ = try await server.session.response(for: request, config: .silent) { $0.cache = nil }
+            }
+            for result in [download, response] {
+                let error = #expect(throws: URLError.self) { try result.get() }
+                #expect(error?.code == .resourceUnavailable)
+            }
+            #expect(server.requests.isEmpty)
         }
-        let response = await Result { [request] in
-            _ = try await get(request, { $0.cache = nil }) { [self] _ in reply("x", "max-age=60") }
+    }
+
+    @Test func `an error of the transport is not taken for a damaged response`() async throws {
+        await #expect(throws: URLError.self) {
+            try await get { _ in throw URLError(.cannotOpenFile) }
         }
-        for result in [download, response] {
-            let error = #expect(throws: URLError.self) { try result.get() }
-            #expect(error?.code == .resourceUnavailable)
-        }
-        #expect(seen.count == 0)
+        #expect(seen.count == 1)
     }
 
     // MARK: Instead of a failure

@@ -117,7 +117,10 @@ import URLConfigTesting
         gate.open()
     }
 
-    @Test func `if the server refuses a validation in the background, the next call renews the token`() async throws {
+    @Test(arguments: [false, true])
+    func `if the server refuses a validation in the background, the next call renews the token`(
+        coalesces: Bool
+    ) async throws {
         let cache = cache()
         let authenticator = TokenAuthenticator("one") { _ in "two" }
         try await get(cache) {
@@ -129,7 +132,7 @@ import URLConfigTesting
         var texts: [String] = []
         for _ in 0..<2 {
             let response = try await get(cache) {
-                $0.authenticator = authenticator
+                ($0.authenticator, $0.coalesces) = (authenticator, coalesces)
             } _: {
                 let isNew = seen.entries.last?.value(forHTTPHeaderField: "Authorization") == "Bearer two"
                 return isNew ? reply("new") : .init(status: .unauthorized)

@@ -68,7 +68,9 @@ import Testing
         #expect(try !JSONDecoder().decode(StrongValidator.self, from: Data(changed.utf8)).isValid)
     }
 
-    @Test func `a query and credentials do not make another resource, but a path and a host do`() throws {
+    @Test func `with a long tag, a query and credentials do not make another resource, but a path and a host do`()
+        throws
+    {
         let fields = Self.fields([(.eTag, "\"\(String(repeating: "a", count: 32))\"")])
         let validator = try #require(StrongValidator(fields, of: Self.url))
         for (text, matches) in [

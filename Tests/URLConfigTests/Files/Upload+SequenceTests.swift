@@ -136,6 +136,7 @@ import URLConfigTesting
             if cause == "cancellation" { call.cancel() }
             let error = await #expect(throws: (any Error).self) { try await call.valueInTime }
             #expect((error as? RequestError)?.code == (cause == "deadline" ? .deadlineExceeded : nil))
+            if cause == "deadline" { #expect("\(error as Any)".contains("in attempt 1, before a response")) }
             #expect((error as? URLError)?.code == (cause == "timeout" ? .timedOut : nil))
             #expect(error is CancellationError == (cause == "cancellation"))
             try await waitUntil { ended.withLock(\.self) }

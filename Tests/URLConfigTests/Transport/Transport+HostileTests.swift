@@ -135,7 +135,7 @@ import Testing
     @Test func `a body is read once, and in pieces`() async throws {
         var pieces: [Data] = []
         for try await piece in ResponseBody(Data("0123".utf8)) { pieces.append(piece) }
-        for try await piece in ResponseBody(Data("xy0123".utf8).dropFirst(2)) { #expect(piece.first == piece[0]) }
+        for try await piece in ResponseBody(Data("xy0123".utf8).dropFirst(2)) { #expect(piece.startIndex == 0) }
         #expect(pieces == [Data("0123".utf8)])
         for try await _ in ResponseBody() { Issue.record("an empty body has no pieces") }
         #expect(try await ResponseBody(Data("0123".utf8)).collect(upTo: 4).count == 4)
