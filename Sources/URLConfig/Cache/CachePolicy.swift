@@ -168,7 +168,7 @@ enum CachePolicy {
     ///
     /// - Parameter limit: How long the caller accepts a stale response; `nil` if only the server decides.
     static func mayReplaceFailure(
-        _ head: StoredResponse.Head, of request: URLRequest, within limit: Duration?, at now: Double
+        _ head: StoredResponse.Head, for request: URLRequest, within limit: Duration?, at now: Double
     ) -> Bool {
         let wanted = request.cacheControl
         guard !wanted.contains("no-cache"), use(head, for: request, at: now) != .ignore else { return false }

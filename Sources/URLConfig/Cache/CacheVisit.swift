@@ -159,7 +159,7 @@ struct CacheVisit: Sendable {
         let found = await visit.found(at: place)
         if !isAuthorized, let response = await stored(found) { return response }
         guard let response = found.response,
-            CachePolicy.mayReplaceFailure(response.head, of: place.complete, within: cache.staleIfError, at: call.now)
+            CachePolicy.mayReplaceFailure(response.head, for: place.complete, within: cache.staleIfError, at: call.now)
         else { return nil }
         return await served(response, CacheStatus(isHit: true, detail: "stale-if-error"))
     }
