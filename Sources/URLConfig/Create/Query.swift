@@ -162,7 +162,7 @@ extension URLRequest.Query {
         append(item)
     }
 
-    /// The items, without those of a preset that no closure has set again.
+    /// The items, without those that come unchanged from a preset.
     func items(notIn preset: Set<Item>) -> [Item] {
         // A query that a closure has made is its own.
         generation == 0 ? items : items.filter { !preset.contains($0) }
