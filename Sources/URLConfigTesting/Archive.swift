@@ -72,17 +72,18 @@ struct Archive: Sendable {
             for value in values { fields.append(HTTPField(name: name, value: value)) }
         }
         let content = response["content"] as? [String: Any] ?? [:]
-        var pieces = [try body(content, content["encoding"] as? String, beside: file)]
+        let mimeType = fields[.contentType] ?? content["mimeType"] as? String
+        var pieces = [try body(content, content["encoding"] as? String, mimeType, beside: file)]
         if let sizes = content["_chunks"] as? [Int] { pieces = pieces[0].cut(sizes) }
         let post = request["postData"] as? [String: Any] ?? [:]
         let type =
             post["mimeType"] as? String ?? pairs(request["headers"]).first { $0.0.lowercased() == "content-type" }?.1
-        var sent = try body(post, post["_encoding"] as? String, beside: file)
+        var sent = try body(post, post["_encoding"] as? String, type, beside: file)
         if sent.isEmpty, let params = post["params"] as? [[String: Any]] {
-            let items = params.map { URLQueryItem(name: $0["name"] as? String ?? "", value: $0["value"] as? String) }
-            var parts = URLComponents()
-            parts.queryItems = items
-            sent = Data((parts.percentEncodedQuery ?? "").utf8)
+            let items = params.map { item in
+                ["name", "value"].map { (item[$0] as? String ?? "").percentEncoded }.joined(separator: "=")
+            }
+            sent = Data(items.joined(separator: "&").utf8)
         }
         return Played(
             method: method, url: url, body: sent, contentType: type.flatMap { MediaType($0) },
@@ -102,8 +103,9 @@ struct Archive: Sendable {
         }
     }
 
+    /// - Parameter type: The media type, whose character set the bytes had: the text of a HAR file is Unicode.
     private static func body(
-        _ content: [String: Any], _ encoding: String?, beside file: URL
+        _ content: [String: Any], _ encoding: String?, _ type: String?, beside file: URL
     ) throws(StubMistake) -> Data {
         if let name = content["_file"] as? String {
             let url = file.deletingLastPathComponent().appending(path: name)
@@ -113,7 +115,7 @@ struct Archive: Sendable {
             return data
         }
         let text = content["text"] as? String ?? ""
-        guard encoding == "base64" else { return Data(text.utf8) }
+        guard encoding == "base64" else { return text.encoded(as: type) ?? Data(text.utf8) }
         guard let data = Data(base64Encoded: text) else {
             throw StubMistake("its body is not base64")
         }
@@ -173,9 +175,9 @@ extension Archive {
         guard redactions.allSatisfy({ redaction in shown.allSatisfy { redaction.maskedByValue($0) == $0 } }) else {
             throw StubMistake("\(request.description): it would contain a secret of the call")
         }
-        var post = stored(body, "\(name)-request", "_encoding", &files)
+        var post = stored(body, request.contentType?.description, "\(name)-request", "_encoding", &files)
         post["mimeType"] = request.contentType?.description ?? ""
-        var json = stored(content, "\(name)-response", "encoding", &files)
+        var json = stored(content, type, "\(name)-response", "encoding", &files)
         (json["mimeType"], json["size"]) = (type ?? "", content.count)
         if exchange.isStream, pieces.count > 1 { json["_chunks"] = content.sizes(of: pieces) }
         if exchange.end.withLock({ $0 }) == .left { json["_isCut"] = true }
@@ -224,14 +226,18 @@ extension Archive {
 
     /// A body in the file, or beside it.
     private static func stored(
-        _ body: Data, _ name: String, _ encoding: String, _ files: inout [String: Data]
+        _ body: Data, _ type: String?, _ name: String, _ encoding: String, _ files: inout [String: Data]
     ) -> [String: Any] {
         if body.count > mostInline {
             files[name] = body
             return ["_file": name]
         }
         // Reading the file as JSON would remove a byte order mark.
-        if !body.starts(with: byteOrderMark), let text = String(data: body, encoding: .utf8) { return ["text": text] }
+        if !body.starts(with: byteOrderMark), let text = String(data: body, encoding: .utf8),
+            text.encoded(as: type) ?? body == body
+        {
+            return ["text": text]
+        }
         return ["text": body.base64EncodedString(), encoding: "base64"]
     }
 }
@@ -271,6 +277,18 @@ extension HTTPStubs.Request {
         request.httpBodyStream = nil
         request.httpBody = body
         return request
+    }
+}
+
+extension String {
+    fileprivate var percentEncoded: String {
+        addingPercentEncoding(withAllowedCharacters: .init(charactersIn: "-._~").union(.alphanumerics)) ?? ""
+    }
+
+    /// The bytes of this text in the character set of a media type; `nil` if that cannot be.
+    fileprivate func encoded(as type: String?) -> Data? {
+        let charset = type.flatMap { MediaType($0) }?.parameters["charset"]
+        return String.Encoding(charset: charset).flatMap { data(using: $0) }
     }
 }
 

@@ -180,9 +180,13 @@ struct ExchangeKey: Hashable {
         }
     }
 
-    /// A body in which neither the order of JSON's members nor the boundary of a form makes a difference.
+    /// A body in which neither the order of JSON's members, nor the escapes nor the boundary of a form make a
+    /// difference.
     private static func canonical(_ body: Data, _ contentType: MediaType?) -> [UInt8] {
         if contentType?.description.contains("json") == true, let tree = JSONTree(body) { return Array(tree.text.utf8) }
+        if contentType?.essence == "application/x-www-form-urlencoded" {
+            return Array(spelled(String(decoding: body, as: UTF8.self).replacing("+", with: "%20")).utf8)
+        }
         guard let boundary = contentType?.parameters["boundary"], !boundary.isEmpty else { return Array(body) }
         return Array(body).replacing(Array(boundary.utf8), with: "boundary".utf8)
     }

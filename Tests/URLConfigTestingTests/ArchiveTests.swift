@@ -35,11 +35,27 @@ struct ArchiveTests {
         }
     }
 
+    @Test(arguments: ["iso-8859-1", "shift_jis", "utf-8"])
+    func `the text of a browser's file has the bytes of its character set`(_ charset: String) async throws {
+        let text = charset == "shift_jis" ? "日本" : "café"
+        let type = #", {"name": "content-type", "value": "text/plain; charset=\#(charset)"}"#
+        let folder = try ReplayFolder(har(headers: type, content: #""text": "\#(text)""#))
+        try await folder.run {
+            let response = try await send("/users/1")
+            #expect(try response.text() == text)
+            #expect(response.data.count == (charset == "utf-8" ? 5 : 4))
+        }
+    }
+
     @Test(arguments: [
         ("https://API.example.com:443/v2/users?b=2&a=1#top", "", "/users?a=1&b=2", nil),
         ("https://api.example.com/v2/users?token=s3cret-in-a-browser", "", "/users?token=other", nil),
         ("https://api.example.com/v2/f", #"{"text": "b=2&a=1"}"#, "/f", "b=2&a=1"),
         ("https://api.example.com/v2/f", #"{"params": [{"name": "a", "value": "1"}]}"#, "/f", "a=1"),
+        (
+            "https://api.example.com/v2/f", #"{"params": [{"name": "a b", "value": "1+1 ~é"}]}"#, "/f",
+            "a+b=1%2B1+%7E%c3%a9"
+        ),
         (
             "https://api.example.com/v2/j", #"{"text": "{\"a\": 1, \"b\": 2}", "mimeType": "application/json"}"#, "/j",
             #"{"b":2,"a":1}"#

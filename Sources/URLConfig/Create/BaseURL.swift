@@ -81,12 +81,13 @@ final class BaseURL: Sendable {
         }
         if text.utf8.allSatisfy(PercentEncoding.unreserved.allows) { return String(text) }
         guard text.utf8.contains(where: { $0 >= 0x80 }),
-            let host = URL(string: "https://\(text)")?.host(percentEncoded: true),
+            // The property `host` of this URL may still be the international name.
+            let host = URL(string: "https://\(text)")?.absoluteString.dropFirst("https://".count), !host.isEmpty,
             host.utf8.allSatisfy(PercentEncoding.unreserved.allows)
         else {
             throw InvalidInput(
                 "has characters that a host name cannot contain; write an international name in ASCII, as xn--…")
         }
-        return host
+        return String(host)
     }
 }

@@ -109,7 +109,7 @@ extension URLRequest.Query: RedactedReflectable {
     var shownChildren: [(String, Any?)] {
         items.compactMap { item in
             item.name.map {
-                ($0, URLSession.Config.default.redaction.masked(field: $0, item.values.joined(separator: ",")))
+                ($0, URLSession.Config.default.redaction.masked(item: $0, item.values.joined(separator: ",")))
             }
         }
     }

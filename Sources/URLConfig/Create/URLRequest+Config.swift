@@ -162,9 +162,9 @@ extension URLRequest {
                 return config
             }
             config.changes = nil
-            // The two rules: what goes with a URL, and a field that replaces the credentials of the preset.
+            // The two rules: what goes with a URL, and a field that replaces the credentials or the key of the preset.
             let replaces =
-                config.authorization != nil && !changes.authorization
+                (config.authorization != nil && !changes.authorization || config.idempotencyKey != nil)
                 && (changes.headers || own?.headers.isEmpty == false)
             config.own = config.url != nil || replaces ? Own(changes, in: config, of: self) : nil
             return config

@@ -99,7 +99,7 @@ extension URLRequest.Config: RedactedReflectable {
         }
         for (name, items) in items.sorted(by: { $0.key < $1.key }) {
             let text = items.flatMap { $0.encoded == nil ? $0.values : ["<encoded>"] }.joined(separator: ",")
-            let shown = redaction.masked(field: items[0].name ?? "", text)
+            let shown = redaction.masked(item: items[0].name ?? "", text)
             // A value that is set again is the same for the reader.
             settings.append(.init("query[\"\(name)\"]", items.map(\.ofNoGeneration), shown: shown))
         }

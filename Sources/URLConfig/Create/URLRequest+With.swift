@@ -164,10 +164,11 @@ extension URLRequest.Config {
             }
         }
         try idempotencyKey?(&fields)
-        if leaving == nil || own?.authorization == true {
-            try authorization?(&fields)
-            if let own, !own.authorization {
-                for name in own.headers { fields[values: name] = headers[values: name] }
+        if leaving == nil || own?.authorization == true { try authorization?(&fields) }
+        // A field of a closure wins over a setting of the preset.
+        if leaving == nil, let own {
+            for name in own.headers where !own.authorization || name.rawName.lowercased() == "idempotency-key" {
+                fields[values: name] = headers[values: name]
             }
         }
         return (try fields.combined(), data)

@@ -20,8 +20,10 @@ final class Call: Sendable {
     /// Whether the call returns when the head of the response has arrived.
     private let isStream: Bool
     private let isForeign: Bool
+    /// A request of an earlier call that this one continues, as it was sent.
+    private let earlier: URLRequest?
     private let known: KnownSecrets
-    /// The last request; `nil` if the call has no cache and shares no transfers.
+    /// The last request; `nil` if the call has no cache and shares no transfers, and the caller does not connect again.
     let lastRequest: Locked<LastRequest?>?
     /// How many requests the call has sent; `nil` if there is no observer.
     let sends: Locked<Int>?
@@ -30,11 +32,15 @@ final class Call: Sendable {
     var deadline: Deadline { conditions.deadline }
     var progress: ProgressMeter? { conditions.progress }
 
-    /// - Parameter isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
+    /// - Parameters:
+    ///   - isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
     ///   redirect.
+    ///   - earlier: A request of an earlier call that this one continues, as it was sent: its user must not have signed
+    ///   out.
     init(
         session: URLSession, config: URLSession.Config, fileID: String, line: UInt,
-        upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false
+        upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false,
+        after earlier: URLRequest? = nil
     ) {
         known = KnownSecrets(session: session, after: config.redaction.known)
         var config = config
@@ -48,6 +54,7 @@ final class Call: Sendable {
         self.isStream = isStream
         self.reconnects = reconnects
         self.isForeign = isForeign
+        self.earlier = earlier
         let elapsed = config.clock.stopwatch()
         let log = RequestLog(
             logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
@@ -58,7 +65,7 @@ final class Call: Sendable {
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
         sends = config.observer.map { _ in Locked(0) }
-        lastRequest = config.cache == nil && !config.coalesces ? nil : Locked(nil)
+        lastRequest = config.cache == nil && !config.coalesces && !reconnects ? nil : Locked(nil)
         self.config = config
     }
 
@@ -120,7 +127,7 @@ final class Call: Sendable {
     @inline(never)
     func firstStep(for request: URLRequest, _ body: Transport.Body? = nil) -> Shared<Step> {
         var step = Step(request, isForeign: isForeign)
-        step.body = body
+        (step.body, step.firstSent) = (body, earlier)
         if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(step.host) }
         return Shared(wrappedValue: step)
     }
@@ -180,11 +187,12 @@ final class Call: Sendable {
         do {
             request = try await deadline.run {
                 try await WorkScope.of(authenticator.object) {
+                    var request = step.request
+                    try await authenticator.authorize(&request)
+                    // Afterwards, because the user may sign out while this request waits for a renewal.
                     if let sent = step.firstSent, let tokens = authenticator as? TokenAuthenticator {
                         try await tokens.checkLogin(of: sent)
                     }
-                    var request = step.request
-                    try await authenticator.authorize(&request)
                     return request
                 }
             }

@@ -121,11 +121,16 @@ extension Redaction {
         return knowing(known)
     }
 
-    /// A body, whose format is not changed.
+    /// A body, whose format and character set are not changed.
     package func hiding(body: Data, _ type: MediaType?) -> Data {
-        guard isActive else { return body }
-        let finders = finders(in: body, type).filter { !$0.masks.isEmpty }
-        return finders.lazy.map { ($0.bytes, $0.masked()) }.first { $0 != $1 }.map { Data($1) } ?? body
+        guard isActive, let finder = finders(in: body, type).first(where: { $0.masked() != $0.bytes }) else {
+            return body
+        }
+        let shown = finder.masked()
+        guard finder.bytes != Array(body), let encoding = String.Encoding(charset: type?.charset) else {
+            return Data(shown)
+        }
+        return String(decoding: shown, as: UTF8.self).data(using: encoding) ?? Data(shown)
     }
 
     /// The values in a body that ``hiding(body:_:)`` hides.

@@ -58,7 +58,8 @@ extension RedirectPolicy {
 extension URLRequest {
     /// The next request after a redirect; `nil` if the response is not a redirect.
     func redirected(by response: DataResponse, _ redaction: Redaction) throws(RequestError) -> URLRequest? {
-        guard response.status.isRedirect, let url, let location = response.headerFields[.location], !location.isEmpty
+        guard response.status.isRedirect, let url, let location = response.headerFields.single(.location),
+            !location.isEmpty
         else { return nil }
         var next = self
         do {
@@ -80,7 +81,8 @@ extension URLRequest {
 
     /// Whether a field of this name, in lower case, describes the body.
     static func isAboutBody(_ name: String) -> Bool {
-        name.hasPrefix("content-") || ["digest", "last-modified", "transfer-encoding"].contains(name)
+        name.hasPrefix("content-")
+            || ["digest", "expect", "last-modified", "trailer", "transfer-encoding"].contains(name)
     }
 
     /// Whether the next request after a redirect is a `GET` without a body (RFC 9110 §15.4).

@@ -151,7 +151,7 @@ extension DataResponse {
     public var retryAfter: Duration? { retryAfter(at: Date()) }
 
     func retryAfter(at now: Date) -> Duration? {
-        guard let text = headerFields[.retryAfter] else { return nil }
+        guard let text = headerFields.single(.retryAfter) else { return nil }
         // The clock of the server may be wrong.
         let sent = headerFields[date: .date] ?? now
         let isNumber = text.utf8.allSatisfy(\.isDigit)

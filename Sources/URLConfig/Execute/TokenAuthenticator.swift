@@ -136,7 +136,8 @@ public actor TokenAuthenticator: Authenticator {
         if has(response.request, token.value), state.renewal != nil || state.mayRefresh(at: now()) {
             try await renew(token, isRefused: true)
         }
-        return state.token != nil
+        // The user may have signed out meanwhile.
+        return state.token != nil && !isOver(response.request)
     }
 
     /// Explains a refusal without new credentials.

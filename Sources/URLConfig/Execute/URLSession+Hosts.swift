@@ -7,8 +7,8 @@ extension URLSession.Config {
         var hosts: [Origin: URLSession.Config] = [:]
     }
 
-    /// The presets of ``withHosts(_:_:)``; `nil` outside of its operation.
-    @TaskLocal private static var scopedHosts: Locked<[Origin: Self]>?
+    /// The presets of ``withHosts(_:_:)``, `nil` for one that was removed there; `nil` outside of its operation.
+    @TaskLocal private static var scopedHosts: Locked<[Origin: Self?]>?
 
     /// The preset of a host, for calls without `config:`.
     ///
@@ -28,12 +28,12 @@ extension URLSession.Config {
     public static subscript(host host: String) -> Self? {
         get {
             guard let pattern = pattern(host) else { return nil }
-            return scopedHosts?.withLock { $0[pattern] } ?? defaults.withLock { $0.hosts[pattern] }
+            if let scoped = scopedHosts?.withLock({ $0[pattern] }) { return scoped }
+            return defaults.withLock { $0.hosts[pattern] }
         }
         set {
             guard let pattern = pattern(host) else { return }
-            scopedHosts?.set(\.[pattern], newValue)
-            guard scopedHosts == nil else { return }
+            if let scopedHosts { return scopedHosts.set(\.[pattern], .some(newValue)) }
             defaults.set(\.hosts[pattern], newValue)
             let others = defaults.withLock { $0.hosts.keys.filter { $0.isMoreSpecific(than: pattern) } }
             if newValue != nil, !others.isEmpty {
@@ -76,9 +76,10 @@ extension URLSession.Config {
         // Without presets for hosts, the URL is not parsed.
         guard scoped != nil || defaults.withLock({ !$0.hosts.isEmpty }) else { return nil }
         let patterns = Origin(request.url).patterns
+        for pattern in patterns { if let preset = scoped?[pattern] ?? nil { return (pattern, preset) } }
         return defaults.withLock { defaults in
-            for hosts in [scoped ?? [:], defaults.hosts] {
-                for pattern in patterns { if let preset = hosts[pattern] { return (pattern, preset) } }
+            for pattern in patterns where scoped?[pattern] == nil {
+                if let preset = defaults.hosts[pattern] { return (pattern, preset) }
             }
             return nil
         }

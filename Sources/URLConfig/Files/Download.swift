@@ -80,7 +80,7 @@ final class Download {
         let complete = call.complete(.init(step.request, call.session, call.conditions))
         let (received, last) = try await call.lastResponse(of: step)
         try call.deadline.check()
-        first.attempts = last.attempts
+        (first.attempts, first.firstSent) = (last.attempts, last.firstSent)
         let requester = requester(complete, last.firstSent)
         // A part of this requester, or none.
         var isOwn = resumption.start == 0

@@ -192,23 +192,7 @@ extension Data {
     }
 
     /// The encoding that the mark or else the name says; `nil` if it is not supported.
-    fileprivate func encoding(charset: String?) -> String.Encoding? {
-        if let mark { return mark.encoding }
-        // The longest supported name has 12 bytes.
-        let name = charset ?? "utf-8"
-        switch name.utf8.count <= 12 ? name.lowercased() : "" {
-        case "utf-8", "utf8": return .utf8
-        case "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252": return .windowsCP1252
-        case "windows-1251", "cp1251": return .windowsCP1251
-        case "utf-16": return .utf16
-        case "utf-16be": return .utf16BigEndian
-        case "utf-16le": return .utf16LittleEndian
-        case "utf-32": return .utf32
-        case "shift_jis", "sjis", "shift-jis": return .shiftJIS
-        case "euc-jp": return .japaneseEUC
-        default: return nil
-        }
-    }
+    fileprivate func encoding(charset: String?) -> String.Encoding? { mark?.encoding ?? .init(charset: charset) }
 
     /// windows-1252 has no character for five of the bytes; they are read as Latin-1 (WHATWG Encoding).
     private var windowsText: String {
@@ -220,6 +204,24 @@ extension Data {
 }
 
 extension String.Encoding {
+    /// The encoding of a character set, by default UTF-8; `nil` if it is not supported.
+    package init?(charset: String?) {
+        // The longest supported name has 12 bytes.
+        let name = charset ?? "utf-8"
+        switch name.utf8.count <= 12 ? name.lowercased() : "" {
+        case "utf-8", "utf8": self = .utf8
+        case "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252", "cp1252": self = .windowsCP1252
+        case "windows-1251", "cp1251": self = .windowsCP1251
+        case "utf-16": self = .utf16
+        case "utf-16be": self = .utf16BigEndian
+        case "utf-16le": self = .utf16LittleEndian
+        case "utf-32": self = .utf32
+        case "shift_jis", "sjis", "shift-jis": self = .shiftJIS
+        case "euc-jp": self = .japaneseEUC
+        default: return nil
+        }
+    }
+
     /// The number of bytes that each character is made of at least.
     fileprivate var codeUnit: Int {
         switch self {

@@ -41,7 +41,8 @@ public struct Problem: Error, Sendable {
     /// let accounts: [String]? = problem["accounts"]
     /// ```
     ///
-    /// It is `nil` if the member is missing or has another type. The decoder of the problem decodes it.
+    /// It is `nil` if the member is missing or has another type. The decoder of the problem decodes it, if
+    /// it reads JSON.
     ///
     /// - Parameters:
     ///   - name: The name of the member.
@@ -50,7 +51,9 @@ public struct Problem: Error, Sendable {
         guard let response else { return nil }
         let json = JSONTokenizer(response.data)
         guard let start = json.member(JSONKey(stringValue: name), of: json.root).exact?.value else { return nil }
-        return try? response.ownDecoder.decode(type, from: Data(json.value(at: start)))
+        // The content is JSON, whatever the decoder of the call reads.
+        let decoder = response.ownDecoder as? JSONDecoder ?? JSONDecoder()
+        return try? decoder.decode(type, from: Data(json.value(at: start)))
     }
 }
 

@@ -73,15 +73,15 @@ struct DecodingDiagnosis {
             sentence += "it is " + redaction.page(title) + (speaksOfJSON ? ", not JSON" : "")
         case .json where !isPlaced && said.contains("not valid JSON"): explainSyntax(response, redaction)
         case .json where isPlaced:
-            sentence += error.summary(redaction)
+            let excerpt = JSONExcerpt(json: JSONTokenizer(response.data.prefix(Self.limit)), redaction: redaction)
+            sentence += error.summary(redaction, isHidden: excerpt.hidesValue(at: error.context.codingPath))
             let known = error.context.codingPath.first
             if !isCorrupt, error.path.count <= 1,
                 let message = ErrorEnvelope.message(in: response, but: known, redaction)
             {
                 sentence += "; the response looks like an error instead: “\(message)”"
             }
-            let json = JSONTokenizer(response.data.prefix(Self.limit))
-            lines = JSONExcerpt(json: json, redaction: redaction).lines(around: error, of: response.data.count)
+            lines = excerpt.lines(around: error, of: response.data.count)
         case .xml where speaksOfJSON: sentence += "it is XML, not JSON"
         case .wideText where speaksOfJSON: sentence += "it is UTF-16 or UTF-32 that is not valid JSON"
         case .binary where speaksOfJSON: sentence += "it is binary, not JSON"

@@ -4,6 +4,25 @@
 struct JSONExcerpt {
     let json: JSONTokenizer
     let redaction: Redaction
+    /// Where a value is hidden because of something else than its own name, such as `{"name": "password", "value": …}`.
+    private let hidden: Set<Int>
+
+    init(json: JSONTokenizer, redaction: Redaction) {
+        (self.json, self.redaction) = (json, redaction)
+        let masks = redaction.isActive ? SecretFinder(Array(json.bytes[..<json.end]), .json, redaction).masks : []
+        let whole = [Redaction.mask, "\"\(Redaction.mask)\""].map { Array($0.utf8) }
+        hidden = Set(masks.filter { whole.contains($0.text) }.map(\.range.lowerBound))
+    }
+
+    /// Whether the value of a member is hidden.
+    func hides(_ member: JSONTokenizer.Frame) -> Bool {
+        if json.hides(member, redaction) { return true }
+        guard let value = member.value else { return false }
+        return hidden.contains(value) || json[value] == UInt8(ascii: "\"") && hidden.contains(value + 1)
+    }
+
+    /// Whether the value at the end of a path, or one around it, is hidden; also if it was not found.
+    func hidesValue(at path: [any CodingKey]) -> Bool { json.frames(along: path)?.contains(where: hides) ?? true }
 
     func lines(around error: DecodingError, of count: Int) -> [String] {
         let path = error.path
@@ -16,7 +35,7 @@ struct JSONExcerpt {
             return lines(frames, path, value == nil ? "no \(name) here" : "not \(name)")
         }
         guard value.map({ $0 < json.end }) ?? (json.end == count) else { return [tooFar] }
-        if isFound, let value, json.opens(at: value), !(frames.last.map { json.hides($0, redaction) } ?? false) {
+        if isFound, let value, json.opens(at: value), !(frames.last.map(hides) ?? false) {
             frames.append(.init(start: value))
         } else if frames.isEmpty {
             return [self.value(at: json.root) + "  ← here"]
@@ -57,15 +76,18 @@ struct JSONExcerpt {
 
     /// The frames down to the first hidden value.
     func visible(_ frames: [JSONTokenizer.Frame]) -> [JSONTokenizer.Frame] {
-        let hidden = frames.firstIndex { json.hides($0, redaction) }
+        let hidden = frames.firstIndex(where: hides)
         return hidden.map { Array(frames[...$0]) } ?? frames
     }
 
     /// A member on one line, such as `"email" : null`.
     private func text(_ member: JSONTokenizer.Frame) -> String {
-        let name = member.name.map { String(decoding: json.bytes[$0].prefix(1000), as: UTF8.self).shortened(to: 60) }
+        let name = member.name.map { name in
+            let text = String(decoding: json.bytes[name].prefix(1000), as: UTF8.self)
+            return redaction.masked(text, as: .json).shortened(to: 60)
+        }
         guard let start = member.value, start < json.end else { return name ?? "" }
-        let value = json.hides(member, redaction) ? "\"\(Redaction.mask)\"" : value(at: start)
+        let value = hides(member) ? "\"\(Redaction.mask)\"" : value(at: start)
         return name.map { $0 + " : " + value } ?? value
     }
 

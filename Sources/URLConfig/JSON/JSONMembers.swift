@@ -11,7 +11,7 @@ struct JSONKey: CodingKey, ExpressibleByStringLiteral {
 extension [any CodingKey] {
     /// The path as Swift writes it, such as `users[3].email`; a long path is cut at its start.
     ///
-    /// Names that come from the document may be secret: they are masked under a hidden name.
+    /// Names that come from the document may be secret: they are masked, and under a hidden name not shown at all.
     func text(_ redaction: Redaction) -> String {
         guard !isEmpty else { return "the top level" }
         var (text, isHidden) = ("", false)
@@ -21,8 +21,8 @@ extension [any CodingKey] {
             } else {
                 let mirror = Mirror(reflecting: key)
                 let isDeclared = mirror.displayStyle == .enum && mirror.children.isEmpty
-                let name = isHidden && !isDeclared ? Redaction.mask : key.stringValue.shortened(to: 60)
-                text += text.isEmpty ? name : "." + name
+                let name = isDeclared ? key.stringValue : isHidden ? Redaction.mask : redaction.quote(key.stringValue)
+                text += (text.isEmpty ? "" : ".") + name.shortened(to: 60)
             }
             isHidden = isHidden || redaction.hides(key)
         }

@@ -83,15 +83,20 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             }
             // Credentials after their scheme, parameters and cookies.
             let isCookie = name.lowercased() == "cookie"
-            let parts = value.split { " ,;".contains($0) }
+            // By bytes: to find characters takes quadratic time for combining marks.
+            let parts = value.utf8.split { " ,;".utf8.contains($0) }
             if !isCookie, parts.count != 2 { secrets.add(value.utf8, most: 256) }
-            for part in parts {
-                let mark = part.dropLast(2).firstIndex(of: "=")
-                let isHidden = mark.map { redaction.hides(String(part[..<$0])) } ?? true
+            // A scheme, such as `Negotiate`, is no secret (RFC 9110 §11.4).
+            let hasScheme = name.lowercased().hasSuffix("authorization") && parts.count > 1
+            for part in parts.dropFirst(hasScheme ? 1 : 0) {
+                let mark = part.dropLast(2).firstIndex(of: UInt8(ascii: "="))
+                let isHidden = mark.map { redaction.hides(String(Substring(part[..<$0]))) } ?? true
                 let text = mark.map { part[part.index(after: $0)...] } ?? part
-                if isCookie || !isHidden { add(opaque: text.utf8) } else { secrets.add(text.utf8, most: 256) }
+                if isCookie || !isHidden { add(opaque: text) } else { secrets.add(text, most: 256) }
                 // Basic credentials: the password, and a user name that may be a key.
-                let pair = Data(base64Encoded: String(text))?.split(separator: UInt8(ascii: ":"), maxSplits: 1) ?? []
+                let pair =
+                    Data(base64Encoded: String(Substring(text)))?.split(separator: UInt8(ascii: ":"), maxSplits: 1)
+                    ?? []
                 if let user = pair.first { add(opaque: user) }
                 if pair.count == 2 { secrets.add(pair[1], most: 256) }
             }
@@ -118,12 +123,12 @@ struct SecretValues: Sendable {
         // Most values have one spelling, and the others take long.
         if text.needsNoEncoding(.unreserved) { return }
         let url = text.percentEncoded(.unreserved)
-        let json = text.escapedForJSON
         let escaped = [
-            url, url.replacing(/%../) { $0.0.lowercased() }, text.percentEncoded(.form).replacing(" ", with: "+"), json,
-            json.replacing("/", with: "\\/"),
+            url, url.replacing(/%../) { $0.0.lowercased() }, text.percentEncoded(.form).replacing(" ", with: "+"),
         ]
-        spellings.formUnion(escaped.map { Array($0.utf8) })
+        let json = Array(text.escapedForJSON.utf8)
+        // By bytes: to find characters takes quadratic time for combining marks.
+        spellings.formUnion(escaped.map { Array($0.utf8) } + [json, json.replacing("/".utf8, with: "\\/".utf8)])
     }
 
     /// The places of the values in a text.

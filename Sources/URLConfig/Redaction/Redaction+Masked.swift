@@ -25,6 +25,11 @@ extension Redaction {
         isSecret(Array(value.utf8), secrecy(of: name)) ? Self.mask : masked(value)
     }
 
+    /// The value of an item of a query.
+    func masked(item name: String, _ value: String) -> String {
+        isSecret(Array(value.utf8), secrecy(ofItem: name)) ? Self.mask : masked(value)
+    }
+
     /// Header fields, one on each line.
     func masked(_ fields: [(String, String)]) -> [String] {
         fields.map { "\($0): \(masked(field: $0, $1).onOneLine)" }

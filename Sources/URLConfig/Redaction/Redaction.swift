@@ -24,6 +24,8 @@ public struct Redaction: Sendable, Hashable {
         case plural
         case text
         case textAndNumbers
+        /// Text and numbers, except the public identifiers of Twilio.
+        case identifier
         case everything
     }
 
@@ -103,6 +105,7 @@ public struct Redaction: Sendable, Hashable {
         if let match = match(words, names) {
             // `app_id` is the number of an app, `appid` is its key.
             if match == "appid", words.last?.utf8.count == 2 { return .nothing }
+            if match == "sid" { return .identifier }
             let isOwn = match.utf8.count == words.reduce(0) { $0 + $1.utf8.count }
             return isOwn || Self.isNumber(match) ? .textAndNumbers : .text
         }
@@ -116,6 +119,11 @@ public struct Redaction: Sendable, Hashable {
     func secrecy(of name: String, in parent: String) -> Secrecy {
         if name.isOne(of: Self.states) { return secrecy(of: parent) }
         return name.isOne(of: ["number", "key"]) ? secrecy(of: "\(parent)_\(name)") : .nothing
+    }
+
+    /// The secrecy of an item of a query or a form: a code is exchanged for a token (RFC 6749 §4.1.3).
+    func secrecy(ofItem name: String) -> Secrecy {
+        max(secrecy(of: name), !names.isEmpty && name.isOne(of: ["key", "code"]) ? .text : .nothing)
     }
 
     /// Words that do not change what a name stands for.
@@ -136,8 +144,7 @@ public struct Redaction: Sendable, Hashable {
         case .plural where text.count <= 12 && !text.mixesLettersAndDigits: false
         case _ where text.count <= 5 && Self.settings.contains(String(decoding: text, as: UTF8.self).lowercased()):
             false
-        // The public identifiers of Twilio.
-        case _ where text.count == 34 && text.prefix(2).allSatisfy { 0x41...0x5A ~= $0 }:
+        case .identifier where text.count == 34 && text.prefix(2).allSatisfy { 0x41...0x5A ~= $0 }:
             !text.dropFirst(2).allSatisfy { $0.isDigit || 0x61...0x66 ~= $0 }
         default: true
         }

@@ -2,6 +2,7 @@
 extension SecretFinder {
     /// An open object or array.
     private struct Frame {
+        let start: Int
         let isObject: Bool
         /// The name of the object, or of the array that it is in.
         let name: ArraySlice<UInt8>
@@ -9,7 +10,15 @@ extension SecretFinder {
         let secrecy: Redaction.Secrecy
         /// In `{"name": "password", "value": …}`, the secrecy of the value, and the value if it comes first.
         var named = Redaction.Secrecy.nothing
-        var value: (token: JSONTokenizer.Token, content: Range<Int>)?
+        var value: Value?
+    }
+
+    /// A value under the name `value`.
+    private struct Value {
+        /// `nil` for an object or an array.
+        var token: JSONTokenizer.Token?
+        /// What is hidden.
+        let content: Range<Int>
     }
 
     mutating func findInJSON(from start: Int) {
@@ -25,10 +34,15 @@ extension SecretFinder {
             switch token.kind {
             case .open:
                 let isObject = bytes[token.start] == UInt8(ascii: "{")
-                frames.append(Frame(isObject: isObject, name: name, secrecy: isObject ? secrecy.inObject : secrecy))
+                frames.append(
+                    Frame(
+                        start: token.start, isObject: isObject, name: name,
+                        secrecy: isObject ? secrecy.inObject : secrecy))
                 secrecy = isObject ? .nothing : secrecy
             case .close, .comma:
-                if token.kind == .close { _ = frames.popLast() }
+                if token.kind == .close, let closed = frames.popLast(), frames.last?.isObject == true {
+                    pair(Value(content: closed.start..<json.position), closed.name, &frames[frames.count - 1])
+                }
                 let isElement = frames.last?.isObject == false
                 (name, secrecy) =
                     isElement ? (frames[frames.count - 1].name, frames[frames.count - 1].secrecy) : ([], .nothing)
@@ -41,7 +55,7 @@ extension SecretFinder {
             case .string, .word:
                 if token.kind == .string { findInGap(&gap, token.start, json.position) }
                 find(token, content, secrecy)
-                if !frames.isEmpty { pair(token, content, name, &frames[frames.count - 1]) }
+                if !frames.isEmpty { pair(Value(token: token, content: content), name, &frames[frames.count - 1]) }
             }
         }
         findInGap(&gap, bytes.count, bytes.count)
@@ -91,15 +105,17 @@ extension SecretFinder {
     }
 
     /// Hides the value of `{"name": "password", "value": …}`, in any order.
-    private mutating func pair(
-        _ token: JSONTokenizer.Token, _ content: Range<Int>, _ name: ArraySlice<UInt8>, _ frame: inout Frame
-    ) {
-        if name.elements(in: ["value", "Value"]) { frame.value = (token, content) }
-        guard token.kind == .string, name.elements(in: ["name", "key", "Name", "Key"]) else { return }
-        frame.named = secrecy(of: text(of: content))
-        guard frame.named > .nothing, let (token, content) = frame.value else { return }
-        find(token, content, frame.named)
-        frame.value = nil
+    private mutating func pair(_ value: Value, _ name: ArraySlice<UInt8>, _ frame: inout Frame) {
+        if name.elements(in: ["value", "Value"]) { frame.value = value }
+        guard value.token?.kind == .string, name.elements(in: ["name", "key", "Name", "Key"]) else { return }
+        frame.named = secrecy(of: text(of: value.content))
+        guard frame.named > .nothing, let value = frame.value.take() else { return }
+        if let token = value.token {
+            find(token, value.content, frame.named)
+        } else if frame.named >= .text {
+            // To read it again would take quadratic time if it contains others of its kind.
+            hide(value.content, as: "\"\(Redaction.mask)\"")
+        }
     }
 }
 
@@ -107,8 +123,11 @@ extension SecretFinder {
 extension SecretFinder {
     mutating func findInParts(_ boundary: String, _ isRecorded: Bool) {
         let mark = "--\(boundary)".utf8
-        var next = bytes.firstRange(of: mark, in: bytes.indices)?.upperBound
-        if next == nil, !bytes.isEmpty { hideUnread(bytes.indices, nil, isRecorded) }
+        let first = bytes.firstRange(of: mark, in: bytes.indices)
+        if first == nil, !bytes.isEmpty { hideUnread(bytes.indices, nil, isRecorded) }
+        // Text before and after the parts is allowed (RFC 2046 §5.1.1).
+        findInText(0..<(first?.lowerBound ?? 0))
+        var next = first?.upperBound
         while let start = next {
             let delimiter = bytes.firstRange(of: mark, in: start..<bytes.count)
             let end = delimiter?.lowerBound ?? bytes.count
@@ -119,6 +138,8 @@ extension SecretFinder {
             } else if delimiter != nil || bytes.firstRange(of: "\n\n".utf8, in: start..<end) != nil {
                 // It cannot be read, so it is not shown. The head of the last part may be cut.
                 hide(start..<end - lineBreak)
+            } else {
+                findInText(start..<end)
             }
             next = delimiter?.upperBound
         }
@@ -187,7 +208,7 @@ extension Redaction.Secrecy {
     fileprivate var inObject: Self {
         switch self {
         case .everything, .opaqueText: self
-        case .textAndNumbers: .opaqueText
+        case .textAndNumbers, .identifier: .opaqueText
         case .nothing, .plural, .text: .nothing
         }
     }

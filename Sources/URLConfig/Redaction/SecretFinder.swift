@@ -40,9 +40,11 @@ struct SecretFinder {
             findInJSON(from: bytes.firstIndex(of: UInt8(ascii: "{")) ?? bytes.count)
         case .multipart(let boundary, let isRecorded): findInParts(boundary, isRecorded)
         case .text:
-            let start = bytes.isStructure ? 0 : bytes.firstIndex { "{\"".utf8.contains($0) } ?? bytes.count
-            findInText(0..<start)
-            findInJSON(from: start)
+            // A value may contain a brace.
+            findInText(bytes.indices)
+            // A single quote before an object would turn names into values.
+            let starts = bytes.isStructure ? [0] : "\"{".utf8.compactMap { bytes.firstIndex(of: $0) }
+            for start in starts { findInJSON(from: start) }
         case .known: break
         }
         for range in redaction.known.values(redaction).ranges(in: bytes) { hide(range) }
@@ -145,7 +147,10 @@ extension SecretFinder {
         let start = isQuoted ? mark + 2 : mark + 1
         let isNew = isQuoted || mark >= value.end
         if isQuoted {
-            let end = end(from: start, in: bytes.indices) { $0 != bytes[mark + 1] && $0 != UInt8(ascii: "\n") }
+            let hasLines = isAt("-----BEGIN ", start)
+            let end = end(from: start, in: bytes.indices) {
+                $0 != bytes[mark + 1] && (hasLines || $0 != UInt8(ascii: "\n"))
+            }
             value = (end, false)
         } else if isNew {
             let end = end(from: start, in: range, to: isForm ? "&" : "&# \t\r\n\"'<>")
@@ -153,8 +158,9 @@ extension SecretFinder {
         }
         var secrecy = secrecy(of: name.withoutPercents)
         let isItem = isForm || name.startIndex > range.lowerBound && "?&;#".utf8.contains(bytes[name.startIndex - 1])
-        // A code is exchanged for a token (RFC 6749 §4.1.3).
-        if isItem, !redaction.names.isEmpty, name.elements(in: ["key", "code"]) { secrecy = max(secrecy, .text) }
+        if isItem, name.elements(in: ["key", "code"]) {
+            secrecy = redaction.secrecy(ofItem: String(decoding: name, as: UTF8.self))
+        }
         let content = min(start, value.end)..<value.end
         guard secrecy > .nothing || isNew && value.hasEscapes else { return mark + 1 }
         let text = value.hasEscapes ? bytes[content].withoutPercents : bytes[content]

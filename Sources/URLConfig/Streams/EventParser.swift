@@ -32,7 +32,16 @@ public struct ServerSentEvent: Sendable, Hashable {
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         guard let source else { return try DataResponse.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
         let place = "event \(source.number) (\(event)\(id.isEmpty ? "" : ", ID \(id)"))"
-        return try source.head.decoded(type, from: data, at: place.shortened(to: 100).onOneLine)
+        return try source.head.decoded(type, from: Data(data.utf8), at: place.shortened(to: 100).onOneLine)
+    }
+}
+
+extension ServerSentEvent: RedactedDescribable {
+    /// The type, the ID and the beginning of the data on one line.
+    var shownText: String {
+        let redaction = source?.head.shownRedaction ?? URLSession.Config.default.redaction
+        let name = redaction.quote(event + (id.isEmpty ? "" : ", ID \(id)"))
+        return "\(name): \(redaction.quote(data))".onOneLine
     }
 }
 

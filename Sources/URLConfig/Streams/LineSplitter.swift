@@ -57,13 +57,22 @@ struct LineSplitter: BodyParser {
         return bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[line]), as: UTF8.self) }
     }
 
+    /// The bytes of the next line; `nil` if its terminator has not arrived.
+    mutating func nextBytes() throws(RequestError) -> Data? { try nextPlace().map { Data(bytes[$0]) } }
+
     /// The text of the last line, if it has no terminator.
     mutating func end() -> String? {
-        guard start < bytes.count else { return nil }
-        bytes.append(UInt8(ascii: "\n"))
+        guard terminate() else { return nil }
         let text = try? next()
         // It is empty after a byte order mark.
         return text == "" ? nil : text
+    }
+
+    /// Terminates the last line; `false` if it is terminated.
+    mutating func terminate() -> Bool {
+        guard start < bytes.count else { return false }
+        bytes.append(UInt8(ascii: "\n"))
+        return true
     }
 
     /// The place of the next line, without its terminator; `nil` if its terminator has not arrived.

@@ -50,7 +50,7 @@ public struct Pages: AsyncSequence, Sendable {
             isOver = true
             guard let request = try request() else { return nil }
             notes(Origin(request.url))
-            last = try await pages.page(request, isForeign: isForeign)
+            last = try await pages.page(request, after: last, isForeign: isForeign)
             isOver = false
             return last
         }
@@ -78,12 +78,15 @@ public struct Pages: AsyncSequence, Sendable {
         }
     }
 
-    private func page(_ request: URLRequest, isForeign: Bool) async throws -> DataResponse {
+    private func page(
+        _ request: URLRequest, after last: DataResponse?, isForeign: Bool
+    ) async throws -> DataResponse {
         let isForeign = isForeign || Origin(request.url) != Origin(self.request.url)
         var config = config
         config.redaction = config.redaction.knowing(self.request)
-        return try await Call(session: session, config: config, fileID: fileID, line: line, isForeign: isForeign)
-            .response(for: request).validated()
+        let call = Call(
+            session: session, config: config, fileID: fileID, line: line, isForeign: isForeign, after: last?.request)
+        return try await call.response(for: request).validated()
     }
 
     private func request(after page: DataResponse, isForeign: Bool) throws -> URLRequest? {

@@ -38,13 +38,17 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - lastEventID: The last ID of the connection before; empty for none.
     ///   - origin: The origin of this ID, the only one that receives it.
-    private func connection(after lastEventID: String, from origin: Origin) -> EventConnection {
+    ///   - earlier: The request of the connection before, as it was sent.
+    private func connection(
+        after lastEventID: String, from origin: Origin, _ earlier: URLRequest?
+    ) -> EventConnection {
         let id = Self.fieldValue(lastEventID)
         var (request, config) = (request, config)
         request.setValue(origin == Origin(request.url) ? id : nil, forHTTPHeaderField: Self.lastEventID)
         config.redirects = config.redirects.adding(id, for: Self.lastEventID, at: origin)
         let call = Call(
-            session: session, config: config, fileID: fileID, line: line, isStream: true, reconnects: true)
+            session: session, config: config, fileID: fileID, line: line, isStream: true, reconnects: true,
+            after: earlier)
         return EventConnection(request, lastEventID: lastEventID, of: call)
     }
 
@@ -65,6 +69,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var lastEventID: String
         /// The origin that has sent the last ID.
         private var origin: Origin
+        /// The last request, as it was sent.
+        private var sent: URLRequest?
         private var connection: EventConnection?
         private var reconnection = Reconnection()
         private var isOver = false
@@ -82,7 +88,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             do {
                 while !isOver {
                     try Task.checkCancellation()
-                    if connection == nil { connection = source.connection(after: lastEventID, from: origin) }
+                    if connection == nil { connection = source.connection(after: lastEventID, from: origin, sent) }
                     if let event = try await connection?.next() { return event }
                     try await wait()
                 }
@@ -98,7 +104,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// Waits before the next connection, if there is one.
         private mutating func wait() async throws {
             guard let old = connection, var loss = old.loss else { return end() }
-            connection = nil
+            (connection, sent) = (nil, old.sent ?? sent)
             // As bytes: an ID that only looks the same is another one, and comparing characters may take quadratic
             // time.
             let newID = old.parser.lastEventID

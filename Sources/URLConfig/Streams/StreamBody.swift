@@ -40,6 +40,7 @@ struct StreamBody: Sendable {
         /// It is not called again after the end or an error.
         nonisolated(nonsending) mutating func next() async throws -> Data? {
             do {
+                try call.deadline.check()
                 if let piece = try await reader.next() {
                     if count == 0 { call.history.addFirstByte(head.request) }
                     count += Int64(piece.count)
@@ -54,10 +55,19 @@ struct StreamBody: Sendable {
                 call.deadline.end()
                 return nil
             } catch {
-                let error = call.final(error.with(head))
-                call.history.add(.bodyFailed(error), head.request)
-                throw call.failure(error, of: head.request)
+                throw failure(error)
             }
+        }
+
+        /// - Throws: The error of the deadline, which includes the loop that reads, even if the body has arrived.
+        func checkDeadline() throws {
+            do { try call.deadline.check() } catch { throw failure(error) }
+        }
+
+        private func failure(_ error: any Error) -> any Error {
+            let error = call.final(error.with(head))
+            call.history.add(.bodyFailed(error), head.request)
+            return call.failure(error, of: head.request)
         }
     }
 }
@@ -77,9 +87,9 @@ extension DataResponse {
     /// A model from a part of the body.
     ///
     /// - Parameter place: Names the part, for the error.
-    func decoded<Model: Decodable>(_ type: Model.Type, from part: String, at place: String) throws -> Model {
+    func decoded<Model: Decodable>(_ type: Model.Type, from part: Data, at place: String) throws -> Model {
         var response = self
-        response.data = Data(part.utf8)
+        response.data = part
         return try RequestError.within(place) { try response.decode(type) }
     }
 }

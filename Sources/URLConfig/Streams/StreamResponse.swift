@@ -140,6 +140,7 @@ public struct StreamResponse: Sendable {
                     try Task.checkCancellation()
                     if let failure { throw failure }
                     guard reader != nil else { return nil }
+                    try reader?.checkDeadline()
                     while true {
                         if let element = try parser.next() { return element }
                         guard let piece = try await reader?.next() else {
@@ -173,19 +174,15 @@ public struct StreamResponse: Sendable {
         mutating func append(_ piece: Data) { lines.append(piece) }
 
         mutating func next() throws -> Value? {
-            while let line = try lines.next() {
-                if let value = try value(line) { return value }
+            while let line = try lines.nextBytes() {
+                count += 1
+                if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { continue }
+                return try head.decoded(Value.self, from: line, at: "line \(count)")
             }
             return nil
         }
 
-        mutating func end() throws -> Value? { try lines.end().flatMap { try value($0) } }
-
-        private mutating func value(_ line: String) throws -> Value? {
-            count += 1
-            if line.utf8.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { return nil }
-            return try head.decoded(Value.self, from: line, at: "line \(count)")
-        }
+        mutating func end() throws -> Value? { lines.terminate() ? try next() : nil }
     }
 }
 

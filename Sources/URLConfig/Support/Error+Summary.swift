@@ -51,7 +51,7 @@ extension Error {
         switch self {
         case let input as InvalidInput: input.reason
         case let error as EncodingError: error.summary
-        case let error as DecodingError: error.summary(redaction)
+        case let error as DecodingError: error.summary(redaction, isHidden: false)
         case let error as URLError: "\(error.localizedDescription) (URLError \(error.code.rawValue))"
         case let error as RequestError: error.reason
         case is CancellationError: "the task was cancelled"
@@ -96,9 +96,11 @@ extension DecodingError {
     /// The place, what was found and what was expected, such as `users[3].email is null, expected String`.
     ///
     /// The decoder's description may quote the value: it is left out under a hidden name.
-    func summary(_ redaction: Redaction) -> String {
+    ///
+    /// - Parameter isHidden: Whether the value is hidden whatever its name is.
+    func summary(_ redaction: Redaction, isHidden: Bool) -> String {
         let path = path.text(redaction)
-        let isHidden = context.codingPath.contains(where: redaction.hides)
+        let isHidden = isHidden || context.codingPath.contains(where: redaction.hides)
         let said = isHidden ? "" : redaction.quote(context.debugDescription).shortened(to: 200)
         switch self {
         case .keyNotFound: return "\(path) is missing"

@@ -7,11 +7,21 @@ extension JSONEncoder {
     }
 
     /// A copy that writes dates in ISO 8601, unless it has a strategy other than `.deferredToDate`.
+    ///
+    /// It refuses dates outside the years 1 to 9999, for which Foundation writes other ones.
     var forText: JSONEncoder {
         let encoder = copy()
         // A subclass is not copied, and the caller's own object must not change.
         if encoder !== self, case .deferredToDate = encoder.dateEncodingStrategy {
-            encoder.dateEncodingStrategy = .iso8601
+            encoder.dateEncodingStrategy = .custom { date, encoder in
+                guard date.httpDate != nil else {
+                    let words = "a date must be in the years 1 to 9999"
+                    throw EncodingError.invalidValue(
+                        date, .init(codingPath: encoder.codingPath, debugDescription: words))
+                }
+                var value = encoder.singleValueContainer()
+                try value.encode(date.formatted(.iso8601))
+            }
         }
         return encoder
     }

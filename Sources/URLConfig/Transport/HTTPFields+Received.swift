@@ -22,6 +22,17 @@ extension HTTPFields {
             })
         if let joined = self[.setCookie] { self[values: .setCookie] = joined.separateCookies }
     }
+
+    /// The value of a field that a response has once, such as `Location`; several with the same value count as one.
+    ///
+    /// Foundation joins them with a comma and a space.
+    func single(_ name: HTTPField.Name) -> String? {
+        guard let joined = self[name] else { return nil }
+        // By bytes: to find characters takes quadratic time for combining marks.
+        let values = joined.utf8.split(separator: ", ".utf8, omittingEmptySubsequences: false)
+        guard values.count > 1, values.allSatisfy({ $0.elementsEqual(values[0]) }) else { return joined }
+        return String(Substring(values[0]))
+    }
 }
 
 extension HTTPField.Name {

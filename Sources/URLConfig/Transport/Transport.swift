@@ -37,7 +37,8 @@ public struct Transport: Sendable {
     /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects or
     ///   change the method, which decides about retries. It should stop when the task is cancelled. The call rethrows
     ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
-    ///   the request's `timeout` and the call's `deadline`; the session's own limits are ignored.
+    ///   the request's `timeout` and the call's `deadline`; the session's own limits are ignored. Of an upload,
+    ///   `timeout` limits only the body of the response: what is sent, only the transport knows.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         self.init(identity: Identity(), send)
     }
@@ -114,8 +115,9 @@ public struct Transport: Sendable {
         let conditions = request.conditions
         let elapsed = conditions.clock.stopwatch()
         let limits = request.timeLimits
-        // While a body is sent, only the transport knows whether there is silence.
-        let limit = limits.whole ?? (request.body == nil ? limits.silence : nil)
+        // While an upload is sent, only the transport knows whether there is silence.
+        let isUpload = request.buffersBody && request.body != nil
+        let limit = limits.whole ?? (isUpload ? nil : limits.silence)
         let timer = Deadline(limit, conditions.clock, elapsed) { limit, _ in
             URLError(timedOut: request.urlRequest.url, after: limit)
         }

@@ -143,7 +143,9 @@ import URLConfigTesting
     }
 
     /// Each of these makes two requests different.
-    @Test(arguments: ["credentials", "field", "method", "URL", "session", "transport", "limit", "time", "progress"])
+    @Test(arguments: [
+        "credentials", "field", "method", "URL", "session", "transport", "limit", "time", "progress", "cellular",
+    ])
     func `requests that differ have transfers of their own`(difference: String) async throws {
         let (origin, other) = (Origin(), URLSession(configuration: .ephemeral))
         let transport = origin.transport
@@ -155,6 +157,7 @@ import URLConfigTesting
             case (1, "method"): request.httpMethod = "HEAD"
             case (1, "URL"): request.url?.append(queryItems: [URLQueryItem(name: "c", value: "1")])
             case (1, "time"): request.timeoutInterval = 7
+            case (1, "cellular"): request.allowsCellularAccess = false
             default: break
             }
             let session = index == 1 && difference == "session" ? other : .shared

@@ -153,6 +153,14 @@ import URLConfig
         #expect(config.refusal.says(.invalidRequest, "idempotencyKey is empty"))
     }
 
+    @Test(arguments: [nil, Authorization.bearer("token")])
+    func `a field of a closure wins over the key of a preset`(authorization: Authorization?) {
+        let preset = Self.payments.with { $0.authorization = authorization }
+        let request = URLRequest.with(preset) { $0.headers[HTTPField.Name("Idempotency-Key")!] = "own" }
+        #expect(request.field("Idempotency-Key") == "own")
+        #expect(request.field("Authorization") == authorization.map { _ in "Bearer token" })
+    }
+
     @Test func `a key of the caller's own is sent as it is`() {
         let order = 7
         let request = URLRequest.with(Self.payments) { $0.idempotencyKey = "order-\(order)" }

@@ -52,7 +52,8 @@ import Testing
         request.httpMethod = method
         request.allHTTPHeaderFields = [
             "Content-Type": "text/plain", "Content-Encoding": "br", "Content-Language": "en", "content-location": "/y",
-            "Digest": "sha=1", "Last-Modified": "now", "Accept": "text/html", "Prefer": "wait=1",
+            "Digest": "sha=1", "Expect": "100-continue", "Trailer": "X", "Last-Modified": "now", "Accept": "text/html",
+            "Prefer": "wait=1",
         ]
         if !["GET", "HEAD"].contains(method) { request.httpBody = Data("content".utf8) }
         request.timeoutInterval = 7
@@ -103,6 +104,8 @@ import Testing
         ("https://a/b", "//c:82/d", "https://c:82/d"), ("http://a/b", "https://c", "https://c"),
         ("http://a/b", "HTTPS://C/d#E", "https://C/d#E"), ("HTTP://a/b", "/c", "http://a/c"),
         ("http://a/b", "Http://a:81/HTTP:x?y", "http://a:81/HTTP:x?y"),
+        // Several fields are joined.
+        ("http://a/b", "/c, /c, /c", "http://a/c"), ("http://a/b", "/c, /d", "http://a/c,%20/d"),
     ])
     func `a target is a reference that is resolved as in RFC 3986`(base: String, location: String, target: String)
         throws

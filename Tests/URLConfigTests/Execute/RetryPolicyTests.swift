@@ -180,6 +180,9 @@ import Testing
         let left = try #require(response(after: Date(timeIntervalSinceNow: 600).httpDate).retryAfter)
         #expect(left > .seconds(500) && left <= .seconds(600))
         #expect(response(after: "soon").retryAfter == nil)
+        // Several fields are joined.
+        #expect(response(after: "3, 3").retryAfter == .seconds(3))
+        #expect(response(after: "3, 4").retryAfter == nil)
     }
 
     @Test(arguments: ["3", "Sun, 06 Nov 1994 08:49:40 GMT"])

@@ -46,6 +46,124 @@ import URLConfigTesting
         #expect(try await tokens.sent() == "Bearer bob")
     }
 
+    @Test func `a retry that waits for a refresh is not sent with the token of the next user`() async throws {
+        let gate = Gate()
+        let tokens = await authenticator("ada") { _ in
+            await gate.pass()
+            return "ada-2"
+        }
+        let (sent, refusal) = (Recorder<String>(), Locked(Task<Bool, any Error>?.none))
+        let transport = Transport { request in
+            sent.note(request.urlRequest.field("Authorization") ?? "none")
+            refusal.set(\.self, Task { try await tokens.refuse("ada") })
+            await gate.waitForArrivals()
+            return .init(status: .serviceUnavailable)
+        }
+        let call = Task {
+            try await URLSession.shared.response(
+                for: .with(.init(host: "https://api.example.com")) { $0.method = .put }, config: .silent
+            ) {
+                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 2)
+                $0.retry.firstDelay = .zero
+            }
+        }
+        await tokens.waitForWaiters(2)
+        await tokens.replaceUser(by: "bob")
+        let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
+        #expect(error?.code == .unauthorized)
+        #expect(sent.entries == ["Bearer ada"])
+        // An authenticator of the app may forward to this one.
+        #expect(try await refusal.withLock { $0 }?.valueInTime == false)
+        gate.open()
+        #expect(try await tokens.sent() == "Bearer bob")
+    }
+
+    @Test func `a download does not go on with the token of the next user`() async throws {
+        let (tokens, sent) = (TokenAuthenticator("ada") { _ in nil }, Recorder<String>())
+        let transport = Transport { request in
+            sent.note(request.urlRequest.field("Authorization") ?? "none")
+            let pieces = AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("ada's".utf8))
+                Task {
+                    await tokens.replaceUser(by: "bob")
+                    continuation.finish(throwing: URLError(.networkConnectionLost))
+                }
+            }
+            return .init(headerFields: [.eTag: "\"0123456789abcdef\"", .contentLength: "10"], body: .init(pieces))
+        }
+        let folder = try TemporaryDirectory()
+        let target = folder.url.appending(path: "file")
+        let error = await #expect(throws: RequestError.self) {
+            try await URLSession.shared.download(
+                for: .with(.init(host: "https://api.example.com")), to: target, config: .silent
+            ) {
+                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 3)
+                $0.retry.firstDelay = .zero
+            }
+        }
+        #expect(error?.code == .unauthorized)
+        #expect(sent.entries == ["Bearer ada"])
+        #expect(!FileManager.default.fileExists(atPath: target.path()))
+    }
+
+    @Test func `a retry that waits for a refresh that returns nil is not sent without a token`() async throws {
+        let tokens = await authenticator(Token("ada", expiry: Date(timeIntervalSince1970: 1100))) { _ in nil }
+        let sent = Recorder<String>()
+        let transport = Transport { [now] request in
+            sent.note(request.urlRequest.field("Authorization") ?? "none")
+            now.withLock { $0 += 95 }
+            return .init(status: .serviceUnavailable)
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await URLSession.shared.response(
+                for: .with(.init(host: "https://api.example.com")) { $0.method = .put }, config: .silent
+            ) {
+                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 2)
+                $0.retry.firstDelay = .zero
+            }
+        }
+        #expect(error?.code == .unauthorized)
+        #expect(sent.entries == ["Bearer ada"])
+    }
+
+    @Test(arguments: [true, false])
+    func `a loop that one user began does not go on with the token of the next one`(isEvents: Bool) async throws {
+        let (tokens, clock) = (TokenAuthenticator("ada") { _ in nil }, TestClock())
+        let sent = Recorder<String>()
+        let transport = Transport { request in
+            sent.note(request.urlRequest.field("Authorization") ?? "none")
+            if sent.count == 2 { await tokens.replaceUser(by: "bob") } else { await tokens.setToken("ada-2") }
+            return .init(
+                headerFields: [
+                    .contentType: "text/event-stream", HTTPField.Name("Link")!: "<\(sent.count)>; rel=next",
+                ],
+                body: .init(Data("id: 1\ndata: a\n\n".utf8)))
+        }
+        let request = URLRequest.with(.init(host: "https://api.example.com"))
+        let config = URLSession.Config.silent.with {
+            ($0.authenticator, $0.transport, $0.clock) = (tokens, transport, clock)
+        }
+        let loop = Task {
+            if isEvents {
+                for try await _ in URLSession.shared.events(for: request, config: config) {}
+            } else {
+                for try await _ in URLSession.shared.pages(for: request, config: config) {}
+            }
+        }
+        let time = Task {
+            while !Task.isCancelled {
+                clock.move(by: .seconds(60))
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        let error = await #expect(throws: RequestError.self) { try await loop.valueInTime }
+        time.cancel()
+        #expect(error?.code == .unauthorized)
+        #expect(error?.reason.contains("has signed out since") == true)
+        // A new token of the same user is no reason to end.
+        #expect(sent.entries == ["Bearer ada", "Bearer ada-2"])
+    }
+
     @Test func `a token that the app replaces without a sign-out is for the requests of the same user`() async throws {
         let tokens = TokenAuthenticator("first") { _ in nil }
         #expect(try await tokens.sent() == "Bearer first")
@@ -156,6 +274,12 @@ import URLConfigTesting
 }
 
 extension TokenAuthenticator {
+    /// At one time, so that no request is between.
+    fileprivate func replaceUser(by token: Token) {
+        setToken(nil)
+        setToken(token)
+    }
+
     fileprivate var hasLateRenewal: Bool { state.late != nil }
 
     fileprivate func set(clock: any Clock<Duration>, now: @escaping @Sendable () -> Date) {

@@ -155,6 +155,30 @@ struct URLSessionHostsTests {
         }
         #expect(URLSession.Config[host: host] == nil)
     }
+
+    @Test func `a preset that is removed inside of a scope is not used there`() async {
+        let host = "removed-\(UUID().uuidString.lowercased()).example.com"
+        Config[host: host] = Self.named("outer")
+        defer { Config[host: host] = nil }
+        await Config.withHosts([:]) {
+            #expect(self.name("https://\(host)/") == "outer")
+            Config[host: host] = nil
+            #expect(Config[host: host] == nil)
+            #expect(self.name("https://\(host)/") == nil)
+            // In a scope within it, too.
+            await Config.withHosts(["other.example.com": .silent]) { #expect(self.name("https://\(host)/") == nil) }
+            Config[host: "https://\(host)"] = Self.named("inner")
+            #expect(self.name("https://\(host)/") == "inner")
+        }
+        #expect(self.name("https://\(host)/") == "outer")
+    }
+
+    @Test func `an international name is found by its name in ASCII`() async {
+        await Config.withHosts(["b\u{FC}cher.example": Self.named("books")]) {
+            #expect(self.name("https://xn--bcher-kva.example/") == "books")
+            #expect(self.name("https://b\u{FC}cher.example/") == "books")
+        }
+    }
 }
 
 extension URLSession.Config {

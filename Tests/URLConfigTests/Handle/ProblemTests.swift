@@ -53,6 +53,18 @@ import URLConfigTesting
     }
 
     /// §3.1: a member whose type is not as specified is ignored.
+    @Test func `an extension is JSON, whatever the decoder of the call reads`() async throws {
+        let json = Data(#"{"title":"t","balance":30}"#.utf8)
+        let request = URLRequest.with(.init(host: "https://h.example"))
+        let response = try await URLSession.shared.response(for: request) {
+            ($0.logger, $0.decoder) = (nil, PropertyListDecoder())
+            $0.transport = Transport { _ in
+                .init(headerFields: [.contentType: "application/problem+json"], body: .init(json))
+            }
+        }
+        #expect(response.problem?["balance", as: Int.self] == 30)
+    }
+
     @Test func `members of a wrong type are ignored`() throws {
         let json = #"{"type": 1, "title": ["a"], "status": "404", "detail": {"a": 1}, "instance": true}"#
         let problem = try #require(Self.problem(json))

@@ -243,6 +243,28 @@ import Testing
         #expect(pair.contains(expected) || list.hasSuffix(expected), "\(pair)\n\(list)")
     }
 
+    private struct Named: Decodable {
+        struct Card: Decodable { var number: Day? }
+        enum Day: String, Decodable { case monday }
+        var name: String
+        var value: Day?
+        var card: Card?
+        var count: Int?
+    }
+
+    @Test(arguments: [
+        #"{"name":"password","value":"s3cret-one","count":"x"}"#, #"{"value":"s3cret-one","name":"password"}"#,
+        #"{"name":"a","value":"monday","card":{"number":"s3cret-one"}}"#,
+        #"{"name":"a","count":"x","other":[{"value":["s3cret-one"],"key":"token"}],"ghp_s3cret0123456789":1}"#,
+    ])
+    func `values are hidden as in the log, whatever hides them`(json: String) {
+        let text = Self.text(Named.self, json.utf8)
+        #expect(text.contains("value: its") || text.contains("number: its") || text.contains("count is a string"))
+        #expect(!text.contains("s3cret"), "\(text)")
+        let names = Self.text([String: [String: Int]].self, #"{"ghp_s3cret0123456789":{"a":"x"}}"#.utf8)
+        #expect(names.contains("***.a is a string") && !names.contains("s3cret"), "\(names)")
+    }
+
     @Test func `a quotation of a decoder is cut`() {
         let value = String(repeating: "x\n", count: 100_000)
         let context = DecodingError.Context(codingPath: [], debugDescription: value)

@@ -170,6 +170,20 @@ import URLConfigTesting
         }
     }
 
+    @Test(.oneAtATime, arguments: ["Cookie", "Authorization"])
+    func `a field of combining marks takes time in proportion to its length`(name: String) {
+        // Foundation itself takes quadratic time to set them.
+        let requests = Dictionary(
+            uniqueKeysWithValues: [6000, 48_000].map { count in
+                var request = URLRequest(url: URL(string: "https://h.example")!)
+                request.setValue(String(repeating: "\u{301}\u{316}", count: count / 4), forHTTPHeaderField: name)
+                return (count, request)
+            })
+        expectLinearTime(from: 12_000) { count in
+            #expect(!Redaction.standard.knowing(requests[count]).masked("a").isEmpty)
+        }
+    }
+
     @Test func `parameters of credentials that are no secrets stay readable`() {
         var request = URLRequest(url: URL(string: "https://api.example.com/dir/index42.html")!)
         let digest =

@@ -165,6 +165,12 @@ import Testing
         #expect(Redaction.standard.body(body, "multipart/form-data; boundary=b") == text)
     }
 
+    @Test func `text before and after the parts is searched`() {
+        let body = "token=s3\r\n--b\r\nA: b\r\n\r\nx\r\n--b--\r\ntoken=s3\r\n"
+        let shown = "token=***\r\n--b\r\nA: b\r\n\r\nx\r\n--b--\r\ntoken=***\r\n"
+        #expect(String(decoding: sent(Data(body.utf8)), as: UTF8.self) == shown)
+    }
+
     @Test(arguments: ["", "--b", "--b\r\n", "\r\n--b--", "a\r\n--b\r\n\r\nx", "--b\r\na\r\n\r\n", "--b\r\n\r\n\r\n--b"])
     func `a multipart form without a secret stays as it is, whole or not`(text: String) {
         #expect(sent(Data(text.utf8)) == Data(text.utf8))

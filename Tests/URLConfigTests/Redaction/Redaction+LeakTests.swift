@@ -130,6 +130,39 @@ import URLConfigTesting
         #expect(response.bodyString == "you have sent ***, ")
     }
 
+    @Test(arguments: [
+        ("password=abc{s3cret", "password=***"), ("session={s3cret-3F25}", "session=***"),
+        ("https://user:pa{s3cret@h.example/", "https://***@h.example/"),
+        (#"27" {"password":"s3cret"}"#, #"27" {"password":"***"}"#),
+        (#""password":"s3cret", {"a":1}"#, #""password":"***", {"a":1}"#),
+        ("KEY=\"-----BEGIN K-----\ns3cret\n-----END K-----\"", "KEY=\"-----BEGIN K-----***-----END K-----\""),
+        ("private_key='-----BEGIN K-----\ns3cret\n-----END K-----' a", "private_key='***' a"),
+        (#"{"password":"AB0123456789abcdef0123456789abcdef","sid":"AB0123456789abcdef0123456789abcdef"}"#, ""),
+    ])
+    func `in text, neither a brace nor a quote ends a secret`(text: String, expected: String) {
+        let masked = Redaction.standard.masked(text)
+        #expect(!masked.contains("s3cret"))
+        let twilio = #"{"password":"***","sid":"AB0123456789abcdef0123456789abcdef"}"#
+        #expect(masked == (expected.isEmpty ? twilio : expected))
+    }
+
+    @Test(arguments: ["iso-8859-1", "utf-16le", "utf-8", "unknown"])
+    func `a body that is recorded keeps its character set`(charset: String) throws {
+        let encoding = String.Encoding(charset: charset) ?? .utf8
+        let body = try #require("Zo\u{EB} token=s3cret-0123456789".data(using: encoding))
+        let type = MediaType("text/plain; charset=\(charset)")
+        let recorded = Redaction.standard.hiding(body: body, type)
+        #expect(String(data: recorded, encoding: encoding) == "Zo\u{EB} token=***")
+    }
+
+    @Test(arguments: ["Negotiate", "DeepL-Auth-Key", "Klaviyo-API-Key"])
+    func `the scheme of credentials is no secret`(scheme: String) {
+        var request = URLRequest.with(.init(host: "https://h.example"))
+        request.setValue("\(scheme) s3cret-0123456789", forHTTPHeaderField: "Authorization")
+        let shown = Redaction.standard.knowing(request).masked("you sent \(scheme) and s3cret-0123456789")
+        #expect(shown == "you sent \(scheme) and ***")
+    }
+
     @Test func `a response that a validator makes hides the secrets of the call`() async throws {
         let response = try await echoed {
             $0.query["birthday"] = "1815-12-10"

@@ -48,6 +48,11 @@ import Testing
             #"{"pins":["1234"],"passwords":["1"],"pin":[1,2]}"#,
             #"{"pins":["***"],"passwords":["***"],"pin":["***","***"]}"#
         ),
+        (
+            #"{"value":["s3","s4"],"name":"password"} {"value":{"a":"s3"},"key":"token"} {"value":[1],"name":"tokens"}"#,
+            #"{"value":"***","name":"password"} {"value":"***","key":"token"} {"value":[1],"name":"tokens"}"#
+        ),
+        (#"[{"value":["a"]},{"name":"password"}]"#, #"[{"value":["a"]},{"name":"password"}]"#),
         (#"{"token":{"id":1,"a":"x","b":"abc123"}}"#, #"{"token":{"id":1,"a":"x","b":"***"}}"#),
         (
             #"{"tokens":{"a":"abc123"},"my_token":{"a":"abc123"}}"#,

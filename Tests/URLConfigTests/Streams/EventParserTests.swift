@@ -154,4 +154,19 @@ import Testing
     @Test func `an event has the type message by default`() {
         #expect(ServerSentEvent() == ServerSentEvent(event: "message", data: "", id: ""))
     }
+
+    @Test func `an event is shown on one line, without secrets and without its response`() {
+        let data = #"{"token":"s3cret"}"# + "\n" + String(repeating: "x", count: 5000)
+        var event = ServerSentEvent(event: "token", data: data, id: "7")
+        let request = URLRequest.with(.init(host: "https://h.example")) { $0.authorization = .bearer("s3cret-of-call") }
+        event.source = .init(head: DataResponse(request: request), number: 1)
+        var dumped = ""
+        dump(event, to: &dumped)
+        for shown in ["\(event)", dumped] {
+            #expect(!shown.contains("s3cret"))
+            #expect(shown.contains(#"token, ID 7: {"token":"***"}"#))
+        }
+        #expect("\(event)".utf8.count < 1200)
+        #expect("\(event)".utf8.allSatisfy { $0 != UInt8(ascii: "\n") })
+    }
 }

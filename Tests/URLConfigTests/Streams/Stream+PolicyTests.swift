@@ -113,6 +113,28 @@ import URLConfigTesting
         }
     }
 
+    @Test(arguments: ["lines", "chunks", "values", "collect"])
+    func `the deadline includes the loop, even if the body has arrived`(kind: String) async throws {
+        let clock = TestClock()
+        let error = await #expect(throws: RequestError.self) {
+            let response = try await stubs.session.stream(for: stubs.request(), config: .silent) {
+                ($0.clock, $0.deadline) = (clock, .seconds(10))
+                $0.transport = Transport { _ in .init(body: .init(Data("1\n2\n3\n".utf8))) }
+            }
+            switch kind {
+            case "lines": for try await _ in response.lines { clock.move(by: .seconds(6)) }
+            case "chunks":
+                clock.move(by: .seconds(11))
+                for try await _ in response.chunks {}
+            case "values": for try await _ in response.values(of: Int.self) { clock.move(by: .seconds(6)) }
+            default:
+                clock.move(by: .seconds(11))
+                _ = try await response.collect(upTo: 100)
+            }
+        }
+        #expect(error?.code == .deadlineExceeded)
+    }
+
     @Test func `the limit holds for the whole body`() async throws {
         try await FaultServer.serving(.endless) { server in
             let response = try await server.stream { $0.responseLimit = 1_000_000 }

@@ -112,6 +112,18 @@ import URLConfigTesting
         }
     }
 
+    @Test(.stubs { $0.get("/", .data(Data([0x22, 0x61, 0x22, 0x0A, 0x22, 0xE9, 0x22, 0x0A]))) })
+    func `a value that is not UTF-8 is an error, as in a whole response`() async throws {
+        let response = try await stubs.session.stream(for: stubs.request(), config: .silent)
+        var values: [String] = []
+        let error = await #expect(throws: RequestError.self) {
+            for try await value in response.values(of: String.self) { values.append(value) }
+        }
+        #expect(values == ["a"])
+        #expect(error?.code == .decoding)
+        #expect(error?.reason.hasPrefix("line 2: ") == true)
+    }
+
     @Test func `each event is there as soon as its blank line has arrived`() async throws {
         let turn = DispatchSemaphore(value: 1)
         let parts = ["data: {\"some_number\": 1}\n\n", "event: end\nid: 7\nda", "ta\n\ndata: unfinished"]

@@ -36,6 +36,11 @@ import Testing
             await expectError(.deadlineExceeded) { try await response(transport) { $0.deadline = .milliseconds(20) } }
             let short = stubs.request { $0.timeout = .milliseconds(20) }
             await expectError(.timedOut) { try await response(for: short, transport) }
+            await expectError(.timedOut) {
+                let post = stubs.request { ($0.method, $0.body, $0.timeout) = (.post, .json([1]), .milliseconds(20)) }
+                let stream = try await stubs.session.stream(for: post, config: .silent) { $0.transport = transport }
+                for try await _ in stream.chunks {}
+            }
             let call = Task { try await response(transport) }
             await Task.yield()
             call.cancel()
