@@ -10,7 +10,8 @@ extension URLRequest {
     /// the unreserved ones are percent-encoded. A path never changes scheme, host or port.
     ///
     /// These are refused (``RequestError/Code/invalidURL``): the segments `.` and `..`, even percent-encoded, an empty
-    /// value that leaves its segment empty, and a value that is a collection other than text, such as an array.
+    /// value that leaves its segment empty, a value that is a collection other than text, such as an array, a number
+    /// that is not finite, and a date outside the years 1 to 9999.
     public struct Path: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible,
         RedactedReflectable
     {
@@ -90,7 +91,7 @@ extension URLRequest.Path {
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             // The most common types first: other casts take longer.
             let isText = value is String || value is Int || value is any StringProtocol
-            if !isText, value is any Collection { refuse("a collection") } else { append(value: value.textInURL) }
+            if isText { append(value: value.description) } else { append(other: value) }
         }
 
         /// Appends a raw value as one segment, or a part of one.
@@ -115,9 +116,20 @@ extension URLRequest.Path {
         @available(*, deprecated, message: "interpolate each value, or set query items")
         public mutating func appendInterpolation<Key, Value>(_ members: [Key: Value]) { refuse("a dictionary") }
 
-        @usableFromInline
-        mutating func refuse(_ value: String) {
+        private mutating func refuse(_ value: String) {
             invalidReason = "has an interpolated value that is \(value); interpolate its elements"
+        }
+
+        /// Appends a value that is neither text nor an `Int`.
+        @usableFromInline
+        mutating func append(other value: some CustomStringConvertible) {
+            if value is any Collection { return refuse("a collection") }
+            let isFinite = (value as? any BinaryFloatingPoint)?.isFinite ?? ((value as? Decimal)?.isNaN != true)
+            if !isFinite { invalidReason = "has an interpolated value that is no finite number" }
+            if let date = value as? Date, date.httpDate == nil {
+                invalidReason = "has an interpolated date that is not in the years 1 to 9999"
+            }
+            append(value: value.textInURL)
         }
 
         @usableFromInline

@@ -40,7 +40,7 @@ extension QueryValue {
 
 extension CustomStringConvertible {
     /// A date in ISO 8601, a URL as absolute, anything else as its description.
-    @inlinable var textInURL: String {
+    var textInURL: String {
         switch self {
         case let date as Date: date.formatted(.iso8601)
         case let url as URL: url.absoluteString

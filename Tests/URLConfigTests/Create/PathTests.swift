@@ -12,6 +12,17 @@ import URLConfig
         URLRequest.Config(host: "https://h.example").with { $0.path = path }.refusal
     }
 
+    @Test func `a number that is not finite is refused, as in a query`() {
+        let paths: [URLRequest.Path] = [
+            "/\(Double.nan)", "/\(-Double.infinity)", "/\(Float.nan)", "/\(Decimal.nan)",
+        ]
+        for path in paths {
+            #expect(refusal(path)?.reason.contains("has an interpolated value that is no finite number") == true)
+        }
+        let valid: [URLRequest.Path] = ["/\(1.5)", "/\(Decimal(7))", "/\(UInt8(1))", "/\(true)"]
+        #expect(valid.map(url) == ["1.5", "7", "1", "true"].map { "https://h.example/\($0)" })
+    }
+
     @Test(arguments: [
         ("/a/b//c/", "/a/b//c/"), ("/a-._~!$&'()*+,;=:@z", "/a-._~!$&'()*+,;=:@z"),
         ("/a b", "/a%20b"), ("/\u{E9}", "/%C3%A9"), ("/\u{1F600}", "/%F0%9F%98%80"),
