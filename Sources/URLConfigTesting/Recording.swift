@@ -185,7 +185,9 @@ struct ExchangeKey: Hashable {
     private static func canonical(_ body: Data, _ contentType: MediaType?) -> [UInt8] {
         if contentType?.description.contains("json") == true, let tree = JSONTree(body) { return Array(tree.text.utf8) }
         if contentType?.essence == "application/x-www-form-urlencoded" {
-            return Array(spelled(String(decoding: body, as: UTF8.self).replacing("+", with: "%20")).utf8)
+            let bytes = Array(body).replacing("+".utf8, with: "%20".utf8)
+            // As Latin-1, in which each byte is another character.
+            return Array(spelled(String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))).utf8)
         }
         guard let boundary = contentType?.parameters["boundary"], !boundary.isEmpty else { return Array(body) }
         return Array(body).replacing(Array(boundary.utf8), with: "boundary".utf8)

@@ -13,14 +13,14 @@ struct SharedTransfer: Sendable {
         private let cachePolicy: UInt
         private let timeout: TimeInterval
         private let handlesCookies: Bool
-        private let allowsCellular: Bool
+        private let networks: [Bool]
         private let responseLimit: Int?
 
         init(_ sending: Transport.Request, of call: Call) {
             let request = call.complete(sending)
             (url, method, handlesCookies) = (request.url, request.httpMethod, request.httpShouldHandleCookies)
             (cachePolicy, timeout) = (request.cachePolicy.rawValue, request.timeoutInterval)
-            allowsCellular = request.allowsCellularAccess
+            networks = request.allowedNetworks
             // The fields of a trace are new for each request.
             fields = (request.allHTTPHeaderFields ?? [:]).filter { !Redaction.isOfTrace($0.key) }
             let cache = call.config.cache

@@ -20,6 +20,7 @@ extension URLRequest {
 
         fileprivate struct Changes {
             var authorization = false
+            var idempotencyKey = false
             var modify = false
             var headers = false
             var body = false
@@ -28,6 +29,7 @@ extension URLRequest {
         /// The settings of a closure, which go with its ``url`` to any origin; a preset's settings do not.
         final class Own: Sendable {
             let authorization: Bool
+            let idempotencyKey: Bool
             let modify: Bool
             let body: Bool
             let headers: Set<HTTPField.Name>
@@ -38,6 +40,7 @@ extension URLRequest {
             fileprivate init(_ changes: Changes, in config: Config, of preset: Config) {
                 let previous = config.url == preset.url ? preset.own : nil
                 authorization = changes.authorization || previous?.authorization == true
+                idempotencyKey = changes.idempotencyKey || previous?.idempotencyKey == true
                 modify = changes.modify || previous?.modify == true
                 body = changes.body || previous?.body == true
                 let changed = Set(config.headers.map(\.name)).filter { name in
@@ -94,7 +97,9 @@ extension URLRequest {
             didSet { changes?.authorization = true }
         }
         /// Marks the request as one operation, which retries may repeat.
-        public var idempotencyKey: IdempotencyKey?
+        public var idempotencyKey: IdempotencyKey? {
+            didSet { changes?.idempotencyKey = true }
+        }
         /// The body; refused for `GET`, `HEAD` and `TRACE`.
         public var body = RequestBody() {
             didSet { changes?.body = true }
@@ -164,7 +169,8 @@ extension URLRequest {
             config.changes = nil
             // The two rules: what goes with a URL, and a field that replaces the credentials or the key of the preset.
             let replaces =
-                (config.authorization != nil && !changes.authorization || config.idempotencyKey != nil)
+                (config.authorization != nil && !changes.authorization
+                    || config.idempotencyKey != nil && !changes.idempotencyKey)
                 && (changes.headers || own?.headers.isEmpty == false)
             config.own = config.url != nil || replaces ? Own(changes, in: config, of: self) : nil
             return config

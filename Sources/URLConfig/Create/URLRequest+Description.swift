@@ -107,7 +107,7 @@ extension URLRequest.Config: RedactedReflectable {
         let fields = sent.map { HTTPFields(received: $0.lazy.map { ($0, $1) }) } ?? headers
         for (name, fields) in Dictionary(grouping: fields, by: \.name.canonicalName).sorted(by: { $0.key < $1.key }) {
             // An automatic key is another one at each stage.
-            if idempotencyKey != nil, name == IdempotencyKey.field.lowercased() { continue }
+            if idempotencyKey != nil, !hasOwnKey, name == IdempotencyKey.field.lowercased() { continue }
             let value = HTTPFields(fields)[fields[0].name] ?? ""
             let shown = redaction.masked(field: name, value)
             let scheme = shown == Redaction.mask ? ["Basic ", "Bearer "].first(where: value.hasPrefix) : nil

@@ -141,6 +141,12 @@ extension URLRequest.Config {
         }
     }
 
+    /// Whether a closure has set the field that the preset's ``idempotencyKey`` would write.
+    var hasOwnKey: Bool {
+        guard let own, !own.idempotencyKey else { return false }
+        return own.headers.contains(where: \.isIdempotencyKey)
+    }
+
     private static func shown(_ url: String) -> String { URLSession.Config.default.redaction.url(url) }
 
     /// - Parameter leaving: If ``url`` leaves the preset's origin, it names the credentials, which must stay.
@@ -165,11 +171,10 @@ extension URLRequest.Config {
         }
         try idempotencyKey?(&fields)
         if leaving == nil || own?.authorization == true { try authorization?(&fields) }
-        // A field of a closure wins over a setting of the preset.
-        if leaving == nil, let own {
-            for name in own.headers where !own.authorization || name.rawName.lowercased() == "idempotency-key" {
-                fields[values: name] = headers[values: name]
-            }
+        // A field of a closure wins over what the preset would write.
+        let winsOverCredentials = leaving == nil && authorization != nil && own?.authorization == false
+        for name in own?.headers ?? [] where name.isIdempotencyKey ? hasOwnKey : winsOverCredentials {
+            fields[values: name] = headers[values: name]
         }
         return (try fields.combined(), data)
     }
@@ -191,6 +196,10 @@ extension URLRequest {
             setValue(unmodified.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
         }
     }
+}
+
+extension HTTPField.Name {
+    fileprivate var isIdempotencyKey: Bool { canonicalName == IdempotencyKey.field.lowercased() }
 }
 
 extension HTTPFields {

@@ -20,10 +20,11 @@ final class Call: Sendable {
     /// Whether the call returns when the head of the response has arrived.
     private let isStream: Bool
     private let isForeign: Bool
-    /// A request of an earlier call that this one continues, as it was sent.
-    private let earlier: URLRequest?
+    /// The last request of the calls of one loop, such as over pages, as it was authorized: its user must not have
+    /// signed out. `nil` if the call is alone.
+    private let sentByLoop: Locked<URLRequest?>?
     private let known: KnownSecrets
-    /// The last request; `nil` if the call has no cache and shares no transfers, and the caller does not connect again.
+    /// The last request; `nil` if the call has no cache and shares no transfers.
     let lastRequest: Locked<LastRequest?>?
     /// How many requests the call has sent; `nil` if there is no observer.
     let sends: Locked<Int>?
@@ -35,12 +36,11 @@ final class Call: Sendable {
     /// - Parameters:
     ///   - isForeign: Whether a server's link left the origin; then no credentials are sent, as after such a
     ///   redirect.
-    ///   - earlier: A request of an earlier call that this one continues, as it was sent: its user must not have signed
-    ///   out.
+    ///   - sentByLoop: The last request of the calls of one loop, as it was authorized.
     init(
         session: URLSession, config: URLSession.Config, fileID: String, line: UInt,
         upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false,
-        after earlier: URLRequest? = nil
+        sentByLoop: Locked<URLRequest?>? = nil
     ) {
         known = KnownSecrets(session: session, after: config.redaction.known)
         var config = config
@@ -54,7 +54,7 @@ final class Call: Sendable {
         self.isStream = isStream
         self.reconnects = reconnects
         self.isForeign = isForeign
-        self.earlier = earlier
+        self.sentByLoop = sentByLoop
         let elapsed = config.clock.stopwatch()
         let log = RequestLog(
             logger: config.logger, redaction: redaction, bodyLimit: config.logBody.bytes, fileID: fileID, line: line)
@@ -65,7 +65,7 @@ final class Call: Sendable {
         }
         conditions = Transport.Conditions(config, deadline, isTransfer: isStream || upload != nil)
         sends = config.observer.map { _ in Locked(0) }
-        lastRequest = config.cache == nil && !config.coalesces && !reconnects ? nil : Locked(nil)
+        lastRequest = config.cache == nil && !config.coalesces ? nil : Locked(nil)
         self.config = config
     }
 
@@ -127,7 +127,7 @@ final class Call: Sendable {
     @inline(never)
     func firstStep(for request: URLRequest, _ body: Transport.Body? = nil) -> Shared<Step> {
         var step = Step(request, isForeign: isForeign)
-        (step.body, step.firstSent) = (body, earlier)
+        (step.body, step.firstSent) = (body, sentByLoop?.withLock(\.self))
         if config.retry.isBudgeted, config.retry.attempts > 1 { config.retry.budget.earn(step.host) }
         return Shared(wrappedValue: step)
     }
@@ -139,6 +139,7 @@ final class Call: Sendable {
             var request = step.request
             if let authenticator = config.authenticator, config.authorize, !step.isForeign {
                 request = try await authorized(step, by: authenticator)
+                sentByLoop?.set(\.self, request)
             }
             if step.redirects == 0 { step.firstSent = request }
             let outcome = try await sent(request, step)
@@ -188,10 +189,10 @@ final class Call: Sendable {
             request = try await deadline.run {
                 try await WorkScope.of(authenticator.object) {
                     var request = step.request
-                    try await authenticator.authorize(&request)
-                    // Afterwards, because the user may sign out while this request waits for a renewal.
                     if let sent = step.firstSent, let tokens = authenticator as? TokenAuthenticator {
-                        try await tokens.checkLogin(of: sent)
+                        try await tokens.authorize(&request, after: sent)
+                    } else {
+                        try await authenticator.authorize(&request)
                     }
                     return request
                 }

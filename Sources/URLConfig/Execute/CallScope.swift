@@ -123,14 +123,16 @@ extension Redaction {
 
     /// A body, whose format and character set are not changed.
     package func hiding(body: Data, _ type: MediaType?) -> Data {
-        guard isActive, let finder = finders(in: body, type).first(where: { $0.masked() != $0.bytes }) else {
-            return body
+        guard isActive else { return body }
+        let found = finders(in: body, type).map { ($0.bytes, $0.masked()) }.filter { $0 != $1 }
+        let encoding = String.Encoding(charset: type?.charset) ?? .utf8
+        for (bytes, shown) in found {
+            let isRaw = bytes.elementsEqual(body)
+            if let data = isRaw ? Data(shown) : String(decoding: shown, as: UTF8.self).data(using: encoding) {
+                return data
+            }
         }
-        let shown = finder.masked()
-        guard finder.bytes != Array(body), let encoding = String.Encoding(charset: type?.charset) else {
-            return Data(shown)
-        }
-        return String(decoding: shown, as: UTF8.self).data(using: encoding) ?? Data(shown)
+        return found.first.map { Data($1) } ?? body
     }
 
     /// The values in a body that ``hiding(body:_:)`` hides.

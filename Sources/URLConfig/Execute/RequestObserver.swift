@@ -6,8 +6,8 @@ protocol RequestObserver: Sendable {
     ///   - request: The request, whose header fields may be changed.
     ///   - resends: How many requests the call has sent before.
     ///   - route: Returns the template of the path, if one is known.
-    /// - Returns: Called once, on any thread, when the body has ended, or the head of a stream has arrived; `nil` if
-    ///   nobody wants to know it.
+    /// - Returns: Called once, on any thread, soon after the body has ended, or the head of a stream has arrived; `nil`
+    ///   if nobody wants to know it.
     func begin(
         _ request: inout Transport.Request, resends: Int, route: () -> String?
     ) -> (@Sendable (RequestOutcome) -> Void)?
@@ -54,13 +54,13 @@ extension Call {
             end(RequestOutcome(status: status, protocolName: connection()?.protocolName))
             return response
         }
+        let isOver = response.body.received.isOver
         // Without the response, which would keep its body alive.
         response.body.received.onEnd { result in
             var outcome = RequestOutcome(status: status, protocolName: connection()?.protocolName)
-            guard case .failure(let error) = result else { return end(outcome) }
-            outcome.error = error
-            // An alarm or an event loop may have ended the body, and the observer may block.
-            DispatchQueue.global().async { [outcome] in end(outcome) }
+            if case .failure(let error) = result { outcome.error = error }
+            // An alarm or an event loop ends a body that still arrives, and the observer may block.
+            if isOver { end(outcome) } else { DispatchQueue.global().async { [outcome] in end(outcome) } }
         }
         return response
     }

@@ -24,7 +24,7 @@ struct Step: Sendable {
     let host: String
     /// Whether a redirect or a link to the next page has left the origin; from then on, no credentials are sent.
     var isForeign: Bool
-    /// The last request to the first URL, or of an earlier call that this one continues, as it was sent.
+    /// The last request to the first URL, or of an earlier call of the same loop, as it was sent.
     var firstSent: URLRequest?
     var redirects = 0
     /// Whether the request was sent again at once.

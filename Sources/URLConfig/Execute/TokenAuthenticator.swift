@@ -164,12 +164,20 @@ public actor TokenAuthenticator: Authenticator {
 
     private static let over = "the user has signed out since the request was sent"
 
-    /// Checks that a request may be sent again: another user must not send what this one wanted to.
+    /// Authorizes a request that continues what another one has begun: another user must not send it.
     ///
-    /// - Parameter request: The request as it was sent.
+    /// - Parameter sent: The other request as it was sent.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/unauthorized`` if its user has signed out since.
-    func checkLogin(of request: URLRequest) throws {
-        if isOver(request) { throw RequestError(.unauthorized, reason: Self.over, request: request) }
+    func authorize(_ request: inout URLRequest, after sent: URLRequest) async throws {
+        try checkLogin(of: sent)
+        try await authorize(&request)
+        // The user may have signed out while this has waited for a renewal.
+        try checkLogin(of: sent)
+    }
+
+    private func checkLogin(of request: URLRequest) throws {
+        // Without a new token, nobody has signed in instead: the server refuses the request, and the app is told.
+        if !state.isUnknown, isOver(request) { throw RequestError(.unauthorized, reason: Self.over, request: request) }
     }
 
     /// Whether a request was sent with a token of a user who has signed out since, or whose token was refused for

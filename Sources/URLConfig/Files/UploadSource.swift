@@ -52,7 +52,8 @@ public struct UploadSource: Sendable {
     /// - Parameters:
     ///   - pieces: The pieces.
     ///   - length: The number of bytes of all pieces; any other number is an error
-    ///     (``RequestError/Code/invalidRequest``). `nil` if it is unknown.
+    ///     (``RequestError/Code/invalidRequest``). `nil` or a negative number, such as
+    ///     `NSURLSessionTransferSizeUnknown`, if it is unknown.
     public static func sequence<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, length: Int64? = nil) -> Self
     where Pieces.Element == Data {
         Self(content: .sequence(ResponseBody(pieces), length: length))
@@ -164,7 +165,8 @@ extension UploadSource {
                 throw RequestError.refused("body: the form was removed after it was sent")
             }
             return PreparedUpload(request: request, body: body, length: length) { kept.set(\.self, nil) }
-        case .sequence(let source, let length):
+        case .sequence(let source, var length):
+            if let known = length, known < 0 { length = nil }
             let pieces = try source.claimed()
             return PreparedUpload(request: request, body: .sequence(pieces, length: length), length: length) {
                 pieces.received.cancel()

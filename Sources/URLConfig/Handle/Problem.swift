@@ -41,8 +41,8 @@ public struct Problem: Error, Sendable {
     /// let accounts: [String]? = problem["accounts"]
     /// ```
     ///
-    /// It is `nil` if the member is missing or has another type. The decoder of the problem decodes it, if
-    /// it reads JSON.
+    /// It is `nil` if the member is missing or has another type. The decoder of the problem decodes it, or
+    /// else, if that does not read JSON, a `JSONDecoder`.
     ///
     /// - Parameters:
     ///   - name: The name of the member.
@@ -51,9 +51,10 @@ public struct Problem: Error, Sendable {
         guard let response else { return nil }
         let json = JSONTokenizer(response.data)
         guard let start = json.member(JSONKey(stringValue: name), of: json.root).exact?.value else { return nil }
+        let member = Data(json.value(at: start))
+        if let value = try? response.ownDecoder.decode(type, from: member) { return value }
         // The content is JSON, whatever the decoder of the call reads.
-        let decoder = response.ownDecoder as? JSONDecoder ?? JSONDecoder()
-        return try? decoder.decode(type, from: Data(json.value(at: start)))
+        return response.ownDecoder is JSONDecoder ? nil : try? JSONDecoder().decode(type, from: member)
     }
 }
 

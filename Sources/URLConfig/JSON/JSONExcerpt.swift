@@ -9,7 +9,7 @@ struct JSONExcerpt {
 
     init(json: JSONTokenizer, redaction: Redaction) {
         (self.json, self.redaction) = (json, redaction)
-        let masks = redaction.isActive ? SecretFinder(Array(json.bytes[..<json.end]), .json, redaction).masks : []
+        let masks = redaction.isActive ? SecretFinder(json.bytes, .json, redaction).masks : []
         let whole = [Redaction.mask, "\"\(Redaction.mask)\""].map { Array($0.utf8) }
         hidden = Set(masks.filter { whole.contains($0.text) }.map(\.range.lowerBound))
     }
@@ -22,7 +22,9 @@ struct JSONExcerpt {
     }
 
     /// Whether the value at the end of a path, or one around it, is hidden; also if it was not found.
-    func hidesValue(at path: [any CodingKey]) -> Bool { json.frames(along: path)?.contains(where: hides) ?? true }
+    func hidesValue(at path: [any CodingKey]) -> Bool {
+        json.frames(along: path)?.contains { hides($0) || $0.value.map { $0 >= json.end } ?? true } ?? true
+    }
 
     func lines(around error: DecodingError, of count: Int) -> [String] {
         let path = error.path

@@ -86,13 +86,14 @@ final class KnownSecrets: Sendable, RedactedReflectable {
             // By bytes: to find characters takes quadratic time for combining marks.
             let parts = value.utf8.split { " ,;".utf8.contains($0) }
             if !isCookie, parts.count != 2 { secrets.add(value.utf8, most: 256) }
-            // A scheme, such as `Negotiate`, is no secret (RFC 9110 §11.4).
-            let hasScheme = name.lowercased().hasSuffix("authorization") && parts.count > 1
-            for part in parts.dropFirst(hasScheme ? 1 : 0) {
+            let mayHaveScheme = name.lowercased().hasSuffix("authorization") && parts.count > 1
+            for (index, part) in parts.enumerated() {
                 let mark = part.dropLast(2).firstIndex(of: UInt8(ascii: "="))
                 let isHidden = mark.map { redaction.hides(String(Substring(part[..<$0]))) } ?? true
                 let text = mark.map { part[part.index(after: $0)...] } ?? part
-                if isCookie || !isHidden { add(opaque: text) } else { secrets.add(text, most: 256) }
+                // A scheme, such as `Negotiate`, is no secret (RFC 9110 §11.4).
+                let mayBeScheme = mayHaveScheme && index == 0 && mark == nil
+                if isCookie || !isHidden || mayBeScheme { add(opaque: text) } else { secrets.add(text, most: 256) }
                 // Basic credentials: the password, and a user name that may be a key.
                 let pair =
                     Data(base64Encoded: String(Substring(text)))?.split(separator: UInt8(ascii: ":"), maxSplits: 1)

@@ -22,10 +22,11 @@ public struct Redaction: Sendable, Hashable {
         case opaqueText
         /// Text, except amounts and words.
         case plural
-        case text
-        case textAndNumbers
-        /// Text and numbers, except the public identifiers of Twilio.
+        /// Text, except the public identifiers of Twilio.
         case identifier
+        case text
+        case identifierAndNumbers
+        case textAndNumbers
         case everything
     }
 
@@ -105,8 +106,8 @@ public struct Redaction: Sendable, Hashable {
         if let match = match(words, names) {
             // `app_id` is the number of an app, `appid` is its key.
             if match == "appid", words.last?.utf8.count == 2 { return .nothing }
-            if match == "sid" { return .identifier }
             let isOwn = match.utf8.count == words.reduce(0) { $0 + $1.utf8.count }
+            if match == "sid" { return isOwn ? .identifierAndNumbers : .identifier }
             return isOwn || Self.isNumber(match) ? .textAndNumbers : .text
         }
         guard let last = words.last, last.unicodeScalars.last == "s" else { return .nothing }
@@ -144,8 +145,7 @@ public struct Redaction: Sendable, Hashable {
         case .plural where text.count <= 12 && !text.mixesLettersAndDigits: false
         case _ where text.count <= 5 && Self.settings.contains(String(decoding: text, as: UTF8.self).lowercased()):
             false
-        case .identifier where text.count == 34 && text.prefix(2).allSatisfy { 0x41...0x5A ~= $0 }:
-            !text.dropFirst(2).allSatisfy { $0.isDigit || 0x61...0x66 ~= $0 }
+        case .plural, .identifier, .identifierAndNumbers: !text.isOfTwilio
         default: true
         }
     }
@@ -202,6 +202,12 @@ extension [UInt8] {
         let marks = count < 24 || first == UInt8(ascii: "/") ? "-_+=~%" : "-_+=~%/"
         guard count >= 12, allSatisfy({ $0.isAlphanumeric || marks.utf8.contains($0) }) else { return false }
         return mixesLettersAndDigits
+    }
+
+    /// Whether it is a public identifier of Twilio, such as `AC` and 32 hexadecimal digits.
+    fileprivate var isOfTwilio: Bool {
+        count == 34 && prefix(2).allSatisfy { 0x41...0x5A ~= $0 }
+            && dropFirst(2).allSatisfy { $0.isDigit || 0x61...0x66 ~= $0 }
     }
 
     fileprivate var mixesLettersAndDigits: Bool {

@@ -101,7 +101,7 @@ extension SecretFinder {
     private func isSecret(word: ArraySlice<UInt8>, _ secrecy: Redaction.Secrecy) -> Bool {
         if word.elements(in: ["true", "false", "null"]) { return secrecy == .everything }
         let isNumber = word.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
-        return secrecy >= (isNumber ? .textAndNumbers : .plural)
+        return secrecy >= (isNumber ? .identifierAndNumbers : .plural)
     }
 
     /// Hides the value of `{"name": "password", "value": …}`, in any order.
@@ -126,7 +126,7 @@ extension SecretFinder {
         let first = bytes.firstRange(of: mark, in: bytes.indices)
         if first == nil, !bytes.isEmpty { hideUnread(bytes.indices, nil, isRecorded) }
         // Text before and after the parts is allowed (RFC 2046 §5.1.1).
-        findInText(0..<(first?.lowerBound ?? 0))
+        findAround(0..<(first?.lowerBound ?? 0))
         var next = first?.upperBound
         while let start = next {
             let delimiter = bytes.firstRange(of: mark, in: start..<bytes.count)
@@ -139,11 +139,13 @@ extension SecretFinder {
                 // It cannot be read, so it is not shown. The head of the last part may be cut.
                 hide(start..<end - lineBreak)
             } else {
-                findInText(start..<end)
+                findAround(start..<end)
             }
             next = delimiter?.upperBound
         }
     }
+
+    private mutating func findAround(_ range: Range<Int>) { findInside(range, Array(bytes[range])) { $0 } }
 
     private mutating func findInPart(_ head: String, _ content: Range<Int>, _ isRecorded: Bool) {
         var (name, isNameless, type) = ("", false, MediaType.text)
@@ -208,8 +210,8 @@ extension Redaction.Secrecy {
     fileprivate var inObject: Self {
         switch self {
         case .everything, .opaqueText: self
-        case .textAndNumbers, .identifier: .opaqueText
-        case .nothing, .plural, .text: .nothing
+        case .textAndNumbers, .identifierAndNumbers: .opaqueText
+        case .nothing, .plural, .identifier, .text: .nothing
         }
     }
 }

@@ -41,10 +41,12 @@ struct SecretFinder {
         case .multipart(let boundary, let isRecorded): findInParts(boundary, isRecorded)
         case .text:
             // A value may contain a brace.
-            findInText(bytes.indices)
-            // A single quote before an object would turn names into values.
-            let starts = bytes.isStructure ? [0] : "\"{".utf8.compactMap { bytes.firstIndex(of: $0) }
-            for start in starts { findInJSON(from: start) }
+            if !bytes.isStructure { findInText(bytes.indices) }
+            // An odd quote before an object would make values of its names.
+            for start in bytes.isStructure ? [0] : "\"{".utf8.compactMap({ bytes.firstIndex(of: $0) }) {
+                value = (0, false)
+                findInJSON(from: start)
+            }
         case .known: break
         }
         for range in redaction.known.values(redaction).ranges(in: bytes) { hide(range) }

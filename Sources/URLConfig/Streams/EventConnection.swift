@@ -20,8 +20,6 @@ struct EventConnection: Sendable {
     var clock: any Clock<Duration> { call.config.clock }
     /// Why it has ended; `nil` if the server wants no other connection.
     private(set) var loss: Loss? = Loss()
-    /// The request as it was sent; `nil` before that.
-    var sent: URLRequest? { call.lastRequest?.withLock { $0 }?.sending.urlRequest }
     /// The origin of the events.
     var origin: Origin { Origin(parser.head?.url ?? request.url) }
 

@@ -1,4 +1,6 @@
 /// An event of a stream of server-sent events, `text/event-stream` (WHATWG HTML §9.2).
+///
+/// `print` shows the type, the ID and the beginning of the data on one line, without secrets.
 public struct ServerSentEvent: Sendable, Hashable {
     /// Where it comes from.
     struct Source {

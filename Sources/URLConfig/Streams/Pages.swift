@@ -37,6 +37,7 @@ public struct Pages: AsyncSequence, Sendable {
         /// The digests of the requests; their key is random, so that a server cannot provoke equal ones.
         private var requested: Set<Digest> = []
         private let key = Digest.Key()
+        private let sent = Locked(URLRequest?.none)
         /// Whether a page came from another origin than the first request's: then its links are not trusted.
         private var isForeign = false
 
@@ -50,7 +51,7 @@ public struct Pages: AsyncSequence, Sendable {
             isOver = true
             guard let request = try request() else { return nil }
             notes(Origin(request.url))
-            last = try await pages.page(request, after: last, isForeign: isForeign)
+            last = try await pages.page(request, sent, isForeign: isForeign)
             isOver = false
             return last
         }
@@ -79,13 +80,13 @@ public struct Pages: AsyncSequence, Sendable {
     }
 
     private func page(
-        _ request: URLRequest, after last: DataResponse?, isForeign: Bool
+        _ request: URLRequest, _ sent: Locked<URLRequest?>, isForeign: Bool
     ) async throws -> DataResponse {
         let isForeign = isForeign || Origin(request.url) != Origin(self.request.url)
         var config = config
         config.redaction = config.redaction.knowing(self.request)
         let call = Call(
-            session: session, config: config, fileID: fileID, line: line, isForeign: isForeign, after: last?.request)
+            session: session, config: config, fileID: fileID, line: line, isForeign: isForeign, sentByLoop: sent)
         return try await call.response(for: request).validated()
     }
 

@@ -38,9 +38,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - lastEventID: The last ID of the connection before; empty for none.
     ///   - origin: The origin of this ID, the only one that receives it.
-    ///   - earlier: The request of the connection before, as it was sent.
+    ///   - sent: The last request of the connections, as it was authorized.
     private func connection(
-        after lastEventID: String, from origin: Origin, _ earlier: URLRequest?
+        after lastEventID: String, from origin: Origin, _ sent: Locked<URLRequest?>
     ) -> EventConnection {
         let id = Self.fieldValue(lastEventID)
         var (request, config) = (request, config)
@@ -48,7 +48,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         config.redirects = config.redirects.adding(id, for: Self.lastEventID, at: origin)
         let call = Call(
             session: session, config: config, fileID: fileID, line: line, isStream: true, reconnects: true,
-            after: earlier)
+            sentByLoop: sent)
         return EventConnection(request, lastEventID: lastEventID, of: call)
     }
 
@@ -69,8 +69,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var lastEventID: String
         /// The origin that has sent the last ID.
         private var origin: Origin
-        /// The last request, as it was sent.
-        private var sent: URLRequest?
+        private let sent = Locked(URLRequest?.none)
         private var connection: EventConnection?
         private var reconnection = Reconnection()
         private var isOver = false
@@ -104,7 +103,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// Waits before the next connection, if there is one.
         private mutating func wait() async throws {
             guard let old = connection, var loss = old.loss else { return end() }
-            (connection, sent) = (nil, old.sent ?? sent)
+            connection = nil
             // As bytes: an ID that only looks the same is another one, and comparing characters may take quadratic
             // time.
             let newID = old.parser.lastEventID

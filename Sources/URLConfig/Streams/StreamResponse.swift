@@ -102,7 +102,8 @@ public struct StreamResponse: Sendable {
     ///
     /// - Parameter type: The type of a value.
     /// - Returns: The values. Reading throws the errors of ``lines``, and ``RequestError`` with code
-    ///   ``RequestError/Code/decoding``, the number of the line, and the line as its content.
+    ///   ``RequestError/Code/decoding``, the number of the line, and the line as its content; also for a line that is
+    ///   not UTF-8.
     public func values<Value: Decodable & Sendable>(of type: Value.Type) -> Elements<Value> {
         Elements(body: body, parser: Values(head: head))
     }

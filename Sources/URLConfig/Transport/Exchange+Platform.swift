@@ -36,6 +36,11 @@ extension Transport.Request {
     var hidesCredentials: Bool { false }
 }
 
+extension URLRequest {
+    /// Which kinds of networks it may use.
+    var allowedNetworks: [Bool] { [allowsCellularAccess] }
+}
+
 extension TimeInterval {
     /// A time limit that is valid for Foundation; `nil` for none.
     ///
@@ -146,6 +151,12 @@ extension Transport.Request {
         // Last, because the keychain may be asked.
         let stored = session.configuration.urlCredentialStorage?.allCredentials.keys.map(\.host) ?? []
         return urlRequest.url?.host().map(stored.contains) ?? false
+    }
+}
+
+extension URLRequest {
+    var allowedNetworks: [Bool] {
+        [allowsCellularAccess, allowsExpensiveNetworkAccess, allowsConstrainedNetworkAccess]
     }
 }
 

@@ -29,9 +29,14 @@ extension HTTPFields {
     func single(_ name: HTTPField.Name) -> String? {
         guard let joined = self[name] else { return nil }
         // By bytes: to find characters takes quadratic time for combining marks.
-        let values = joined.utf8.split(separator: ", ".utf8, omittingEmptySubsequences: false)
-        guard values.count > 1, values.allSatisfy({ $0.elementsEqual(values[0]) }) else { return joined }
-        return String(Substring(values[0]))
+        let parts = joined.utf8.split(separator: ", ".utf8, omittingEmptySubsequences: false)
+        // A date has two parts.
+        let count = (1...2).first { size in
+            parts.count.isMultiple(of: size)
+                && parts.indices.allSatisfy { parts[$0].elementsEqual(parts[$0 % size]) }
+        }
+        guard let count, count < parts.count else { return joined }
+        return parts[..<count].map { String(Substring($0)) }.joined(separator: ", ")
     }
 }
 

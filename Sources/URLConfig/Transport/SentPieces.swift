@@ -1,7 +1,7 @@
 /// The pieces of a request's body, which are sent once; their number of bytes is checked.
 final class SentPieces: Sendable {
     private let reader: ReceivedBody.Reader
-    private let length: Int64?
+    let length: Int64?
     private let count = Locked<Int64>(0)
 
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if they were sent.
@@ -10,7 +10,8 @@ final class SentPieces: Sendable {
         // A sequence of the caller may block, or go on when it is cancelled.
         pieces.received.leavesSourceAlone()
         reader = try pieces.read()
-        self.length = length
+        // As of a stream, a negative length is an unknown one.
+        self.length = length.flatMap { $0 < 0 ? nil : $0 }
     }
 
     /// The next piece; `nil` at the end.

@@ -38,7 +38,8 @@ public struct Transport: Sendable {
     ///   change the method, which decides about retries. It should stop when the task is cancelled. The call rethrows
     ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
     ///   the request's `timeout` and the call's `deadline`; the session's own limits are ignored. Of an upload,
-    ///   `timeout` limits only the body of the response: what is sent, only the transport knows.
+    ///   and of a stream or a download that sends more than 1 MB, `timeout` limits only the body of the response: what
+    ///   is sent, only the transport knows.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         self.init(identity: Identity(), send)
     }
@@ -115,9 +116,10 @@ public struct Transport: Sendable {
         let conditions = request.conditions
         let elapsed = conditions.clock.stopwatch()
         let limits = request.timeLimits
-        // While an upload is sent, only the transport knows whether there is silence.
-        let isUpload = request.buffersBody && request.body != nil
-        let limit = limits.whole ?? (isUpload ? nil : limits.silence)
+        // While an upload is sent, only the transport knows whether there is silence. The body of a stream's request is
+        // in memory, and most are short.
+        let isShort = !request.buffersBody && request.urlRequest.httpBody.map { $0.count <= 1 << 20 } == true
+        let limit = limits.whole ?? (request.body == nil || isShort ? limits.silence : nil)
         let timer = Deadline(limit, conditions.clock, elapsed) { limit, _ in
             URLError(timedOut: request.urlRequest.url, after: limit)
         }

@@ -159,6 +159,20 @@ import URLConfig
         let request = URLRequest.with(preset) { $0.headers[HTTPField.Name("Idempotency-Key")!] = "own" }
         #expect(request.field("Idempotency-Key") == "own")
         #expect(request.field("Authorization") == authorization.map { _ in "Bearer token" })
+        // The closure that is nearest to the request decides, and in one closure the property.
+        let field = HTTPField.Name("Idempotency-Key")!
+        let own = preset.with { $0.headers[field] = "own" }
+        #expect(URLRequest.with(own) { $0.idempotencyKey = "nearer" }.field("Idempotency-Key") == "nearer")
+        let both = URLRequest.with(preset) { ($0.idempotencyKey, $0.headers[field]) = ("property", "field") }
+        #expect(both.field("Idempotency-Key") == "property")
+        let elsewhere = URLRequest.with(preset) {
+            $0.url = URL(string: "https://b.example/")
+            $0.headers[field] = "own"
+        }
+        #expect(elsewhere.field("Idempotency-Key") == "own")
+        var dumped = ""
+        dump(preset.with { $0.headers[field] = "own-key" }, to: &dumped)
+        #expect(dumped.contains("own-key"))
     }
 
     @Test func `a key of the caller's own is sent as it is`() {

@@ -183,6 +183,9 @@ import Testing
         // Several fields are joined.
         #expect(response(after: "3, 3").retryAfter == .seconds(3))
         #expect(response(after: "3, 4").retryAfter == nil)
+        let date = "Sun, 06 Nov 1994 08:50:37 GMT"
+        #expect(response(after: "\(date), \(date)").retryAfter == .zero)
+        #expect(response(after: "\(date), Mon, 07 Nov 1994 08:50:37 GMT").retryAfter == nil)
     }
 
     @Test(arguments: ["3", "Sun, 06 Nov 1994 08:49:40 GMT"])

@@ -106,52 +106,81 @@ import URLConfigTesting
         #expect(!FileManager.default.fileExists(atPath: target.path()))
     }
 
-    @Test func `a retry that waits for a refresh that returns nil is not sent without a token`() async throws {
+    @Test func `if a refresh before a retry returns nil, the server refuses the retry, and the app is told`()
+        async throws
+    {
         let tokens = await authenticator(Token("ada", expiry: Date(timeIntervalSince1970: 1100))) { _ in nil }
-        let sent = Recorder<String>()
+        let (sent, signOuts) = (Recorder<String>(), Recorder<Void>())
         let transport = Transport { [now] request in
             sent.note(request.urlRequest.field("Authorization") ?? "none")
             now.withLock { $0 += 95 }
-            return .init(status: .serviceUnavailable)
+            return .init(status: sent.count == 1 ? .serviceUnavailable : .unauthorized)
         }
-        let error = await #expect(throws: RequestError.self) {
+        await expectError(.unauthorized) {
             try await URLSession.shared.response(
                 for: .with(.init(host: "https://api.example.com")) { $0.method = .put }, config: .silent
             ) {
                 ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 2)
-                $0.retry.firstDelay = .zero
+                ($0.retry.firstDelay, $0.onUnauthorized) = (.zero, { _ in signOuts.note(()) })
             }
         }
-        #expect(error?.code == .unauthorized)
-        #expect(sent.entries == ["Bearer ada"])
+        #expect(sent.entries == ["Bearer ada", "none"])
+        #expect(signOuts.count == 1)
     }
 
-    @Test(arguments: [true, false])
-    func `a loop that one user began does not go on with the token of the next one`(isEvents: Bool) async throws {
-        let (tokens, clock) = (TokenAuthenticator("ada") { _ in nil }, TestClock())
-        let sent = Recorder<String>()
+    @Test(arguments: [
+        "events", "events after a redirect", "events after no network", "pages", "own pages after a redirect",
+    ])
+    func `a loop that one user began does not go on with the token of the next one`(kind: String) async throws {
+        let (clock, sent) = (TestClock(), Recorder<String>())
+        let tokens = TokenAuthenticator("ada") { [refreshed] in
+            refreshed.note($0.value)
+            throw URLError(.notConnectedToInternet)
+        }
         let transport = Transport { request in
-            sent.note(request.urlRequest.field("Authorization") ?? "none")
-            if sent.count == 2 { await tokens.replaceUser(by: "bob") } else { await tokens.setToken("ada-2") }
-            return .init(
-                headerFields: [
-                    .contentType: "text/event-stream", HTTPField.Name("Link")!: "<\(sent.count)>; rel=next",
-                ],
-                body: .init(Data("id: 1\ndata: a\n\n".utf8)))
+            let url = request.urlRequest.url
+            if url?.host() == "api.example.com" {
+                sent.note(request.urlRequest.field("Authorization") ?? "none")
+                // Otherwise the test would not end.
+                if sent.count > 2 { throw CocoaError(.featureUnsupported) }
+                switch kind {
+                case "events after no network": await tokens.setToken(Token("ada-2", expiry: .distantPast))
+                case _ where sent.count == 2: await tokens.replaceUser(by: "bob")
+                // A new token of the same user is no reason to end.
+                default: await tokens.setToken("ada-2")
+                }
+                if sent.count == 2, kind.hasSuffix("after a redirect") {
+                    return .init(status: .temporaryRedirect, headerFields: [.location: "https://edge.example/"])
+                }
+            }
+            let fields: HTTPFields = [
+                .contentType: "text/event-stream", HTTPField.Name("Link")!: "<?\(sent.count)>; rel=next",
+            ]
+            return .init(headerFields: fields, body: .init(Data("id: 1\ndata: a\n\n".utf8)))
         }
         let request = URLRequest.with(.init(host: "https://api.example.com"))
         let config = URLSession.Config.silent.with {
             ($0.authenticator, $0.transport, $0.clock) = (tokens, transport, clock)
         }
         let loop = Task {
-            if isEvents {
+            if kind.hasPrefix("events") {
                 for try await _ in URLSession.shared.events(for: request, config: config) {}
-            } else {
+            } else if kind == "pages" {
                 for try await _ in URLSession.shared.pages(for: request, config: config) {}
+            } else {
+                let pages = URLSession.shared.pages(
+                    for: request, config: config,
+                    next: { _ in
+                        var next = request
+                        next.url?.append(queryItems: [URLQueryItem(name: "page", value: "\(sent.count)")])
+                        return next
+                    })
+                for try await _ in pages {}
             }
         }
         let time = Task {
             while !Task.isCancelled {
+                if refreshed.count > 0 { await tokens.replaceUser(by: "bob") }
                 clock.move(by: .seconds(60))
                 try await Task.sleep(for: .milliseconds(5))
             }
@@ -160,8 +189,7 @@ import URLConfigTesting
         time.cancel()
         #expect(error?.code == .unauthorized)
         #expect(error?.reason.contains("has signed out since") == true)
-        // A new token of the same user is no reason to end.
-        #expect(sent.entries == ["Bearer ada", "Bearer ada-2"])
+        #expect(sent.entries == (kind == "events after no network" ? ["Bearer ada"] : ["Bearer ada", "Bearer ada-2"]))
     }
 
     @Test func `a token that the app replaces without a sign-out is for the requests of the same user`() async throws {

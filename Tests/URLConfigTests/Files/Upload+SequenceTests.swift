@@ -43,6 +43,36 @@ import URLConfigTesting
         }
     }
 
+    @Test(arguments: [["123"], []]) func `a negative length is an unknown one`(texts: [String]) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            _ = try await Self.upload(.sequence(Self.pieces(texts), length: -1), to: server)
+            #expect(server.requests.map(\.bodyText) == [texts.joined()])
+            #expect(server.requests.first?.field("Content-Length") != "-1")
+        }
+    }
+
+    @Test func `a silent sequence without bytes is limited by the timeout`() async throws {
+        let clock = TestClock()
+        try await FaultServer.serving(.ok("{}")) { server in
+            let silent = AsyncStream<Data> { _ in }
+            let call = Task {
+                let request = server.request { ($0.method, $0.timeout) = (.put, .seconds(100)) }
+                return try await server.session.upload(
+                    .sequence(silent, length: 0), for: request, config: .silent
+                ) { $0.clock = clock }
+            }
+            let time = Task {
+                while !Task.isCancelled {
+                    clock.move(by: .seconds(60))
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            await expectError(.timedOut) { try await call.valueInTime }
+            time.cancel()
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test func `bytes that arrive from one server are passed on to another`() async throws {
         let content = Data.sample(3_000_000)
         let sending = FaultServer.Fault { connection in

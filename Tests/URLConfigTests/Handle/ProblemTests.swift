@@ -52,7 +52,6 @@ import URLConfigTesting
         expectSame(Int?.self)
     }
 
-    /// §3.1: a member whose type is not as specified is ignored.
     @Test func `an extension is JSON, whatever the decoder of the call reads`() async throws {
         let json = Data(#"{"title":"t","balance":30}"#.utf8)
         let request = URLRequest.with(.init(host: "https://h.example"))
@@ -65,6 +64,7 @@ import URLConfigTesting
         #expect(response.problem?["balance", as: Int.self] == 30)
     }
 
+    /// §3.1: a member whose type is not as specified is ignored.
     @Test func `members of a wrong type are ignored`() throws {
         let json = #"{"type": 1, "title": ["a"], "status": "404", "detail": {"a": 1}, "instance": true}"#
         let problem = try #require(Self.problem(json))

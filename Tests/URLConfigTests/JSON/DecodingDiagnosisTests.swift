@@ -265,6 +265,15 @@ import Testing
         #expect(names.contains("***.a is a string") && !names.contains("s3cret"), "\(names)")
     }
 
+    @Test func `values that something after them hides are hidden in broken JSON, and where the search ends`() {
+        let broken = Self.text(Named.self, #"{"value":"s3cret-one","n":nul,"name":"password"}"#.utf8)
+        #expect(broken.contains("not valid JSON") && !broken.contains("s3cret"), "\(broken)")
+        let pair = #"{"name":"password","value":"s3cret-one"}"#
+        let long = "[" + String(repeating: #"{"name":"a","value":"monday"},"#, count: 20_000) + pair + "]"
+        let text = Self.text([Named].self, long.utf8)
+        #expect(text.contains("[20000].value") && !text.contains("s3cret"), "\(text)")
+    }
+
     @Test func `a quotation of a decoder is cut`() {
         let value = String(repeating: "x\n", count: 100_000)
         let context = DecodingError.Context(codingPath: [], debugDescription: value)

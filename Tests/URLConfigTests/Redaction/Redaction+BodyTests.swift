@@ -166,8 +166,8 @@ import Testing
     }
 
     @Test func `text before and after the parts is searched`() {
-        let body = "token=s3\r\n--b\r\nA: b\r\n\r\nx\r\n--b--\r\ntoken=s3\r\n"
-        let shown = "token=***\r\n--b\r\nA: b\r\n\r\nx\r\n--b--\r\ntoken=***\r\n"
+        let body = "token=s3\r\n--b\r\nA: b\r\n\r\nx\r\n--b--\r\n{\"token\":\"s3\"}\r\n"
+        let shown = "token=***\r\n--b\r\nA: b\r\n\r\nx\r\n--b--\r\n{\"token\":\"***\"}\r\n"
         #expect(String(decoding: sent(Data(body.utf8)), as: UTF8.self) == shown)
     }
 

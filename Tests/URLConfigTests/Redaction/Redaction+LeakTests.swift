@@ -135,6 +135,15 @@ import URLConfigTesting
         ("https://user:pa{s3cret@h.example/", "https://***@h.example/"),
         (#"27" {"password":"s3cret"}"#, #"27" {"password":"***"}"#),
         (#""password":"s3cret", {"a":1}"#, #""password":"***", {"a":1}"#),
+        (
+            #"see {"a":"https://h/?token=s3cret","b":"https://h/?page=2"}"#,
+            #"see {"a":"https://h/?token=***","b":"https://h/?page=2"}"#
+        ),
+        (
+            "<https://h/?page=2>; rel=\"next\", <https://h/?token=s3cret>; rel=\"last\"",
+            "<https://h/?page=2>; rel=\"next\", <https://h/?token=***>; rel=\"last\""
+        ),
+        ("\"token=s3cret\" \"page=1\" \"token=s3cret\"", "\"token=***\" \"page=1\" \"token=***\""),
         ("KEY=\"-----BEGIN K-----\ns3cret\n-----END K-----\"", "KEY=\"-----BEGIN K-----***-----END K-----\""),
         ("private_key='-----BEGIN K-----\ns3cret\n-----END K-----' a", "private_key='***' a"),
         (#"{"password":"AB0123456789abcdef0123456789abcdef","sid":"AB0123456789abcdef0123456789abcdef"}"#, ""),
@@ -153,6 +162,19 @@ import URLConfigTesting
         let type = MediaType("text/plain; charset=\(charset)")
         let recorded = Redaction.standard.hiding(body: body, type)
         #expect(String(data: recorded, encoding: encoding) == "Zo\u{EB} token=***")
+    }
+
+    @Test func `a body that is recorded keeps bytes that its character set does not have`() {
+        let body = Data([0x81, 0xEB, 0x20]) + Data("token=s3cret-0123456789".utf8)
+        let recorded = Redaction.standard.hiding(body: body, "text/plain; charset=windows-1252")
+        #expect(recorded == Data([0x81, 0xEB, 0x20]) + Data("token=***".utf8))
+    }
+
+    @Test(arguments: ["token=s3cret-0123456789;tenant=main", "s3cret-0123456789 v2", "tenant=main, s3cret-0123456789"])
+    func `credentials without a scheme are hidden by value`(credentials: String) {
+        var request = URLRequest.with(.init(host: "https://h.example"))
+        request.setValue(credentials, forHTTPHeaderField: "Authorization")
+        #expect(Redaction.standard.knowing(request).masked("you sent s3cret-0123456789") == "you sent ***")
     }
 
     @Test(arguments: ["Negotiate", "DeepL-Auth-Key", "Klaviyo-API-Key"])

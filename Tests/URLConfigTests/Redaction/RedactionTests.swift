@@ -52,6 +52,10 @@ import Testing
             #"{"value":["s3","s4"],"name":"password"} {"value":{"a":"s3"},"key":"token"} {"value":[1],"name":"tokens"}"#,
             #"{"value":"***","name":"password"} {"value":"***","key":"token"} {"value":[1],"name":"tokens"}"#
         ),
+        (
+            #"{"user_sid":7,"sid":7,"sids":["AC0123456789abcdef0123456789abcdef"]}"#,
+            #"{"user_sid":7,"sid":"***","sids":["AC0123456789abcdef0123456789abcdef"]}"#
+        ),
         (#"[{"value":["a"]},{"name":"password"}]"#, #"[{"value":["a"]},{"name":"password"}]"#),
         (#"{"token":{"id":1,"a":"x","b":"abc123"}}"#, #"{"token":{"id":1,"a":"x","b":"***"}}"#),
         (

@@ -57,6 +57,36 @@ import URLConfigTesting
         }
     }
 
+    @Test func `an observer that blocks does not hold up the thread that ends a body`() async throws {
+        struct Blocking: RequestObserver {
+            let gate = DispatchSemaphore(value: 0)
+
+            func begin(
+                _ request: inout Transport.Request, resends: Int, route: () -> String?
+            ) -> (@Sendable (RequestOutcome) -> Void)? {
+                { [gate] _ in gate.wait() }
+            }
+        }
+        let (observer, body, finished) = (Blocking(), ReceivedBody(), Recorder<Void>())
+        let reports = Reports()
+        body.receive(Data("{}".utf8))
+        let call = Task {
+            try await URLSession.shared.response(for: .with(.init(host: "https://h.example")), config: .silent) {
+                ($0.observer, $0.transport) = (observer, Transport { _ in .init(body: ResponseBody(body)) })
+                $0.progress = reports.add
+            }
+        }
+        // The call reads.
+        try await waitUntil { reports.all.last?.bytesReceived == 2 }
+        DispatchQueue.global().async {
+            body.finish()
+            finished.note(())
+        }
+        try await waitUntil { finished.count == 1 }
+        #expect(try await call.valueInTime.data.count == 2)
+        observer.gate.signal()
+    }
+
     @Test func `of a stream, the end is its head`() async throws {
         try await FaultServer.serving(.hangInBody) { server in
             let stream = try await server.session.stream(for: server.request(), config: config)

@@ -135,6 +135,11 @@ final class SharedClient: Sendable {
         _ request: URLRequest, _ headers: HTTPHeaders, _ content: HTTPClientRequest.Body?, _ delivery: Delivery
     ) async throws -> HTTPResponseHead {
         guard let url = request.url?.withLowercasedScheme else { throw HTTPClientError.invalidURL }
+        // It sends the path `/` instead.
+        if url.absoluteString.utf8.contains(UInt8(ascii: "%")), url.path.isEmpty, url.path().utf8.count > 1 {
+            let reason = "the path has percent-encoded bytes that are not UTF-8, which AsyncHTTPClient cannot send"
+            throw RequestError(.invalidURL, reason: reason, request: request)
+        }
         let method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
         let cancel =
             if let place = delivery.place {

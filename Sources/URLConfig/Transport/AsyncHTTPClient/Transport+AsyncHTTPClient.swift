@@ -104,14 +104,16 @@ extension Transport.Request {
         let body = ResponseBody(received)
         let (limits, elapsed) = watch(received, configuration)
         // Opening a stream may block.
-        let (content, upload) = try await conditions.deadline.run {
+        let (content, stream) = try await conditions.deadline.run {
             try await self.body?.forAsyncHTTPClient(conditions.progress) ?? (nil, nil)
         }
+        let limit = [limits.silence, limits.whole, conditions.deadline.remaining].compactMap { $0 }.min()
+        if content == nil, let stream { try await readEmpty(stream, within: limit) }
+        let upload = content == nil ? nil : stream
 
         let headers = HTTPHeaders(complete)
         // The whole body would not arrive if the limit is shorter than what may be in memory.
         let isWhole = isWhole && content == nil && conditions.responseLimit ?? .max >= Self.memory
-        let limit = [limits.silence, limits.whole, conditions.deadline.remaining].compactMap { $0 }.min()
         var establishing: Establishing?
         var isReused = false
         func attempt() async throws -> HTTPResponseHead? {
@@ -144,6 +146,16 @@ extension Transport.Request {
             throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: urlRequest)
         }
         return try response(head, body, to: headers, isReused: isReused)
+    }
+
+    /// Reads a stream that should be empty, which throws if it is not.
+    private func readEmpty(_ stream: UploadBody, within limit: Duration?) async throws {
+        let timer = Deadline(limit, conditions.clock) { [url = urlRequest.url] limit, _ in
+            URLError(timedOut: url, after: limit)
+        }
+        try await conditions.deadline.run(leavesAlone: true) {
+            try await timer.run { for try await _ in stream {} }
+        }
     }
 
     /// Watches the time limits of an attempt that begins now; returns them, and what measures the time since now.

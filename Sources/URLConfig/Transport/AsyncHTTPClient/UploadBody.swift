@@ -7,6 +7,9 @@ import NIOFoundationCompat
 extension Transport.Body {
     /// This body for AsyncHTTPClient, and its stream if it is read while it is sent; no body if it is empty.
     ///
+    /// A stream with the length 0 has no body, but AsyncHTTPClient would not read it, so a longer one would not be found:
+    /// the caller reads it.
+    ///
     /// - Parameter progress: Receives the number of sent bytes. With it, even data are sent as a stream.
     func forAsyncHTTPClient(_ progress: ProgressMeter?) async throws -> (HTTPClientRequest.Body?, UploadBody?) {
         // A small piece is a sign of life when it was written, and large data are not copied.
@@ -15,10 +18,7 @@ extension Transport.Body {
         }
         let pieces = try UploadBody(self, progress)
         let length = pieces.length
-        guard length == 0 else { return (.stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces) }
-        // AsyncHTTPClient would not read a stream with the length 0, so a longer one would not be found.
-        for try await _ in pieces {}
-        return (nil, nil)
+        return (length == 0 ? nil : .stream(pieces, length: length.map { .known($0) } ?? .unknown), pieces)
     }
 }
 
@@ -55,7 +55,7 @@ final class UploadBody: AsyncSequence, Sendable {
         self.progress = progress
         if case .sequence(let pieces, let length) = body {
             let pieces = try SentPieces(pieces, length: length)
-            self.length = length
+            self.length = pieces.length
             read = { use in Task { use(await Result { try await pieces.next().map { ByteBuffer(data: $0) } }) } }
             return
         }

@@ -37,6 +37,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/files/%E9", "/a%FF/b?x=1", "/%C3", "/a%2F%E9"])
+    func `a path that the client would leave out is refused`(path: String) async throws {
+        try await FaultServer.serving(.ok("{}")) { server in
+            let url = try #require(URL(string: server.host + path))
+            for content in ["", "body"] {
+                var request = URLRequest(url: url)
+                (request.httpMethod, request.httpBody) = ("PUT", Data(content.utf8))
+                await expectError(.invalidURL) {
+                    try await server.session.response(for: request, config: .sending(by: .asyncHTTPClient))
+                }
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test func `a POST whose body breaks off is sent once`() async throws {
         try await TLSCutter.serving { server, count in
             try await HTTPClient.trusting { client in
