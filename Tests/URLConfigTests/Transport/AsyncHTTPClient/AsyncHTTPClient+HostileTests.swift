@@ -45,7 +45,9 @@ import Testing
                 var request = URLRequest(url: url)
                 (request.httpMethod, request.httpBody) = ("PUT", Data(content.utf8))
                 await expectError(.invalidURL) {
-                    try await server.session.response(for: request, config: .sending(by: .asyncHTTPClient))
+                    try await server.session.response(for: request, config: .silent) {
+                        $0.transport = .asyncHTTPClient
+                    }
                 }
             }
             #expect(server.requests.isEmpty)
