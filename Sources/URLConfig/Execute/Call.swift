@@ -20,8 +20,9 @@ final class Call: Sendable {
     /// Whether the call returns when the head of the response has arrived.
     private let isStream: Bool
     private let isForeign: Bool
-    /// The last request of the calls of one loop, such as over pages, as it was authorized: its user must not have
-    /// signed out. `nil` if the call is alone.
+    /// The last request of the calls of one loop, such as over pages, as it was authorized; `nil` if the call is alone.
+    ///
+    /// Its user must not have signed out.
     private let sentByLoop: Locked<URLRequest?>?
     private let known: KnownSecrets
     /// The last request; `nil` if the call has no cache and shares no transfers.
