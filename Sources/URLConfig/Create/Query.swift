@@ -151,8 +151,9 @@ extension URLRequest.Query {
     /// Adds the properties of a model, sorted by name.
     ///
     /// They are encoded when the request is built, with ``Foundation/URLRequest/Config/encoder``. Dates are written in
-    /// ISO 8601, in the years 1 to 9999, unless it has a strategy other than `.deferredToDate`. A property that is `nil` is left out, and an
-    /// array becomes a list. Anything else, such as a nested object, is refused (``RequestError/Code/invalidURL``).
+    /// ISO 8601, in the years 1 to 9999, unless it has a strategy other than `.deferredToDate`. A property that is
+    /// `nil` is left out, and an array becomes a list. Anything else, such as a nested object, is refused
+    /// (``RequestError/Code/invalidURL``).
     ///
     /// - Parameter model: A value that is encoded as an object of single values and arrays of them.
     @_disfavoredOverload

@@ -7,7 +7,7 @@ import NIOFoundationCompat
 extension Transport.Body {
     /// This body for AsyncHTTPClient, and its stream if it is read while it is sent; no body if it is empty.
     ///
-    /// A stream with the length 0 has no body, but AsyncHTTPClient would not read it, so a longer one would not be found:
+    /// A stream with the length 0 has no body. AsyncHTTPClient would not read it, so a longer one would not be found:
     /// the caller reads it.
     ///
     /// - Parameter progress: Receives the number of sent bytes. With it, even data are sent as a stream.
