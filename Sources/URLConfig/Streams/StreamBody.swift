@@ -40,7 +40,6 @@ struct StreamBody: Sendable {
         /// It is not called again after the end or an error.
         nonisolated(nonsending) mutating func next() async throws -> Data? {
             do {
-                try call.deadline.check()
                 if let piece = try await reader.next() {
                     if count == 0 { call.history.addFirstByte(head.request) }
                     count += Int64(piece.count)
