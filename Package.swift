@@ -80,9 +80,12 @@ let package = Package(
             name: "URLConfigTestingTests", dependencies: ["URLConfigTesting"], exclude: ["__Replays__"]),
         // The zlib of the system: the server transport decodes gzip and deflate.
         .systemLibrary(name: "CURLConfigZlib"),
+        // Limits how many tests run at once, also for a plain `swift test`.
+        .target(name: "Parallelism", path: "Tests/Parallelism"),
         .testTarget(
             name: "URLConfigTests",
             dependencies: [
+                "Parallelism",
                 "URLConfig",
                 "URLConfigTesting",
                 .product(name: "FlyingFox", package: "FlyingFox"),

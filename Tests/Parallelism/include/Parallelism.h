@@ -1,0 +1,1 @@
+// Nothing is called: to be linked is enough.
