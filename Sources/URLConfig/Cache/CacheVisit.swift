@@ -22,6 +22,10 @@ struct CacheVisit: Sendable {
         guard let cache = call.config.cache else { return nil }
         (self.call, self.cache, self.isRetry) = (call, cache, isRetry)
         (sending, isForeign, isAuthorized) = (last.sending, last.isForeign, last.isAuthorized)
+        let policy = call.session.configuration.requestCachePolicy
+        if request.cachePolicy == .useProtocolCachePolicy, request.cachePolicy != policy {
+            sending.urlRequest.cachePolicy = policy
+        }
         if isRenewed, !CachePolicy.onlyStored(request) {
             sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }

@@ -39,6 +39,20 @@ import URLConfigTesting
         }
     }
 
+    @Test func `the policy of the session counts, unless the request has its own`() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        let session = URLSession(configuration: configuration)
+        var ownPolicy = request
+        ownPolicy.cachePolicy = .returnCacheDataElseLoad
+        for (request, expected) in [(request, "1"), (request, "2"), (ownPolicy, "2"), (request, "3")] {
+            let configure = configure { fresh("\($0)") }
+            let response = try await session.response(for: request, config: .silent, configure)
+            #expect(try response.text() == expected)
+            #expect(response.request.cachePolicy == request.cachePolicy)
+        }
+    }
+
     @Test func `a response says where it comes from, in its attempts and in the log`() async throws {
         let (logger, log) = Logger.recording()
         let first = try await get { _ in
