@@ -260,7 +260,7 @@ struct Exchange: Sendable {
     }
 
     /// The redactions of the call; none if nothing is to be hidden.
-    fileprivate var redactions: [Redaction] { request.redaction == .none ? [] : [request.redaction] }
+    fileprivate var redactions: [Redaction] { !request.redaction.isActive ? [] : [request.redaction] }
 
     /// The secrets that the server has sent.
     fileprivate var received: [[UInt8]] {

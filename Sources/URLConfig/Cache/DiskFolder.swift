@@ -101,7 +101,8 @@ extension DiskFolder {
     /// - Parameter known: The salt of a folder that has vanished.
     func open(_ known: Data? = nil) throws -> Data {
         if (try? File.Status(root)) == nil, mkdir(root, 0o700) != 0 {
-            try FileManager.default.createDirectory(
+            // Whether there is one is found out next.
+            try? FileManager.default.createDirectory(
                 at: URL(filePath: root).deletingLastPathComponent(), withIntermediateDirectories: true)
             mkdir(root, 0o700)
         }

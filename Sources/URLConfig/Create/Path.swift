@@ -22,8 +22,13 @@ extension URLRequest {
 
         /// A path from text that is known at run time.
         ///
-        /// - Parameter text: Treated as literal text. Interpolate a value that must stay one segment.
+        /// - Parameter text: Treated as literal text, so `?` and `/` keep their meaning.
+        @_disfavoredOverload
         public init(_ text: String) { self = "\(raw: text)" }
+
+        // Otherwise `.init("/users/\(id)")` would be text that is known at run time, and the value more than a segment.
+        /// The path itself: `.init("/users/\(id)")` is the same as `"/users/\(id)"`.
+        public init(_ path: Self) { self = path }
 
         /// A path from a literal.
         public init(stringLiteral text: String) { self.init(text) }

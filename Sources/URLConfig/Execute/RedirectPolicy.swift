@@ -138,7 +138,7 @@ extension Redaction {
         let name = name.lowercased()
         let isKey = name.split(separator: "-").contains { ["key", "apikey", "token", "ticket", "hmac"].contains($0) }
         return isKey && name != "idempotency-key" || name == "last-event-id" || Self.isOfTrace(name)
-            || Self.standard.hides(name) || hides(name)
+            || Self.standard.hides(name) || isSecretName(name)
     }
 
     /// Whether it is a field of a trace, which tells what happened at one origin.

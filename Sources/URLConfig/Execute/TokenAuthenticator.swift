@@ -47,6 +47,8 @@ public actor TokenAuthenticator: Authenticator {
     private(set) var state: State
     /// The requests that wait for the running renewal, which goes on without them.
     private var waiters: [ObjectIdentifier: OneShot<Void>] = [:]
+    /// The calls of `load` and `refresh` that have not returned, by the numbers of their renewals.
+    private var running: [Int: Task<Void, Never>] = [:]
     /// The fields that contain the token; a request that already has one of them is not authorized.
     private var fieldNames: Set<String>
     /// Marks the requests of `load` and `refresh`, even if another authenticator wraps this one.
@@ -68,11 +70,12 @@ public actor TokenAuthenticator: Authenticator {
     ///   - authorization: Writes the token, by default as a bearer token. The same token must give the same fields.
     ///   - load: Returns the first token, for example from the keychain. If it returns `nil`, the request is sent
     ///     without a token, and the next request calls `load` again. The request rethrows its errors.
-    ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it. If
-    ///     it returns `nil`, ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`.
-    ///     Throw an error for a transient failure: the request rethrows it, unless its token is still valid. If it
-    ///     returns the same token, it is not called again for 10 s because of refusals. By default, `load` is called
-    ///     instead: a refused token that it returns again is not sent again, and one that was not refused is kept.
+    ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it, unless
+    ///     the task is cancelled, because the user has signed out. If it returns `nil`,
+    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`. Throw an
+    ///     error for a transient failure: the request rethrows it, unless its token is still valid. If it returns the
+    ///     same token, it is not called again for 10 s because of refusals. By default, `load` is called instead: a
+    ///     refused token that it returns again is not sent again, and one that was not refused is kept.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
@@ -93,13 +96,16 @@ public actor TokenAuthenticator: Authenticator {
     /// Replaces the token, for example after the user signed in or, with `nil`, signed out.
     ///
     /// - Parameter token: The token of all later requests, including those that wait for a refresh. With `nil`, they
-    ///   have no token until another one is set, and `load` is not called. For another user, set `nil` first: then no
-    ///   request of the first user is sent again with the token of the second one.
+    ///   have no token until another one is set, `load` is not called, and the task of a running `load` or `refresh` is
+    ///   cancelled. For another user, set `nil` first: then no request of the first user is sent again with the token of
+    ///   the second one.
     public func setToken(_ token: Token?) {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
         let login = state.login
         let isOther = state.set(token, credentials: Self.key(fields.map(\.value)), at: now())
         if login !== state.login { login?.end() }
+        // They would store the token of a user who has signed out.
+        if token == nil { for work in running.values { work.cancel() } }
         if isOther { endRenewal(with: .success(())) }
     }
 
@@ -244,7 +250,7 @@ public actor TokenAuthenticator: Authenticator {
             // Swift's thread pool, which a closure could block.
             // Closures that block may leave no thread for it, so its time begins now.
             let alarm = Alarm(after: renewalLimit, clock) { Task { await self.expire(renewal) } }
-            _ = Task.onOwnThreads {
+            running[renewal.number] = Task.onOwnThreads {
                 await self.run(renewal)
                 withExtendedLifetime(alarm) {}
             }
@@ -257,6 +263,7 @@ public actor TokenAuthenticator: Authenticator {
     }
 
     private func run(_ renewal: State.Renewal) async {
+        defer { running[renewal.number] = nil }
         // The token may have been replaced before this task began.
         guard state.generation == renewal.generation else { return }
         // A limit of zero has already passed.

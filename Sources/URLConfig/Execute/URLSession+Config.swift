@@ -95,11 +95,20 @@ extension URLSession {
         }
         private var customLogBody: LogBody?
         /// The secrets that are hidden in logs and errors, by default as ``default`` says.
+        ///
+        /// The names that the redaction of ``default`` adds always count: a field with one of them is a credential in
+        /// redirects and in the cache, even with ``Redaction/none``.
         public var redaction: Redaction {
-            get { customRedaction ?? Self.own(\.customRedaction) ?? .standard }
+            get { Self.including(Self.own(\.customRedaction), customRedaction) }
             set { customRedaction = newValue }
         }
         private var customRedaction: Redaction?
+
+        private static func including(_ ofDefault: Redaction?, _ custom: Redaction?) -> Redaction {
+            let ofDefault = ofDefault ?? .standard
+            return custom?.including(ofDefault) ?? ofDefault
+        }
+
         /// The delegate of the task, which has priority over the session's delegate.
         ///
         /// On Apple platforms it receives every callback, such as challenges, except the response, the data, the
@@ -168,7 +177,7 @@ extension URLSession {
                 ($0.config.customLogger, $0.config.customRedaction, $0.config.customDecoder, $0.config.customLogBody)
             }
             customLogger = customLogger ?? logger ?? Self.standardLogger
-            customRedaction = customRedaction ?? redaction ?? .standard
+            customRedaction = Self.including(redaction, customRedaction)
             customDecoder = customDecoder ?? decoder
             customLogBody = customLogBody ?? logBody ?? true
         }

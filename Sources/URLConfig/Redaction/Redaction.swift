@@ -38,7 +38,7 @@ public struct Redaction: Sendable, Hashable {
     private var added: Set<Substring> = []
     /// The length of the longest name in Unicode scalars, with accents decomposed.
     private var longest = 0
-    private(set) var isActive = true
+    package private(set) var isActive = true
     /// The secrets of the call that is shown.
     @Uncompared private(set) var known = KnownSecrets()
 
@@ -79,6 +79,17 @@ public struct Redaction: Sendable, Hashable {
         return redaction
     }
 
+    /// A copy that also has the names that the app has added for all calls.
+    ///
+    /// ``none`` shows their values, but a field of these names is still a credential.
+    func including(_ all: Self) -> Self {
+        if all.added.isSubset(of: added) { return self }
+        var redaction = self
+        redaction.added.formUnion(all.added)
+        redaction.longest = max(longest, all.longest)
+        return redaction
+    }
+
     /// A copy that also hides the secrets of a call.
     func knowing(_ known: KnownSecrets) -> Self {
         var redaction = self
@@ -92,8 +103,12 @@ public struct Redaction: Sendable, Hashable {
     package func hides(_ name: String) -> Bool { secrecy(of: name) > .nothing }
 
     /// How much is secret under a name.
-    func secrecy(of name: String) -> Secrecy {
-        guard isActive else { return .nothing }
+    func secrecy(of name: String) -> Secrecy { isActive ? secrecyIfActive(of: name) : .nothing }
+
+    /// Whether text under a name is a secret, even if this redaction shows it.
+    func isSecretName(_ name: String) -> Bool { secrecyIfActive(of: name) > .nothing }
+
+    private func secrecyIfActive(of name: String) -> Secrecy {
         var words = Self.words(of: name)
         var isAdded = match(words, added) != nil
         while !isAdded, words.count > 1, words.last?.isOne(of: Self.states) == true {

@@ -126,9 +126,11 @@ extension Exchange {
     ) {
         body.touch()
         request.conditions.progress?.sent(totalBytesSent, of: request.urlRequest.bodyLength ?? totalBytesExpectedToSend)
-        // Opening the body of an upload again throws if its file has another size now.
-        if let length = request.urlRequest.declaredLength, totalBytesSent >= length {
-            do { _ = try request.replacement?.opened() } catch { body.fail(error) }
+        // Opening the file of an upload again throws if it has another size now.
+        if let length = request.urlRequest.declaredLength, totalBytesSent >= length,
+            case .stream(_, let open)? = request.replacement
+        {
+            do { _ = try open() } catch { body.fail(error) }
         }
         _ = isAsked {
             $0.urlSession?(
@@ -140,10 +142,9 @@ extension Exchange {
 
 extension Transport.Request {
     var hidesCredentials: Bool {
-        let challenges = [
-            #selector(URLSessionDelegate.urlSession(_:didReceive:completionHandler:)),
-            #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:)),
-        ]
+        let challenges = ["URLSession:", "URLSession:task:"].map {
+            NSSelectorFromString($0 + "didReceiveChallenge:completionHandler:")
+        }
         let delegates: [(any URLSessionDelegate)?] = [conditions.taskDelegate, session.delegate]
         if delegates.contains(where: { delegate in challenges.contains { delegate?.responds(to: $0) ?? false } }) {
             return true

@@ -173,6 +173,9 @@ extension Transport {
         case file(URL)
         /// A stream.
         ///
+        /// A class of your own overrides everything that Foundation asks of a subclass, such as `open()`,
+        /// `streamStatus` and `property(forKey:)`, or the process ends on Apple platforms.
+        ///
         /// - Parameters:
         ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
         ///   - open: Creates the stream without opening it. It is called each time that the request is sent.

@@ -78,6 +78,14 @@ import URLConfig
         #expect(url("/\("abc".dropFirst())/\(Character("/"))") == "https://h.example/bc/%2F")
     }
 
+    @Test func `values are encoded in every spelling of a literal, and text of run time is not`() {
+        let (id, text) = ("7/delete?force=1", "/users/7?a=1")
+        let paths: [URLRequest.Path] = ["/users/\(id)/a", .init("/users/\(id)/a"), URLRequest.Path("/users/\(id)/a")]
+        #expect(paths.map(\.description) == Array(repeating: "/users/7%2Fdelete%3Fforce%3D1/a", count: 3))
+        let texts = [URLRequest.Path.init(text), .init(text), URLRequest.Path("\(raw: text)"), .init("/users/7?a=1")]
+        #expect(texts.map(\.description) == Array(repeating: text, count: 4))
+    }
+
     @Test func `a value may be a part of a segment`() {
         #expect(url("/files/\("a/b").json") == "https://h.example/files/a%2Fb.json")
         #expect(url("/files/\("").json") == "https://h.example/files/.json")

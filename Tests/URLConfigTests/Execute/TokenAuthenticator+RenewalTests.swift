@@ -57,6 +57,47 @@ import URLConfigTesting
         await expectError(.authenticationTimedOut) { try await refused.valueInTime }
     }
 
+    @Test(arguments: [false, true])
+    func `a refresh whose user signs out is cancelled, also if it is late`(isLate: Bool) async throws {
+        let stored = Locked("old")
+        let ended = Recorder<Void>()
+        let authenticator = await authenticator { _ in
+            defer { ended.note(()) }
+            try Task.checkCancellation()
+            stored.set(\.self, "first")
+            return "first"
+        }
+        var refused: Task<Bool, any Error>?
+        if isLate {
+            try await passLimit(of: authenticator)
+        } else {
+            refused = try await refuse(by: authenticator)
+        }
+        await authenticator.setToken(nil)
+        stored.set(\.self, "none")
+        gate.open()
+        try await waitUntil { ended.count == 1 }
+        #expect(stored.withLock(\.self) == "none")
+        let isSentAgain = try await refused?.valueInTime
+        #expect(isSentAgain != true)
+        #expect(try await authenticator.sent() == nil)
+    }
+
+    @Test func `a refresh goes on if the app sets another token`() async throws {
+        let stored = Locked("old")
+        let authenticator = await authenticator { _ in
+            try Task.checkCancellation()
+            stored.set(\.self, "first")
+            return "first"
+        }
+        let refused = try await refuse(by: authenticator)
+        await authenticator.setToken("own")
+        gate.open()
+        #expect(try await refused.valueInTime)
+        try await waitUntil { stored.withLock(\.self) == "first" }
+        #expect(try await authenticator.sent() == "Bearer own")
+    }
+
     @Test func `a failed refresh fails all who wait, and the next may try again`() async throws {
         let authenticator = await authenticator { number in
             if number == 1 { throw Unreachable() }

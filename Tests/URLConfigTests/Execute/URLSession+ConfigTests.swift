@@ -94,6 +94,42 @@ import URLConfigTesting
             #expect(preset.logBody.bytes == 7)
         }
     }
+
+    @Test func `names that the app adds to the default count in presets and calls that have others`() async {
+        await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
+            URLSession.Config.default.redaction = .standard.adding("X-Badge")
+            let (logger, log) = Logger.recording()
+            let (alice, bob) = ("alice-0123456789", "bob-0123456789")
+            let api = Transport { request in
+                let badge = request.urlRequest.value(forHTTPHeaderField: "X-Badge") ?? "none"
+                guard request.urlRequest.url?.path() == "/away" else {
+                    return .init(headerFields: [.cacheControl: "max-age=60"], body: .init(Data(badge.utf8)))
+                }
+                return .init(status: .temporaryRedirect, headerFields: [.location: "https://other.test/"])
+            }
+            for (index, redaction) in [Redaction.standard.adding("birthday"), .none].enumerated() {
+                let preset = URLSession.Config().with {
+                    ($0.transport, $0.redaction, $0.cache) = (api, redaction, .memory(megabytes: 1))
+                    $0.logger = index == 0 ? logger : nil
+                }
+                func body(_ path: String, badge: String) async throws -> String {
+                    let request = URLRequest.with(.init(host: "https://api.test")) {
+                        ($0.path, $0.headers["X-Badge"]) = (.init(path), badge)
+                    }
+                    return try await URLSession.shared.response(for: request, config: preset).text()
+                }
+                for (path, badge, expected) in [("/", alice, alice), ("/", bob, bob), ("/away", alice, "none")] {
+                    let body = try await body(path, badge: badge)
+                    #expect(body == expected)
+                }
+                #expect(preset.redaction.hides("X-Badge") == (index == 0))
+                #expect(preset.redaction.hides("birthday") == (index == 0))
+            }
+            #expect(log.entries.count > 0)
+            #expect(!log.text.contains("-0123456789"))
+        }
+    }
     #endif
 
     @Test func `a transport of an app can be tested alone, with a request of the test`() async throws {

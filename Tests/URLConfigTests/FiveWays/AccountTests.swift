@@ -20,6 +20,7 @@ struct NotesAccount: Sendable {
             let response = try await URLSession.shared.response(for: request)
             if response.status == .forbidden { return nil }
             let grant = try response.decode(Grant.self, orThrow: ServiceError.self)
+            try Task.checkCancellation()  // the user has signed out
             keychain.token = grant.accessToken
             return .init(grant.accessToken)
         }
@@ -33,8 +34,8 @@ struct NotesAccount: Sendable {
 
     /// Signs the user out with `nil`.
     func setToken(_ token: String?) async {
-        keychain.token = token
         await authenticator.setToken(token.map { .init($0) })
+        keychain.token = token
     }
 }
 

@@ -214,8 +214,10 @@ import URLConfigTesting
             } _: {
                 try await $0.response(for: server.request(), config: .silent)
             }
+            #if canImport(FoundationNetworking)
             // The shadow of the session must also be released.
             _ = ShadowSession.of(URLSession(configuration: .ephemeral))
+            #endif
             #expect(response.bodyString == "you have sent ***")
         }
     }

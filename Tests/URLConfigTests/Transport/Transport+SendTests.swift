@@ -98,11 +98,10 @@ import Testing
     }
 
     @Test func `a body stream lives no longer than its call`() async throws {
-        final class Stream: InputStream {}
-        weak var stream: Stream?
+        weak var stream: InputStream?
         try await FaultServer.serving(.ok("{}")) { server in
             do {
-                let made = Stream(data: Data("body".utf8))
+                let made = InputStream(data: Data("body".utf8))
                 stream = made
                 var request = server.request { $0.method = .put }
                 request.httpBodyStream = made

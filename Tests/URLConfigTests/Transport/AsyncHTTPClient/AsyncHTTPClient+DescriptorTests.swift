@@ -1,4 +1,4 @@
-#if AsyncHTTPClient && os(Linux)
+#if compiler(>=6.3) && AsyncHTTPClient && os(Linux)
 
 import Glibc
 import Testing

@@ -54,6 +54,7 @@ import Testing
         #expect(heads.count == 10)
     }
 
+    #if canImport(FoundationNetworking)
     @Test(.urlSessionOnly) func `a connection of its own is announced as such, and closed after the response`()
         async throws
     {
@@ -80,6 +81,7 @@ import Testing
             #expect(Set(server.requests.suffix(10).map { $0.field("Connection") }) == ["keep-alive"])
         }
     }
+    #endif
 
     @Test func `requests with an idempotency key share connections, because they may be sent again`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
