@@ -27,6 +27,9 @@ import URLConfigTesting
             #expect(dog.coatColor == "red")
             #expect(problem?["dog", as: Dog.self]?.coatColor == "red")
             #expect(try reader.read(response).coatColor == "red")
+            // The decoder of the default preset has priority, also for what no call has received.
+            URLSession.Config.default.decoder = JSONDecoder()
+            #expect(throws: RequestError.self) { try response.decode(Dog.self) }
         }
     }
 

@@ -32,6 +32,7 @@ public struct RetryPolicy: Sendable, ExpressibleByNilLiteral {
     public var isBudgeted = true
     /// Tests replace it.
     var budget = Budget.shared
+    var shown: String { attempts > 1 ? "\(attempts) attempts, delays up to \(maximumDelay.shown)" : "none" }
     /// The longest delay without a `Retry-After`.
     var maximumDelay: Duration { max(firstDelay, longestDelay) }
 

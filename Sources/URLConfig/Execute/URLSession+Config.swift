@@ -39,10 +39,12 @@ extension URLSession {
         public var validators: [ResponseValidator] = []
         /// Decodes responses, by default as ``default`` does, or else ``DataResponse/Config/defaultDecoder``.
         public var decoder: any ResponseDecoder {
-            get { customDecoder ?? Self.own(\.customDecoder) ?? DataResponse.Config.defaultDecoder }
+            get { customDecoder ?? Self.defaultDecoder }
             set { customDecoder = newValue }
         }
         private(set) var customDecoder: (any ResponseDecoder)?
+        /// The decoder of what no call has received.
+        static var defaultDecoder: any ResponseDecoder { own(\.customDecoder) ?? DataResponse.Config.defaultDecoder }
         /// Whether and when a failed request is sent again.
         public var retry = RetryPolicy.none
         /// The time for the whole call, from authorization to the validators; `nil`, the default, for no limit.
@@ -249,7 +251,7 @@ extension URLSession.Config: RedactedReflectable {
             .init("isUnauthorized", isSet: hasOwnIsUnauthorized), .init("onUnauthorized", isSet: onUnauthorized != nil),
             .init(name: "validators", shown: validators.isEmpty ? nil : "\(validators.count)"),
             .init("decoder", type: decoder), .init("deadline", deadline),
-            .init("retry", "\(retry)", shown: "\(retry.attempts) attempts, delays up to \(retry.maximumDelay.shown)"),
+            .init("retry", "\(retry)", shown: retry.shown),
             .init(name: "redirects", shown: redirects.shown, identity: redirects.isCustom ? nil : redirects.shown),
             .init("cache", type: cache?.core.store), .init("cache.staleIfError", cache?.staleIfError),
             .init("cache.requester", cache?.requester, shown: "set"), .init("coalesces", coalesces),

@@ -24,7 +24,7 @@ extension DataResponse {
     }
 
     /// The decoder of the call's configuration, or else the default.
-    var ownDecoder: any ResponseDecoder { decoder ?? Config.defaultDecoder }
+    var ownDecoder: any ResponseDecoder { decoder ?? URLSession.Config.defaultDecoder }
 
     /// A model from the content, whatever the status; validate the status first.
     ///
@@ -36,7 +36,8 @@ extension DataResponse {
     ///
     /// - Parameters:
     ///   - type: The type of the model; by default what the context expects.
-    ///   - configure: Changes the decoder, by default the call's or else ``Config/defaultDecoder``.
+    ///   - configure: Changes the decoder, by default the call's, or else the one of
+    ///     ``Foundation/URLSession/Config/default``.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` and the whole response. It describes the
     ///   place in the content; the error of the decoder is its ``RequestError/underlyingError``.
     public func decode<Model: Decodable>(

@@ -32,7 +32,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding``, the number, type and ID of the event, and
     ///   the data as its content. For an event that no call has received, the error of the decoder.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
-        guard let source else { return try DataResponse.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
+        guard let source else { return try URLSession.Config.defaultDecoder.decode(type, from: Data(data.utf8)) }
         let place = "event \(source.number) (\(event)\(id.isEmpty ? "" : ", ID \(id)"))"
         return try source.head.decoded(type, from: Data(data.utf8), at: place.shortened(to: 100).onOneLine)
     }

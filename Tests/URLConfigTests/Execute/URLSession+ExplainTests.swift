@@ -31,6 +31,13 @@ import URLConfigTesting
         }
     }
 
+    @Test func `no retries are no delays`() {
+        let table = Config.explain(for: stubs.request(), config: .silent.with { $0.retry = .standard }) {
+            $0.retry = nil
+        }
+        #expect(table.row("retry") == "none closure, instead of config:", "\(table)")
+    }
+
     static let changes: [(String, String?, @Sendable (inout URLSession.Config) -> Void)] = [
         ("authorize", "false closure", { $0.authorize = false }), ("authorize", nil, { $0.authorize = true }),
         ("authenticator", "none closure, instead of config:", { $0.authenticator = nil }),
