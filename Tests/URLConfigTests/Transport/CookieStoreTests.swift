@@ -44,6 +44,8 @@ import Testing
         #expect(sent(to: url, storage) == Array(repeating: "2", count: 50))
     }
 
+    // Elsewhere, a storage gives new objects each time.
+    #if canImport(FoundationNetworking)
     @Test(arguments: [
         ("a=1; Secure", "a=1; Secure", false), ("a=1", "a=2", true), ("a=1; Max-Age=60", "a=1; Max-Age=9000", true),
         ("a=1", "a=1; Secure", true), ("a=1", "a=1; HttpOnly", true),
@@ -58,6 +60,7 @@ import Testing
         }
         #expect(stored[0] != nil && (stored[1] !== stored[0]) == isStored)
     }
+    #endif
 
     /// Foundation on Linux writes `Secure` as a boolean and reads only a string.
     @Test func `a cookie for https only remains one when the file of the storage is read`() throws {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import URLConfig
 
+// On Apple platforms, the session handles cookies itself.
+#if canImport(FoundationNetworking) || AsyncHTTPClient
 /// Which cookies of a response are stored: RFC 6265 §6.1 and RFC 6265bis §5.6 and §5.7.
 @Suite(.inTime) struct SessionFieldsCookiesTests {
     /// The cookies of a storage after a response with `Set-Cookie` fields, and what the next request sends.
@@ -142,3 +144,4 @@ import Testing
         }
     }
 }
+#endif
