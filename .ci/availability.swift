@@ -1,5 +1,6 @@
-// Prints where this package uses names that are newer than its platforms, and fails if it does. Arguments: the index of
-// a debug build, the output of `swift package dump-package`, and symbol graphs of the toolchain.
+// Prints where this package uses names that are newer than its platforms, or names of its own that are compiled on Linux
+// only in code that is not, and fails if it does. Arguments: the index of a debug build, the output of `swift package
+// dump-package`, and symbol graphs of the toolchain.
 
 import Foundation
 import IndexStore
@@ -59,7 +60,9 @@ struct Graph: Decodable {
 /// A name in a source file.
 struct Use: Hashable {
     var symbol: String
+    var name: Substring
     var line: Int
+    var isDefinition: Bool
 }
 
 extension String {
@@ -116,8 +119,12 @@ func uses(in record: String, of store: indexstore_t) -> Set<Use> {
             guard roles & UInt64(INDEXSTORE_SYMBOL_ROLE_IMPLICIT) == 0 else { return true }
             var (line, column) = (UInt32(0), UInt32(0))
             indexstore_occurrence_get_line_col(occurrence, &line, &column)
-            let symbol = String(indexstore_symbol_get_usr(indexstore_occurrence_get_symbol(occurrence)))
-            context?.assumingMemoryBound(to: [Use].self).pointee.append(Use(symbol: symbol, line: Int(line)))
+            let symbol = indexstore_occurrence_get_symbol(occurrence)
+            let use = Use(
+                symbol: String(indexstore_symbol_get_usr(symbol)),
+                name: String(indexstore_symbol_get_name(symbol)).prefix { $0 != "(" }, line: Int(line),
+                isDefinition: roles & UInt64(INDEXSTORE_SYMBOL_ROLE_DEFINITION) != 0)
+            context?.assumingMemoryBound(to: [Use].self).pointee.append(use)
             return true
         }
     }
@@ -150,6 +157,26 @@ func versions(around line: Int, of lines: [Substring]) -> Versions {
     return versions
 }
 
+/// Whether each line of a file is compiled on Linux only.
+func areLinuxOnly(_ lines: [Substring]) -> [Bool] {
+    var conditions: [Bool] = []
+    return lines.map { line in
+        let words = line.drop(while: \.isWhitespace)
+        if words.hasPrefix("#endif") { conditions.removeLast() }
+        if words.hasPrefix("#else") { conditions[conditions.count - 1] = false }
+        if words.hasPrefix("#if ") {
+            let isForLinux = words.contains(/[^!](canImport\(FoundationNetworking\)|os\(Linux\))/)
+            conditions.append(isForLinux && !words.contains("||"))
+        }
+        return conditions.contains(true)
+    }
+}
+
+/// The names that lines declare.
+func declarations(in lines: [Substring]) -> [Substring] {
+    lines.flatMap { $0.matches(of: /\b(?:func|var|let|case|struct|class|enum|actor|typealias) (\w+)/).map(\.1) }
+}
+
 let arguments = CommandLine.arguments
 let platforms = try JSONDecoder().decode(Package.self, from: Data(contentsOf: URL(fileURLWithPath: arguments[2])))
     .versions
@@ -166,20 +193,37 @@ guard !newer.isEmpty, let store = indexstore_store_create(arguments[1], nil) els
 }
 
 let root = FileManager.default.currentDirectoryPath
-var (files, names, findings) = (0, 0, 0)
-for (path, record) in records(of: store, in: root).sorted(by: { $0.key < $1.key }) {
-    let uses = uses(in: record, of: store)
-    (files, names) = (files + 1, names + uses.count)
+var (names, findings) = (0, 0)
+let files = try records(of: store, in: root).sorted { $0.key < $1.key }.map { path, record in
     let text = try String(contentsOfFile: path, encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    for use in uses.sorted(by: { ($0.line, $0.symbol) < ($1.line, $1.symbol) }) {
+    let uses = uses(in: record, of: store).sorted { ($0.line, $0.symbol) < ($1.line, $1.symbol) }
+    return (path: path.dropFirst(root.count + 1), lines: lines, isLinuxOnly: areLinuxOnly(lines), uses: uses)
+}
+// What has a counterpart for other platforms, which this build does not see, is declared by name there.
+var everywhere = Set<Substring>()
+for file in files {
+    everywhere.formUnion(declarations(in: zip(file.lines, file.isLinuxOnly).filter { !$1 }.map(\.0)))
+}
+var linuxOnly = Set<String>()
+for file in files {
+    let own = file.uses.filter { $0.isDefinition && file.isLinuxOnly[$0.line - 1] && !everywhere.contains($0.name) }
+    linuxOnly.formUnion(own.map(\.symbol))
+}
+for (path, lines, isLinuxOnly, uses) in files {
+    names += uses.count
+    for use in uses {
+        if linuxOnly.contains(use.symbol), !isLinuxOnly[use.line - 1] {
+            print("\(path):\(use.line): \(use.name) exists on Linux only")
+            findings += 1
+        }
         guard let (name, needed) = newer[use.symbol] else { continue }
         let missing = platforms.merging(versions(around: use.line, of: lines)) { $1 }.missing(needed)
         guard !missing.isEmpty else { continue }
         let list = missing.map { "\($0) \($1.map(String.init).joined(separator: "."))" }.sorted()
-        print("\(path.dropFirst(root.count + 1)):\(use.line): \(name) needs \(list.joined(separator: ", "))")
+        print("\(path):\(use.line): \(name) needs \(list.joined(separator: ", "))")
         findings += 1
     }
 }
-print("\(files) files, \(names) names, \(findings) newer than the platforms of the package")
-guard names > 0, findings == 0 else { exit(1) }
+print("\(files.count) files, \(names) names, \(linuxOnly.count) of Linux only, \(findings) findings")
+guard names > 0, !linuxOnly.isEmpty, findings == 0 else { exit(1) }
