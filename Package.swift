@@ -81,11 +81,11 @@ let package = Package(
         // The zlib of the system: the server transport decodes gzip and deflate.
         .systemLibrary(name: "CURLConfigZlib"),
         // Limits how many tests run at once, also for a plain `swift test`.
-        .target(name: "Parallelism", path: "Tests/Parallelism"),
+        .target(name: "CURLConfigParallelism", path: "Tests/Parallelism"),
         .testTarget(
             name: "URLConfigTests",
             dependencies: [
-                "Parallelism",
+                "CURLConfigParallelism",
                 "URLConfig",
                 "URLConfigTesting",
                 .product(name: "FlyingFox", package: "FlyingFox"),
