@@ -162,14 +162,19 @@ func areLinuxOnly(_ lines: [Substring]) -> [Bool] {
     var conditions: [Bool] = []
     return lines.map { line in
         let words = line.drop(while: \.isWhitespace)
-        if words.hasPrefix("#endif") { conditions.removeLast() }
-        if words.hasPrefix("#else") { conditions[conditions.count - 1] = false }
-        if words.hasPrefix("#if ") {
+        if words.hasPrefix("#endif") { _ = conditions.popLast() }
+        if words.hasPrefix("#else"), conditions.popLast() != nil { conditions.append(false) }
+        if words.hasPrefix("#if") {
             let isForLinux = words.contains(/[^!](canImport\(FoundationNetworking\)|os\(Linux\))/)
             conditions.append(isForLinux && !words.contains("||"))
         }
         return conditions.contains(true)
     }
+}
+
+extension [Bool] {
+    /// Whether a line, from 1, is compiled on Linux only; an old index may have more lines than the file.
+    func isTrue(at line: Int) -> Bool { indices.contains(line - 1) && self[line - 1] }
 }
 
 /// The names that lines declare.
@@ -207,13 +212,14 @@ for file in files {
 }
 var linuxOnly = Set<String>()
 for file in files {
-    let own = file.uses.filter { $0.isDefinition && file.isLinuxOnly[$0.line - 1] && !everywhere.contains($0.name) }
-    linuxOnly.formUnion(own.map(\.symbol))
+    for use in file.uses where use.isDefinition && file.isLinuxOnly.isTrue(at: use.line) {
+        if !everywhere.contains(use.name) { linuxOnly.insert(use.symbol) }
+    }
 }
 for (path, lines, isLinuxOnly, uses) in files {
     names += uses.count
     for use in uses {
-        if linuxOnly.contains(use.symbol), !isLinuxOnly[use.line - 1] {
+        if linuxOnly.contains(use.symbol), !isLinuxOnly.isTrue(at: use.line) {
             print("\(path):\(use.line): \(use.name) exists on Linux only")
             findings += 1
         }

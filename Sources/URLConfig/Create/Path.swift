@@ -27,7 +27,8 @@ extension URLRequest {
         public init(_ text: String) { self = "\(raw: text)" }
 
         // Otherwise `.init("/users/\(id)")` would be text that is known at run time, and the value more than a segment.
-        /// The path itself: `.init("/users/\(id)")` is the same as `"/users/\(id)"`.
+        // It still is with a value that a path cannot have, such as an optional.
+        /// The path itself, so that `.init("/users/\(id)")` means the same as `"/users/\(id)"`.
         public init(_ path: Self) { self = path }
 
         /// A path from a literal.

@@ -28,7 +28,7 @@ extension Call {
     func configured(_ response: DataResponse) -> DataResponse {
         guard response.redaction == nil else { return response }
         var response = response
-        (response.redaction, response.decoder) = (config.redaction, config.customDecoder)
+        (response.redaction, response.decoder) = (redaction, config.customDecoder)
         return response
     }
 
@@ -47,7 +47,7 @@ extension Call {
     @inline(never)
     func final(_ error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
-        switch error.hiding(config.redaction) {
+        switch error.hiding(redaction) {
         // An error that has attempts comes from another call, for example one that a fallback made.
         case var error as RequestError:
             let all = error.attempts.isEmpty ? attempts : error.attempts
@@ -56,7 +56,7 @@ extension Call {
             error.request = error.request ?? history.request
             return error
         case let error as URLError where error.attempts.isEmpty:
-            return error.withoutMark.with(attempts, of: history.request?.summary(config.redaction))
+            return error.withoutMark.with(attempts, of: history.request?.summary(redaction))
         case let error: return error
         }
     }

@@ -32,6 +32,7 @@ final class Call: Sendable {
 
     var transport: Transport { config.transport }
     var deadline: Deadline { conditions.deadline }
+    var redaction: Redaction { conditions.redaction }
     var progress: ProgressMeter? { conditions.progress }
 
     /// - Parameters:
@@ -43,10 +44,10 @@ final class Call: Sendable {
         upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false,
         sentByLoop: Locked<URLRequest?>? = nil
     ) {
-        known = KnownSecrets(session: session, after: config.redaction.known)
         var config = config
         config.takeDefaults()
-        let redaction = config.redaction.knowing(known)
+        known = KnownSecrets(session: session, after: config.customRedaction?.known)
+        let redaction = (config.customRedaction ?? .standard).knowing(known)
         config.redaction = redaction
         if WorkScope.contains(config.authenticator?.object) { config.authorize = false }
         CallScope.enter(&config, fileID, line)
@@ -168,11 +169,11 @@ final class Call: Sendable {
     }
 
     /// Whether nothing follows a stored response: no redirect and no request with other credentials.
-    func ends(with stored: Received, to visit: CacheVisit) async throws -> Bool {
-        var step = Step(visit.request, isForeign: visit.isForeign)
+    func ends(with stored: Received, to last: LastRequest) async throws -> Bool {
+        var step = Step(last.sending.urlRequest, isForeign: last.isForeign)
         // It is in place of the last attempt.
         step.attempts = config.retry.attempts
-        let next = try await askedNext(Shared(wrappedValue: step), after: .success(stored), of: visit.request)
+        let next = try await askedNext(Shared(wrappedValue: step), after: .success(stored), of: last.sending.urlRequest)
         if case .end = next.kind { return true }
         return false
     }
@@ -220,7 +221,7 @@ final class Call: Sendable {
         do {
             outcome = .success(try await attempt(request, step, arrival))
         } catch {
-            outcome = .failure(error.hiding(config.redaction))
+            outcome = .failure(error.hiding(redaction))
         }
         do {
             try deadline.check()
@@ -237,7 +238,7 @@ final class Call: Sendable {
         let sending = sending(request, step, arrival)
         progress?.begin()
         var response = try await response(to: sending, step)
-        response.redaction = config.redaction
+        response.redaction = redaction
         if let arrival {
             arrival.note(response.connection)
             history.add(.head(response.status), request, at: arrival.values.head)

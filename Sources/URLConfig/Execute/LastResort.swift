@@ -16,14 +16,12 @@ struct LastResort: Sendable {
 
     /// The stale response of the cache to the last request, before it is validated.
     func stale() async throws -> Received? {
-        guard
-            let visit = call.lastRequest?.withLock(\.self).flatMap({ CacheVisit($0, of: call) }),
-            var stale = await visit.stale()
+        guard let last = call.lastRequest?.withLock(\.self), var stale = await CacheVisit(last, of: call)?.stale()
         else { return nil }
-        stale.redaction = config.redaction
-        var received = try await call.received(stale, to: visit.request)
+        stale.redaction = call.redaction
+        var received = try await call.received(stale, to: last.sending.urlRequest)
         // Nothing is sent after it, so a redirect or a refusal of credentials would be the response of the call.
-        guard try await call.ends(with: received, to: visit) else {
+        guard try await call.ends(with: received, to: last) else {
             received.endBody()
             return nil
         }

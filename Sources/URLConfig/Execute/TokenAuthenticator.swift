@@ -99,14 +99,23 @@ public actor TokenAuthenticator: Authenticator {
     ///   have no token until another one is set, `load` is not called, and the task of a running `load` or `refresh` is
     ///   cancelled. For another user, set `nil` first: then no request of the first user is sent again with the token of
     ///   the second one.
-    public func setToken(_ token: Token?) {
+    public func setToken(_ token: Token?) async {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
         let login = state.login
         let isOther = state.set(token, credentials: Self.key(fields.map(\.value)), at: now())
         if login !== state.login { login?.end() }
-        // They would store the token of a user who has signed out.
-        if token == nil { for work in running.values { work.cancel() } }
         if isOther { endRenewal(with: .success(())) }
+        // If it signs the user out itself, it goes on.
+        if token == nil, !WorkScope.contains(marker) { await cancelRunning() }
+    }
+
+    /// Cancels `load` and `refresh`, which could store the token of a user who has signed out.
+    private func cancelRunning() async {
+        for work in running.values {
+            // It calls handlers of the app, which may block, after it has set `isCancelled`.
+            Thread.detachNewThread { work.cancel() }
+            while !work.isCancelled { await Task.yield() }
+        }
     }
 
     /// Adds the token to a request to one of the hosts, and loads or refreshes it first if necessary.

@@ -43,7 +43,7 @@ extension URLSession {
             set { customDecoder = newValue }
         }
         private(set) var customDecoder: (any ResponseDecoder)?
-        /// The decoder of what no call has received.
+        /// The decoder where nobody has set one.
         static var defaultDecoder: any ResponseDecoder { own(\.customDecoder) ?? DataResponse.Config.defaultDecoder }
         /// Whether and when a failed request is sent again.
         public var retry = RetryPolicy.none
@@ -104,7 +104,8 @@ extension URLSession {
             get { Self.including(Self.own(\.customRedaction), customRedaction) }
             set { customRedaction = newValue }
         }
-        private var customRedaction: Redaction?
+        /// In a call, with the names of the default.
+        private(set) var customRedaction: Redaction?
 
         private static func including(_ ofDefault: Redaction?, _ custom: Redaction?) -> Redaction {
             let ofDefault = ofDefault ?? .standard
@@ -242,6 +243,9 @@ extension URLSession.Config {
 }
 
 extension URLSession.Config: RedactedReflectable {
+    /// Without the names that count in all calls.
+    private var ownRedaction: Redaction { customRedaction ?? Self.own(\.customRedaction) ?? .standard }
+
     var shownChildren: [(String, Any?)] { settings.map { ($0.name, $0.shown) } }
 
     /// Every member, as `explain` and `dump` show it.
@@ -258,7 +262,7 @@ extension URLSession.Config: RedactedReflectable {
             .init("responseLimit", responseLimit), .init("fallback", isSet: fallback != nil),
             .init("logger", logger.map { "\($0.label) \($0.logLevel) \($0.handler.metadata)" }, shown: logger?.label),
             .init("logBody", logBody.bytes),
-            .init("redaction", redaction, shown: [.standard: "standard", .none: "none"][redaction] ?? "set"),
+            .init("redaction", ownRedaction, shown: [.standard: "standard", .none: "none"][ownRedaction] ?? "set"),
             .init("taskDelegate", type: taskDelegate),
             .init("transport", [transport.key], shown: transport.isURLSession ? "urlSession" : "set"),
             .init("progress", isSet: progress != nil),

@@ -110,7 +110,7 @@ final class Download {
         var complete = complete
         complete.url = sent?.url
         for (name, value) in sent?.allHTTPHeaderFields ?? [:] { complete.setValue(value, forHTTPHeaderField: name) }
-        return Requester(complete, call.config.redaction)
+        return Requester(complete, call.redaction)
     }
 
     private func decision(_ resumption: Resumption, _ head: DataResponse, isOwn: Bool) -> Resumption.Decision {
@@ -162,7 +162,7 @@ final class Download {
             try Task.checkCancellation()
             call.history.add(.body(count: count - offset), head.request)
         } catch {
-            let error = error.with(head).hiding(call.config.redaction)
+            let error = error.with(head).hiding(call.redaction)
             call.history.add(.bodyFailed(error), head.request)
             throw error
         }

@@ -149,7 +149,7 @@ extension Transport {
         init(_ config: borrowing URLSession.Config, _ deadline: Deadline, isTransfer: Bool = false) {
             clock = config.clock
             self.deadline = deadline
-            redaction = config.redaction
+            redaction = if let custom = config.customRedaction { custom } else { config.redaction }
             responseLimit = config.responseLimit
             taskDelegate = config.taskDelegate
             logger = config.logger
@@ -173,12 +173,13 @@ extension Transport {
         case file(URL)
         /// A stream.
         ///
-        /// A class of your own overrides everything that Foundation asks of a subclass, such as `open()`,
-        /// `streamStatus` and `property(forKey:)`, or the process ends on Apple platforms.
+        /// A subclass of `InputStream` must override everything that Foundation asks of it, such as `open()`,
+        /// `streamStatus` and `property(forKey:)`. Otherwise the process ends on Apple platforms.
         ///
         /// - Parameters:
         ///   - length: The number of bytes; `nil` if unknown. Then the body is sent in chunks.
-        ///   - open: Creates the stream without opening it. It is called each time that the request is sent.
+        ///   - open: Creates the stream without opening it. It is called each time that the request is
+        ///     sent, and may be called once more afterwards.
         case stream(length: Int64?, open: @Sendable () throws -> InputStream)
         /// Pieces that arrive while they are sent.
         ///

@@ -303,9 +303,9 @@ import URLConfigTesting
 
 extension TokenAuthenticator {
     /// At one time, so that no request is between.
-    fileprivate func replaceUser(by token: Token) {
-        setToken(nil)
-        setToken(token)
+    fileprivate func replaceUser(by token: Token) async {
+        await setToken(nil)
+        await setToken(token)
     }
 
     fileprivate var hasLateRenewal: Bool { state.late != nil }

@@ -83,6 +83,39 @@ import URLConfigTesting
         #expect(try await authenticator.sent() == nil)
     }
 
+    @Test func `a handler that blocks when a refresh is cancelled holds up nobody else`() async throws {
+        let released = DispatchSemaphore(value: 0)
+        let authenticator = TokenAuthenticator("old") { [gate] _ in
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                released.wait()
+            }
+            return "first"
+        }
+        let refused = try await refuse(by: authenticator)
+        await authenticator.setToken(nil)
+        #expect(try await authenticator.sent() == nil)
+        await authenticator.setToken("next")
+        #expect(try await authenticator.sent() == "Bearer next")
+        released.signal()
+        _ = try await refused.valueInTime
+    }
+
+    @Test func `a refresh that signs the user out itself is not cancelled`() async throws {
+        let box = Locked<TokenAuthenticator?>(nil)
+        let ended = Recorder<Bool>()
+        let authenticator = TokenAuthenticator("old") { _ in
+            await box.withLock { $0.take() }?.setToken(nil)
+            ended.note(Task.isCancelled)
+            return nil
+        }
+        box.set(\.self, authenticator)
+        #expect(try await authenticator.sent() == "Bearer old")
+        #expect(try await !authenticator.refuse("old"))
+        try await waitUntil { ended.entries == [false] }
+    }
+
     @Test func `a refresh goes on if the app sets another token`() async throws {
         let stored = Locked("old")
         let authenticator = await authenticator { _ in
@@ -200,7 +233,7 @@ import URLConfigTesting
         let authenticator = await TokenAuthenticator {
             // This is the last step before a renewal. Its task needs the actor, which is given to this one first.
             box.withLock { $0.take() }?.assumeIsolated { authenticator in
-                _ = Task { authenticator.setToken("fresh") }
+                _ = Task { await authenticator.setToken("fresh") }
             }
             return Date()
         } load: {

@@ -34,8 +34,9 @@ struct NotesAccount: Sendable {
 
     /// Signs the user out with `nil`.
     func setToken(_ token: String?) async {
-        await authenticator.setToken(token.map { .init($0) })
+        await authenticator.setToken(nil)
         keychain.token = token
+        if let token { await authenticator.setToken(.init(token)) }
     }
 }
 
