@@ -11,11 +11,14 @@ final class GoAwayGuard: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// The header of a GOAWAY frame without further data (RFC 9113 §6.8), and the bytes after it.
-    private static let (header, rest) = ([0, 0, 8, 7, 0, 0, 0, 0, 0] as [UInt8], 8)
+    /// The first bytes of a frame: its header (RFC 9113 §4.1), and of a GOAWAY also its error (RFC 9113 §6.8).
+    private var start: [UInt8] = []
+    private static let (header, withError) = (9, 17)
+    /// The rest of a frame, which is skipped: the body of a request may contain the bytes of a GOAWAY.
+    private var rest = 0
     private var isOver = false
 
-    /// Adds a guard to a new connection.
+    /// Adds a guard to a new connection, on which no frame is being written.
     @Sendable static func add(to channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
@@ -25,12 +28,37 @@ final class GoAwayGuard: ChannelOutboundHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .byteBuffer(let buffer) = unwrapOutboundIn(data) {
-            // It is the last frame, and was flushed at once. Its last four bytes are the error; 0 is none.
-            let end = buffer.readableBytesView.suffix(Self.header.count + Self.rest)
-            isOver = isOver || end.starts(with: Self.header) && end.suffix(4).contains { $0 != 0 }
+        switch unwrapOutboundIn(data) {
+        case .byteBuffer(let buffer): follow(buffer.readableBytesView)
+        // It is the payload of a frame.
+        case .fileRegion(let region): rest = max(0, rest - region.readableBytes)
         }
         context.write(data, promise: promise)
+    }
+
+    /// Follows the frames, which may begin and end anywhere in what is written.
+    private func follow(_ bytes: ByteBufferView) {
+        var bytes = bytes
+        while !bytes.isEmpty {
+            let skipped = min(rest, bytes.count)
+            rest -= skipped
+            bytes = bytes.dropFirst(skipped)
+            let taken = bytes.prefix((start.count < Self.header ? Self.header : Self.withError) - start.count)
+            start += taken
+            bytes = bytes.dropFirst(taken.count)
+            guard start.count >= Self.header else { return }
+            let length = start[..<3].reduce(0) { $0 << 8 | Int($1) }
+            if start[3] != 7 {
+                rest = length
+            } else if start.count == Self.withError {
+                rest = max(0, length - (Self.withError - Self.header))
+                // 0 is the orderly end of a connection.
+                isOver = isOver || start.suffix(4).contains { $0 != 0 }
+            } else {
+                continue
+            }
+            start.removeAll(keepingCapacity: true)
+        }
     }
 
     func flush(context: ChannelHandlerContext) {

@@ -115,6 +115,32 @@ import Testing
             #expect(server.connections == 1)
         }
     }
+
+    @Test(arguments: [17, 1000, 30 << 14])
+    func `a body may contain the bytes of a GOAWAY, and other calls stay`(count: Int) async throws {
+        let goAway = Data(RawHTTP2.frame(7, 0, 0, [1, 2, 3, 4, 0, 0, 0, 1]))
+        // A frame of a body has 16 kB, so that it ends with these bytes.
+        let block = Data(repeating: 65, count: min(count, 1 << 14) - goAway.count) + goAway
+        let body = (0..<max(1, count >> 14)).reduce(into: Data()) { body, _ in body += block }
+        try await TLSServer.serving { request, _ in
+            request.path == "/silence" ? .silence : .ok("{}")
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let config = URLSession.Config.onServer(client)
+                let silent = server.request("/silence") { $0.method = .post }
+                let other = Task { try await server.response(for: silent, config: config) }
+                try await waitUntil { server.requests.count == 1 }
+                let request = server.request { $0.method = .post }
+                for _ in 0..<3 {
+                    let response = try await server.session.upload(.data(body), for: request, config: config)
+                    #expect(response.isSuccess)
+                }
+                other.cancel()
+                await #expect(throws: CancellationError.self) { try await other.valueInTime }
+            }
+            #expect(server.connections == 1)
+        }
+    }
 }
 
 #endif
