@@ -33,10 +33,11 @@ struct RawHTTP2: TestServer {
     }
 
     static func serving(
-        _ answer: @escaping @Sendable (UInt32) -> [UInt8], _ body: (RawHTTP2) async throws -> Void
+        _ settings: [UInt8] = settings, _ answer: @escaping @Sendable (UInt32) -> [UInt8],
+        _ body: (RawHTTP2) async throws -> Void
     ) async throws {
         try await TLSListener.serving(["h2"]) {
-            Frames(answer)
+            Frames(settings, answer)
         } _: { host in
             try await body(RawHTTP2(host: host))
         }
@@ -44,11 +45,14 @@ struct RawHTTP2: TestServer {
 
     private final class Frames: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
+        private let settings: [UInt8]
         private let answer: @Sendable (UInt32) -> [UInt8]
         private var bytes: [UInt8] = []
         private var isBegun = false
 
-        init(_ answer: @escaping @Sendable (UInt32) -> [UInt8]) { self.answer = answer }
+        init(_ settings: [UInt8], _ answer: @escaping @Sendable (UInt32) -> [UInt8]) {
+            (self.settings, self.answer) = (settings, answer)
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             bytes += Array(buffer: unwrapInboundIn(data))
@@ -56,7 +60,7 @@ struct RawHTTP2: TestServer {
                 guard bytes.count >= 24 else { return }
                 bytes.removeFirst(24)
                 isBegun = true
-                send(RawHTTP2.settings, context)
+                send(settings, context)
             }
             while bytes.count >= 9 {
                 let length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])

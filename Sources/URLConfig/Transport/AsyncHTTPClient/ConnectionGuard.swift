@@ -79,6 +79,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
             // Its call has given it up.
             guard delivery != nil else { return close(context) }
             head.headers.remove(name: Delivery.field)
+            if isStream, let error = HeadLimit.refusal(of: head, on: context.channel) {
+                // Nothing was sent, so the connection and its other streams stay.
+                delivery.take()?.end(.failure(error))
+                return close(context)
+            }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
             let (count, written) = (bytes.readableBytes, promise ?? context.eventLoop.makePromise())

@@ -24,6 +24,8 @@ final class GoAwayGuard: ChannelOutboundHandler {
             let pipeline = channel.pipeline.syncOperations
             let http2 = try pipeline.context(handlerType: NIOHTTP2Handler.self).handler
             try pipeline.addHandler(GoAwayGuard(), position: .before(http2))
+            let multiplexer = try pipeline.context(handlerType: HTTP2StreamMultiplexer.self).handler
+            try pipeline.addHandler(HeadLimit(), position: .before(multiplexer))
         }
     }
 

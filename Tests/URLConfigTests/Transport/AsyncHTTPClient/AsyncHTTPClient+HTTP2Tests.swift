@@ -141,6 +141,62 @@ import Testing
             #expect(server.connections == 1)
         }
     }
+
+    @Test(arguments: ["~", "é"], [false, true])
+    func `a head that does not fit into a frame is an error of its call only`(
+        text: String, hasBody: Bool
+    ) async throws {
+        try await TLSServer.serving { request, _ in
+            request.path == "/silence" ? .silence : .ok("{}")
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                let config = URLSession.Config.onServer(client)
+                let silent = server.request("/silence") { $0.method = .post }
+                let other = Task { try await server.response(for: silent, config: config) }
+                try await waitUntil { server.requests.count == 1 }
+                var request = server.request("/long") {
+                    $0.method = hasBody ? .put : .get
+                    $0.timeout = .seconds(10)
+                }
+                if hasBody { request.httpBody = Data.sample(1_000_000) }
+                request.setValue(String(repeating: text, count: 20_000), forHTTPHeaderField: "X-Long")
+                for _ in 0..<3 {
+                    let error = await expectError(.invalidRequest) {
+                        try await server.response(for: request, config: config)
+                    }
+                    #expect(error.says(.invalidRequest, "HTTP/2", "16384"))
+                    #expect(error?.attempts.count == 1)
+                }
+                let response = try await server.get(config: config)
+                #expect(response.isSuccess)
+                other.cancel()
+                await #expect(throws: CancellationError.self) { try await other.valueInTime }
+            }
+            #expect(server.requests.map(\.path) == ["/silence", "/"])
+            #expect(server.connections == 1)
+        }
+    }
+
+    /// A letter needs 5 bits, and a tilde 13 (RFC 7541 appendix B).
+    @Test(arguments: [
+        ("a", 26_000, RawHTTP2.settings), ("~", 9_900, RawHTTP2.settings),
+        // 1 MB
+        ("~", 20_000, RawHTTP2.frame(4, 0, 0, [0, 5, 0, 16, 0, 0])),
+    ])
+    func `a head as long as a frame of the server is sent`(text: String, count: Int, settings: [UInt8]) async throws {
+        try await RawHTTP2.serving(settings) { stream in
+            RawHTTP2.headers(stream, [":status": "200"], end: true)
+        } _: { server in
+            try await HTTPClient.trusting { client in
+                var request = server.request { $0.timeout = .seconds(10) }
+                request.setValue(String(repeating: text, count: count), forHTTPHeaderField: "X-Long")
+                for _ in 0..<3 {
+                    let response = try await server.response(for: request, config: .onServer(client))
+                    #expect(response.isSuccess)
+                }
+            }
+        }
+    }
 }
 
 #endif
