@@ -8,10 +8,12 @@ import NIOSSL
 enum TLSListener {
     /// Gives each connection a handler while `body` runs.
     static func serving(
-        _ protocols: [String], _ handler: @escaping @Sendable () -> any ChannelHandler,
-        _ body: (_ host: String) async throws -> Void
+        _ protocols: [String], _ configure: (inout TLSConfiguration) throws -> Void = { _ in },
+        handler: @escaping @Sendable () -> any ChannelHandler, _ body: (_ host: String) async throws -> Void
     ) async throws {
-        let context = try NIOSSLContext(configuration: try TestCertificate.localhost.forServer(protocols))
+        var configuration = try TestCertificate.localhost.forServer(protocols)
+        try configure(&configuration)
+        let context = try NIOSSLContext(configuration: configuration)
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

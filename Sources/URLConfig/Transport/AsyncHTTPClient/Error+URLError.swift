@@ -54,7 +54,8 @@ extension Error {
         case NIOSSLError.handshakeFailed(let failure) where "\(failure)".contains("CERTIFICATE_VERIFY_FAILED"):
             .serverCertificateUntrusted
         case NIOSSLError.uncleanShutdown: .networkConnectionLost
-        case is NIOSSLError: .secureConnectionFailed
+        // With TLS 1.3, the server checks the client's certificate after the handshake.
+        case is NIOSSLError, is BoringSSLError: .secureConnectionFailed
         case let error as NIOSSLExtraError:
             error == .failedToValidateHostname
                 ? .serverCertificateUntrusted : .secureConnectionFailed

@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
 import NIOSSL
 import Testing
 
@@ -93,6 +94,30 @@ import Testing
             }
             #expect(error.map { [.secureConnectionFailed, .networkConnectionLost].contains($0.code) } == true)
             #expect(error?.cause != nil)
+        }
+    }
+
+    /// With TLS 1.3, the handshake of the client has ended before.
+    @Test(arguments: [TLSVersion.tlsv12, .tlsv13], ["GET", "POST"])
+    func `a server that demands a certificate of the client is an error`(
+        version: TLSVersion, method: String
+    ) async throws {
+        try await TLSListener.serving(["http/1.1"]) {
+            ($0.minimumTLSVersion, $0.maximumTLSVersion) = (version, version)
+            $0.certificateVerification = .noHostnameVerification
+            $0.trustRoots = try TestCertificate.second.forClient().trustRoots
+        } handler: {
+            NIOCloseOnErrorHandler()
+        } _: { host in
+            try await HTTPClient.trusting { client in
+                let request = URLRequest.with(.init(host: host)) { $0.method = .init(rawValue: method) ?? .get }
+                let error = await expectError(.secureConnectionFailed) {
+                    try await URLSession.shared.response(for: request, config: .onServer(client))
+                }
+                #expect(error?.cause != nil)
+                #expect(error?.failingURL == request.url)
+                #expect(error?.localizedDescription.isEmpty == false)
+            }
         }
     }
 
