@@ -56,6 +56,13 @@ extension Transport.Request {
         let configuration = session.configuration
         try check(configuration)
         let complete = complete(configuration)
+        if complete.value(forHTTPHeaderField: HTTPHeaders.proxyAuthorization) != nil {
+            conditions.logger?.warning(
+                """
+                asyncHTTPClient does not send Proxy-Authorization; name the user in the proxy's URL, or set the proxy \
+                of a client
+                """)
+        }
         do {
             let response = try await send(complete, by: client, configuration)
             storeCookies(of: response)
@@ -194,10 +201,14 @@ extension HTTPHeaders {
     fileprivate init(_ request: URLRequest) {
         self.init()
         for (name, value) in request.allHTTPHeaderFields ?? [:] { add(name: name, value: value) }
+        // AsyncHTTPClient sends the fields of a request to the origin only, even through a proxy (RFC 9110 §11.7.2).
+        remove(name: Self.proxyAuthorization)
         if !contains(name: "User-Agent") { add(name: "User-Agent", value: Self.userAgent) }
         if !contains(name: "Accept") { add(name: "Accept", value: "*/*") }
         if !contains(name: "Accept-Encoding") { add(name: "Accept-Encoding", value: "gzip, deflate") }
     }
+
+    fileprivate static let proxyAuthorization = "Proxy-Authorization"
 
     /// Some servers refuse requests without this field.
     private static let userAgent: String = {

@@ -86,6 +86,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false], ["Basic c2VjcmV0", "Bearer secret"])
+    func `the field Proxy-Authorization is not sent to an origin, and its call says so`(
+        isOfSession: Bool, value: String
+    ) async throws {
+        try await Proxied.serving(exceptions: ["127.0.0.1"]) { call in
+            try await URLSession.with {
+                $0.connectionProxyDictionary = call.session.configuration.connectionProxyDictionary
+                if isOfSession { $0.httpAdditionalHeaders = ["proxy-authorization": value] }
+            } _: { session in
+                for host in ["http://api.invalid", call.origin.host] {
+                    var request = URLRequest.with(.init(host: host)) { _ in }
+                    if !isOfSession { request.setValue(value, forHTTPHeaderField: "Proxy-Authorization") }
+                    let (logger, log) = Logger.recording(level: .trace)
+                    try await session.response(for: request, config: .server) { $0.logger = logger }
+                    #expect(log.text.contains("asyncHTTPClient does not send Proxy-Authorization"))
+                }
+            }
+            #expect(call.lines == ["CONNECT api.invalid:80 HTTP/1.1"])
+            #expect(call.origin.requests.count == 2)
+            for request in call.proxy.requests + call.origin.requests {
+                #expect(request.field("Proxy-Authorization") == nil)
+            }
+        }
+    }
+
     @Test func `a SOCKS proxy also resolves the name`() async throws {
         try await Proxied.serving(kinds: ["SOCKS"]) { call in
             let response = try await call.get("http://api.invalid")
