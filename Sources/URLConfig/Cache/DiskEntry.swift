@@ -83,7 +83,7 @@ struct DiskEntry: Sendable {
             let record = try? JSONDecoder().decode(Record.self, from: json),
             0...(end - Int64(length)) ~= record.length
         else { throw Self.broken }
-        (self.record, size, lastUse) = (record, status.size, status.modified)
+        (self.record, size, lastUse) = (record, status.size, status.lastUse)
         source = start == 0 && status.size == tail.count ? .data(Data(tail.prefix(Int(record.length)))) : .file(file)
     }
 

@@ -179,7 +179,7 @@ extension DiskFolder {
 
     private func removeOldest(_ places: [Place], beyond limit: Int, _ rest: Int) {
         guard places.count > limit else { return }
-        let uses = places.map { (place: $0, time: (try? File.Status(path($0)))?.modified ?? 0) }
+        let uses = places.map { (place: $0, time: (try? File.Status(path($0)))?.lastUse ?? 0) }
         for use in uses.sorted(by: { $0.time < $1.time }).dropLast(rest) { try? remove(use.place) }
     }
 
@@ -193,7 +193,7 @@ extension DiskFolder {
             guard let places = try? places(of: resource) else { continue }
             for place in places {
                 guard let status = try? File.Status(path(place)), status.isOwnFile else { continue }
-                found.append((place, Self.cost(status.size), status.modified))
+                found.append((place, Self.cost(status.size), status.lastUse))
             }
             if places.isEmpty { removeIfEmpty(resource) }
         }
@@ -219,6 +219,14 @@ extension DiskFolder {
             if (try? file.lock()) ?? (time < dayAgo) { try? File.remove(path) }
         }
     }
+}
+
+extension File.Status {
+    /// When a response was stored or used, in nanoseconds since 1970; 0 if that is not known.
+    ///
+    /// A time that is still to come is from a clock that was wrong, and must not keep a file for years. The clock of
+    /// another computer, which has the disk, may be a little ahead.
+    var lastUse: Int64 { modified > .nanoseconds(before: -60) ? 0 : modified }
 }
 
 extension Int64 {

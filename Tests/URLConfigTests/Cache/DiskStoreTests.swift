@@ -276,6 +276,22 @@ import URLConfigTesting
         #expect((80...88).contains(count))
     }
 
+    @Test func `a file with a time that is still to come is removed first, unless it is used`() async throws {
+        for number in 0..<16 { try await store(capacity: 400_000).put(.test(number, count: 20_000), .test(number)) }
+        for number in 0..<16 {
+            let time = Date.now.addingTimeInterval(number < 12 ? 31_536_000 : -1000)
+            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: file(.test(number)).path())
+        }
+        let store = store(capacity: 400_000)
+        // These are used now.
+        for number in [0, 1] { #expect(try await store.variants(.test(number)) == [0]) }
+        for number in 16..<20 { try await store.put(.test(number, count: 20_000), .test(number)) }
+        await store.settle()
+        let left = (0..<20).filter { exists(file(.test($0))) }
+        #expect(left.count == 17)
+        #expect(Set(left).isSuperset(of: [0, 1] + Array(12..<20)))
+    }
+
     @Test func `new files of processes that have ended are removed`() async throws {
         let store = store()
         let writer = try store.writer(for: .test(1, count: 0), key: key)
