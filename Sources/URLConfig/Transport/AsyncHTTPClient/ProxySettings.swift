@@ -64,12 +64,17 @@ extension HTTPClient.Configuration.Proxy {
         // The brackets of an IPv6 address are not part of the address.
         let address = host.trimmingCharacters(in: ["[", "]"])
         let port = url.port ?? 1080
-        let user = url.user(percentEncoded: false)
+        let (user, password) = (url.user(percentEncoded: false), url.password(percentEncoded: false))
+        guard (user == nil) == (url.user() == nil), (password == nil) == (url.password() == nil) else {
+            throw .proxy(name, "has a user name or password that is not UTF-8 after decoding; correct its %")
+        }
+        // RFC 7617 §2
+        guard user?.contains(":") != true else { throw .proxy(name, "has a user name with a colon; use another one") }
         switch scheme.lowercased() {
         case "http":
-            let password = url.password(percentEncoded: false) ?? ""
             self = .server(
-                host: address, port: port, authorization: user.map { .basic(username: $0, password: password) })
+                host: address, port: port,
+                authorization: user.map { .basic(username: $0, password: password ?? "") })
         case "socks5", "socks5h", "socks":
             guard user == nil else { throw .proxy(name, "has a user name, which is not supported with SOCKS") }
             self = .socksServer(host: address, port: port)
@@ -94,7 +99,10 @@ extension String {
         if entry == "*" { return true }
         if entry.hasPrefix("*") { entry.removeFirst() }
         if entry.hasPrefix(".") { entry.removeFirst() }
-        let host = filter { !"[]".contains($0) }
+        var host = filter { !"[]".contains($0) }
+        // It says that the name is complete, and does not make it another one.
+        if entry.hasSuffix(".") { entry.removeLast() }
+        if host.hasSuffix(".") { host.removeLast() }
         return !entry.isEmpty && (host == entry || host.hasSuffix(".\(entry)"))
     }
 }

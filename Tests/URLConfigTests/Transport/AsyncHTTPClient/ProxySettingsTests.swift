@@ -126,7 +126,9 @@ import Testing
         "ftp://ada:s3cret@p.example", "https://ada:s3cret@p.example", "socks4://s3cret.example",
         "socks5://ada:s3cret@p.example:1080", "http://", "http://:3128", "http://s3cret.example:99999",
         "http://s3cret.example:0", "http://s3cret.example:x", "ada:1#s3cret@p.example:3128",
-        "ada:1/s3cret@p.example:3128", "ada:1?s3cret@p.example:3128", "s3cret://p.example", "://s3cret", " ",
+        "http://ada:s3cret%E9@p.example:3128", "http://%E9:s3cret@p.example:3128", "http://s3cret%E9@p.example:3128",
+        "http://s3cret%3Aada:b@p.example:3128", "ada:1/s3cret@p.example:3128", "ada:1?s3cret@p.example:3128",
+        "s3cret://p.example", "://s3cret", " ",
     ])
     func `a malformed or unsupported variable is an error without its value`(text: String) throws {
         for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
@@ -145,9 +147,9 @@ import Testing
 
     @Test(arguments: [
         Exception(
-            entries: ["example.com", ".example.com", "*.example.com", " EXAMPLE.com "],
-            direct: ["example.com", "api.example.com", "Api.Example.COM:8080"],
-            proxied: ["myexample.com", "example.com.evil.example", "example.org"]),
+            entries: ["example.com", ".example.com", "*.example.com", " EXAMPLE.com ", "example.com."],
+            direct: ["example.com", "api.example.com", "Api.Example.COM:8080", "example.com.", "api.example.com.:80"],
+            proxied: ["myexample.com", "com.", "example.com.evil.example", "example.org"]),
         Exception(entries: ["*"], direct: ["a.example", "10.0.0.1", "[::1]:80"]),
         Exception(entries: ["localhost"], direct: ["localhost:8080"], proxied: ["127.0.0.1", "notlocalhost"]),
         Exception(entries: ["10.0.0.1"], direct: ["10.0.0.1:80"], proxied: ["10.0.0.10", "110.0.0.1", "a.10.0.0.1.x"]),
