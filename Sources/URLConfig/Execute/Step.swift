@@ -27,8 +27,8 @@ struct Step: Sendable {
     /// The last request to the first URL, or of an earlier call of the same loop, as it was sent.
     var firstSent: URLRequest?
     var redirects = 0
-    /// Whether the request was sent again at once.
-    var isRepeated = false
+    /// How often the request was sent again at once.
+    var repetitions = 0
     var attempts = 1
     var hasNewCredentials = false
 
@@ -77,15 +77,23 @@ struct Step: Sendable {
         return next
     }
 
-    /// Only a request with an idempotent method is sent again after a lost connection, once (RFC 9112 §9.3.1).
+    /// The most repetitions after lost connections: as many as a session keeps for a host by default.
+    static let mostRepetitions = 6
+
+    /// Only a request with an idempotent method is sent again after a lost connection (RFC 9112 §9.3.1).
     ///
-    /// The same is done after a stored response that was damaged. It was removed when its body was read.
+    /// Only the loss of a connection that was kept counts, and the next one may be another kept one, which the server
+    /// has also closed. So the request is sent until it has had a new connection, whose loss is final.
+    ///
+    /// The request is also sent again after a stored response that was damaged, once. The response was removed when its
+    /// body was read.
     private func repetition(of sent: URLRequest, after error: URLError) -> Self? {
-        guard error.isLostConnection || error.isDamagedResponse, !isRepeated, sent.hasIdempotentMethod, canBeSentAgain
+        guard error.isLostConnection || error.isDamagedResponse, sent.hasIdempotentMethod, canBeSentAgain,
+            repetitions < (error.isLostConnection ? Self.mostRepetitions : 1)
         else { return nil }
-        let note = error.isLostConnection ? "again on a new connection" : "the stored response was damaged"
+        let note = error.isLostConnection ? "again on another connection" : "the stored response was damaged"
         var next = following(.send, note)
-        next.isRepeated = true
+        next.repetitions += 1
         return next
     }
 
@@ -110,7 +118,7 @@ struct Step: Sendable {
         }
         next.isForeign = isForeign || Origin(target.url) != Origin(request.url)
         next.redirects += 1
-        next.isRepeated = false
+        next.repetitions = 0
         return next
     }
 

@@ -138,7 +138,7 @@ public struct Transport: Sendable {
 
     /// A reused connection was closed before a response.
     ///
-    /// The server may have processed the request. So the call sends it once more only if its method is idempotent
+    /// The server may have processed the request. So the call sends it again only if its method is idempotent
     /// (RFC 9110 §9.2.2). Otherwise the call throws `URLError` with code `.networkConnectionLost`.
     struct LostConnection: Error {
         var underlyingError: (any Error)?

@@ -117,7 +117,7 @@ import URLConfigTesting
         try await stubs.get("/a", observe)
         #expect(
             try await all().map(\.word).prefix(4) == [
-                "0 began", "1 sent", "1 attempt networkConnectionLost", "1 repeated again on a new connection",
+                "0 began", "1 sent", "1 attempt networkConnectionLost", "1 repeated again on another connection",
             ])
         try await stubs.get(.status(.serviceUnavailable)) {
             observe(&$0)

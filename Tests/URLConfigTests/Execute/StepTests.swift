@@ -31,12 +31,24 @@ import Testing
     private let lost = Result<Received, any Error>.failure(URLError(.init(), of: request))
     private let retries: (inout URLSession.Config) -> Void = { $0.retry = .standard }
 
-    @Test func `a lost connection is tried again once, before a retry`() throws {
-        let step = try next(after: lost, with: retries)
-        #expect(step.name == "send" && step.isRepeated && step.attempts == 1)
+    @Test func `a kept connection that is lost is tried again a few times, before a retry`() throws {
+        var step = Step(Self.request)
+        for number in 1...Step.mostRepetitions {
+            step = try next(after: lost, from: step, with: retries)
+            #expect(step.name == "send" && step.repetitions == number && step.attempts == 1)
+            #expect(step.note == "again on another connection")
+        }
         #expect(try next(after: lost, from: step, with: retries).name == "wait")
         #expect(try next(after: lost, from: step).name == "end")
         #expect(try next(after: .failure(URLError(.timedOut))).name == "end")
+        #expect(try next(after: .failure(URLError(.networkConnectionLost))).name == "end")
+    }
+
+    @Test func `a damaged response is requested again once`() throws {
+        let damaged = Result<Received, any Error>.failure(URLError(.cannotDecodeRawData).withDamageMark)
+        let step = try next(after: damaged)
+        #expect(step.name == "send" && step.repetitions == 1)
+        #expect(try next(after: damaged, from: step).name == "end")
     }
 
     @Test(arguments: ["POST", "PATCH", "CONNECT"])
@@ -65,13 +77,13 @@ import Testing
     @Test(arguments: [("/next", false), ("https://b.example/next", true), ("http://a.example/next", true)])
     func `a redirect is followed, and a new origin is foreign from then on`(location: String, isForeign: Bool) throws {
         var step = Step(Self.request)
-        step.isRepeated = true
+        step.repetitions = 1
         let next = try next(after: response(.found, [.location: location]), from: step)
         #expect(next.name == "redirect")
         #expect(next.request.url?.path() == "/next")
         #expect(next.redirects == 1)
         #expect(next.isForeign == isForeign)
-        #expect(!next.isRepeated)
+        #expect(next.repetitions == 0)
     }
 
     @Test(arguments: [(HTTPResponse.Status.temporaryRedirect, true), (.seeOther, false)])

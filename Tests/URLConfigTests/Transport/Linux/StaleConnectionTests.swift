@@ -143,7 +143,7 @@ import Testing
                     // libcurl does not ask for a request without a body.
                     let isSeen = body == .data || TransportOfTests.isAsyncHTTPClient
                     #expect(outcomes == (isSeen ? [.networkConnectionLost, nil] : [nil]))
-                    if isSeen { #expect(response.attempts.first?.reason == "again on a new connection") }
+                    if isSeen { #expect(response.attempts.first?.reason == "again on another connection") }
                 }
             }
             let sent = server.requests.filter { $0.head.hasPrefix("PUT ") }
