@@ -191,10 +191,17 @@ struct CacheVisit: Sendable {
         visit.sending.urlRequest.cachePolicy = .reloadRevalidatingCacheData
         core.revalidate(place.key) { [visit] in
             do {
-                let response = try await visit.fetched(visit.found(at: place))
+                let found = await visit.found(at: place)
+                let response = try await visit.fetched(found)
                 if response.cacheStatus?().isFromCache == true { return }
                 // It may be too long for the memory.
                 for try await _ in response.body {}
+                // After a 401, the next call renews the credentials. A status that is stored is known.
+                let (status, fields) = (response.status, response.headerFields)
+                if status.code >= 400, status != .unauthorized, status.code != found.response?.head.status {
+                    let head = DataResponse(request: visit.request, status: status, headerFields: fields)
+                    throw RequestError(unacceptable: head)
+                }
             } catch {
                 visit.call.history.log.failed(visit.request, error, after: visit.call.elapsed())
             }

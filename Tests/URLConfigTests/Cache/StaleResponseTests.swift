@@ -1,4 +1,6 @@
 import Foundation
+import InMemoryLogging
+import Logging
 import Testing
 import URLConfigTesting
 
@@ -141,6 +143,33 @@ import URLConfigTesting
             texts.append(try response.text())
         }
         #expect(texts == ["old", "new"])
+    }
+
+    @Test(arguments: [
+        (500, ["500"]), (404, ["404"]), (200, []), (304, []),
+        // The next call renews the token.
+        (401, []),
+    ])
+    func `a failure of a validation in the background is one error in the log`(
+        status: Int, logged: [String]
+    ) async throws {
+        let cache = cache()
+        try await get(cache) {
+            .init(
+                headerFields: [.cacheControl: "max-age=10, stale-while-revalidate=900", .eTag: #""1""#],
+                body: .init(Data("old".utf8)))
+        }
+        await clock.advance(by: .seconds(20))
+        let (logger, log) = Logger.recording(level: .info)
+        let response = try await get(cache) {
+            ($0.logger, $0.authenticator) = (logger, nil)
+        } _: {
+            .init(status: .init(code: status))
+        }
+        #expect(try response.text() == "old")
+        await cache.finishRevalidations()
+        #expect(log.entries.map { $0.metadata["status"].map { "\($0)" } } == logged)
+        #expect(log.entries.allSatisfy { $0.level == .error })
     }
 
     // MARK: After the deadline
