@@ -8,6 +8,8 @@ struct EventConnection: Sendable {
         /// How long the body was open; zero without one.
         var open = Duration.zero
         var retryAfter: Duration?
+        /// Why there was no body to read; `nil` if there was one.
+        var failure: (any Error)?
     }
 
     private let request: URLRequest
@@ -51,6 +53,7 @@ struct EventConnection: Sendable {
                 throw error
             }
             loss?.error = error
+            if reader == nil { loss?.failure = error }
         }
         loss?.open = open()
         return nil
@@ -69,6 +72,7 @@ struct EventConnection: Sendable {
         if loss == nil { return }
         if call.isTransient(.success(response.status)) {
             loss?.retryAfter = response.retryAfter
+            loss?.failure = RequestError(unacceptable: response)
             return
         }
         try response.validated(status: [.ok]).validated(contentType: .eventStream)
@@ -76,6 +80,9 @@ struct EventConnection: Sendable {
         parser.head = response
         open = call.config.clock.stopwatch()
     }
+
+    /// Logs why there was no body to read.
+    func log(_ failure: any Error) { call.history.log.failed(request, failure, after: call.elapsed()) }
 
     /// Another connection follows.
     func willReconnect(after delay: Duration) {

@@ -72,6 +72,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private let sent = Locked(URLRequest?.none)
         private var connection: EventConnection?
         private var reconnection = Reconnection()
+        /// Whether the last connection has failed: of many in a row, only the first failure is logged as an error.
+        private var isFailing = false
         private var isOver = false
 
         fileprivate init(source: ServerSentEvents, lastEventID: String) {
@@ -111,6 +113,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             let longest = source.config.retry.longestRetryAfter
             if let retry = old.parser.retry { reconnection.time = Swift.min(retry, longest) }
             loss.retryAfter = loss.retryAfter.map { Swift.min($0, longest) }
+            if let failure = loss.failure, !isFailing { old.log(failure) }
+            isFailing = loss.failure != nil
             let delay = reconnection.delay(after: loss, jitter: .random(in: 0...1))
             old.willReconnect(after: delay)
             try await old.clock.sleep(for: delay)

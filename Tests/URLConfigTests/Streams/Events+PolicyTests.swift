@@ -116,15 +116,23 @@ import URLConfigTesting
         }
     }
 
-    @Test(.stubs { $0.inTurn(.error(.timedOut), .status(.serviceUnavailable), .event, .status(.notFound)) })
-    func `failures are errors in the log only if they are the end`() async throws {
+    @Test(
+        .stubs {
+            $0.inTurn(
+                .error(.timedOut), .error(.timedOut), .status(.serviceUnavailable), .event, .event,
+                .status(.badGateway), .error(.timedOut), .status(.notFound))
+        })
+    func `of failed connections in a row, the first is an error in the log, and so is the end`() async throws {
         let (logger, log) = Logger.recording()
         _ = await stubs.events { $0.logger = logger }
         #expect(
             log.entries.map { $0.message.description.prefix(1) } == [
-                "🛫", "🔁", "🛫", "🛬", "🔁", "🛫", "🛬", "🏁", "🔁", "🛫", "🛬", "💥",
+                "🛫", "💥", "🔁", "🛫", "🔁", "🛫", "🛬", "🔁", "🛫", "🛬", "🏁", "🔁", "🛫", "🛬", "🏁", "🔁",
+                "🛫", "🛬", "💥", "🔁", "🛫", "🔁", "🛫", "🛬", "💥",
             ])
-        #expect(log.entries.filter { $0.level > .debug }.map { $0.metadata["status"] } == ["404"])
+        let errors = log.entries.filter { $0.level > .debug }
+        #expect(errors.map { $0.metadata["status"] } == [nil, "502", "404"])
+        #expect(errors.allSatisfy { $0.level == .error && $0.metadata["error"] != nil })
         #expect(log.text.contains("🔁 connecting again after "))
     }
 }
