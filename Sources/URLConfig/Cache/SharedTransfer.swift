@@ -89,10 +89,13 @@ struct SharedTransfer: Sendable {
     }
 
     private static let state = Locked(State())
+    /// Of the transfer whose task this is, why the last call has left it before its end; `nil` for a cancellation.
+    @TaskLocal static var abandonment: Locked<(any Error)?>?
 
     private let key: Key
     private let number: Int
     private let retry = Retry()
+    private let abandonment = Locked<(any Error)?>(nil)
     private let task: Task<Outcome, any Error>
     /// The number of calls that wait.
     private var waiters = 0
@@ -100,9 +103,9 @@ struct SharedTransfer: Sendable {
     /// Begins a transfer.
     private init(_ key: Key, _ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {
         (self.key, self.number) = (key, number)
-        task = Task {
+        task = Task { [abandonment] in
             defer { Self.state.withLock { if $0.open[key] == number { $0.open[key] = nil } } }
-            return try await work()
+            return try await Self.$abandonment.withValue(abandonment) { try await work() }
         }
     }
 
@@ -125,11 +128,12 @@ struct SharedTransfer: Sendable {
             (state.open[key], state.running[number]) = (number, transfer)
             return (transfer, number == state.last)
         }
-        var isOver = false
-        defer { transfer.leave(isOver: isOver) }
         join(transfer.retry)
-        var response = try await deadline.run(leavesAlone: true) { try await transfer.task.value.copy }
-        isOver = true
+        let result = await Result {
+            try await deadline.run(leavesAlone: true) { try await transfer.task.value.copy }
+        }
+        transfer.leave(after: result)
+        var response = try result.get()
         let status = response.cacheStatus
         response.cacheStatus = {
             var status = status?() ?? CacheStatus(forward: .miss)
@@ -140,7 +144,9 @@ struct SharedTransfer: Sendable {
     }
 
     /// A call does not wait any more.
-    private func leave(isOver: Bool) {
+    ///
+    /// - Parameter result: The result of the transfer, or why the call did not wait for it.
+    private func leave(after result: Result<Transport.Response, any Error>) {
         let isUnwanted = Self.state.withLock { state in
             state.running[number]?.waiters -= 1
             guard state.running[number]?.waiters == 0 else { return false }
@@ -148,8 +154,10 @@ struct SharedTransfer: Sendable {
             state.running[number] = nil
             return true
         }
+        guard isUnwanted, case .failure(let error) = result else { return }
+        if !(error is CancellationError) { abandonment.set(\.self, error) }
         // A handler of the app's transport may block.
-        if isUnwanted, !isOver { DispatchQueue.global().async { self.task.cancel() } }
+        DispatchQueue.global().async { self.task.cancel() }
     }
 
     /// No other call joins the running transfers of what an unsafe request may have changed, even if it has failed.

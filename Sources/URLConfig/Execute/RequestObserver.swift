@@ -22,6 +22,13 @@ struct RequestOutcome: Sendable {
     var error: (any Error)?
 }
 
+extension Error {
+    /// This error, or the one of the call that has ended a shared transfer.
+    fileprivate func unlessAbandoned(by abandonment: Locked<(any Error)?>?) -> any Error {
+        self is CancellationError ? abandonment?.withLock(\.self) ?? self : self
+    }
+}
+
 extension Call {
     /// Sends a request once, which the observer sees.
     func exchanged(_ sending: Transport.Request) async throws -> Transport.Response {
@@ -42,11 +49,13 @@ extension Call {
             config.routeTable.route(of: request, after: self.history.request)
         }
         guard let end else { return try await transport.attempt(sending) }
+        let abandonment = SharedTransfer.abandonment
         let response: Transport.Response
         do {
             response = try await transport.attempt(sending)
         } catch {
-            end(RequestOutcome(error: Task.isCancelled ? CancellationError() : error))
+            let cause: any Error = Task.isCancelled ? CancellationError() : error
+            end(RequestOutcome(error: cause.unlessAbandoned(by: abandonment)))
             throw error
         }
         let (status, connection) = (response.status, response.connection)
@@ -58,7 +67,7 @@ extension Call {
         // Without the response, which would keep its body alive.
         response.body.received.onEnd { result in
             var outcome = RequestOutcome(status: status, protocolName: connection()?.protocolName)
-            if case .failure(let error) = result { outcome.error = error }
+            if case .failure(let error) = result { outcome.error = error.unlessAbandoned(by: abandonment) }
             // An alarm or an event loop ends a body that still arrives, and the observer may block.
             if isOver { end(outcome) } else { DispatchQueue.global().async { [outcome] in end(outcome) } }
         }

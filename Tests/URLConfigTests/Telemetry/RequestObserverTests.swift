@@ -190,6 +190,33 @@ import URLConfigTesting
         #expect(observer.summary == ["200"])
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `the deadline of a call is the error of its request, even if it could be shared`(
+        coalesces: Bool, hasHead: Bool
+    ) async throws {
+        let (gate, clock) = (Gate(), TestClock())
+        let request = URLRequest.with { $0.url = URL(string: "https://api.test/\(UUID())") }
+        let pieces = AsyncThrowingStream<Data, any Error> {
+            await gate.pass()
+            return nil
+        }
+        let transport = Transport { _ in
+            if !hasHead { await gate.pass() }
+            return .init(body: .init(pieces))
+        }
+        let call = Task { [config] in
+            try await stubs.response(for: request, config: config) {
+                ($0.coalesces, $0.clock, $0.deadline, $0.transport) = (coalesces, clock, .seconds(5), transport)
+            }
+        }
+        await gate.waitForArrivals()
+        clock.move(by: .seconds(5))
+        await expectError(.deadlineExceeded) { try await call.valueInTime }
+        try await waitUntil { observer.ended.count > 0 }
+        #expect(observer.summary == [hasHead ? "200 deadlineExceeded" : "deadlineExceeded"])
+        gate.open()
+    }
+
     /// The route of the call, the routes of the preset, the path, and which route is told.
     @Test(
         arguments: [
