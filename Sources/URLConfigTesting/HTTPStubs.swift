@@ -21,8 +21,8 @@ public enum HTTPStubs {
     /// The requests that calls of this test have sent until now, in order; with `with`, in the innermost scope.
     public static var requests: [Request] { StubScope.current?.requests ?? [] }
 
-    /// The clock that the routes of the innermost scope have set (``Routes/clock``).
-    public static var clock: TestClock? { StubScope.current?.routes.clock }
+    /// The clock that the routes of the innermost scope with a clock have set (``Routes/clock``).
+    public static var clock: TestClock? { StubScope.current?.clock }
 
     /// Runs an operation whose calls go to stubs, for XCTest and for scripts; tests of Swift Testing have `.stubs`.
     ///

@@ -28,6 +28,8 @@ final class StubScope: Sendable {
 
     private let parent = StubScope.current
     private let place: Place
+    /// The latest date of all calls: a response must not come from the future of the next call.
+    private let latest = Locked(Date())
     private let state: Locked<State>
 
     init(_ routes: HTTPStubs.Routes, in place: Place) {
@@ -35,6 +37,8 @@ final class StubScope: Sendable {
         state = Locked(State(routes: routes))
     }
 
+    /// The clock of the innermost scope that has one.
+    var clock: TestClock? { sequence(first: self, next: \.parent).lazy.compactMap(\.routes.clock).first }
     var requests: [HTTPStubs.Request] { state.withLock { $0.requests } }
     var routes: HTTPStubs.Routes {
         get { state.withLock { $0.routes } }
@@ -50,6 +54,7 @@ final class StubScope: Sendable {
         } change: { [self] config, fileID, line in
             enter(&config, Place(fileID: fileID, line: line))
         }
+        self.routes.clock?.expectCall()
         let result: Result
         do {
             result = try await StubScope.$current.withValue(self) {
@@ -74,8 +79,7 @@ final class StubScope: Sendable {
     /// Puts the stubs in place of a call's transport, and a test's time in place of real time.
     private func enter(_ config: inout URLSession.Config, _ call: Place) {
         if config.clock is ContinuousClock || config.clock is SuspendingClock {
-            let clock = sequence(first: self, next: \.parent).lazy.compactMap(\.routes.clock).first
-            config.clock = clock?.used(by: call.description) ?? .immediate
+            config.clock = clock?.used(by: call.description) ?? .immediate(after: latest)
         }
         let (original, count) = (config.transport, Locked(0))
         config.transport = Transport(identity: self) { [self] sending in

@@ -34,24 +34,82 @@ public final class TestClock: Clock {
         let time: Instant
         /// Whether somebody sleeps until then; otherwise it is a time limit.
         let isSleep: Bool
+        /// The call that has set it; `nil` if it is not known.
+        let call: Int?
         let fire: @Sendable () -> Void
+    }
+
+    /// What a call does that uses the clock.
+    private struct Progress {
+        /// The number of its sleeps.
+        var sleeps = 0
+        /// Whether it goes on although it sleeps, because a time limit has passed.
+        var isEnding = false
+        /// Whether it has waited for something else for so long that the clock does not wait for it.
+        var isLeft = false
+        var isRunning: Bool { (sleeps == 0 || isEnding) && !isLeft }
+    }
+
+    /// A call that uses the clock, until it is released.
+    private final class User: Sendable {
+        let number: Int
+        let state: Locked<State>
+
+        init(_ state: Locked<State>) {
+            self.state = state
+            number = state.withLock { state in
+                state.last += 1
+                state.calls[state.last] = Progress()
+                state.expectsCall = false
+                return state.last
+            }
+        }
+
+        deinit { state.withLock { $0.calls[number] = nil } }
     }
 
     private struct State {
         var now = Instant(offset: .zero)
-        /// The date when the clock was created.
-        let start = Date()
+        /// The date when the clock was created, or the latest one of a clock that it continues.
+        var start = Date()
         var events: [Int: Event] = [:]
+        /// The calls that are not over.
+        var calls: [Int: Progress] = [:]
+        /// Whether the test has just begun, and no call has used the clock.
+        var expectsCall = false
+        /// How many tasks move the clock: on a busy machine, they need more than a moment.
+        var movers = 0
         var last = 0
         /// The durations of all sleeps and time limits, in order.
         var asked: [Duration] = []
         /// Resolved when somebody sleeps, for ``nextSleep()``.
         var waiting: [OneShot<Void>] = []
 
+        var date: Date { start + now.offset / .seconds(1) }
+        /// Whether somebody is about to sleep or to end.
+        var isAwaited: Bool { expectsCall || calls.values.contains(where: \.isRunning) }
+
         mutating func add(_ event: Event) -> Int {
             last += 1
             events[last] = event
+            if let call = event.call, var progress = calls[call] {
+                if event.isSleep { progress.sleeps += 1 }
+                (progress.isEnding, progress.isLeft) = (false, false)
+                calls[call] = progress
+            }
             return last
+        }
+
+        mutating func remove(_ id: Int) -> Event? {
+            guard let event = events.removeValue(forKey: id) else { return nil }
+            if event.isSleep, let call = event.call { calls[call]?.sleeps -= 1 }
+            return event
+        }
+
+        /// The clock goes on without the calls that are still running.
+        mutating func leaveOthers() {
+            expectsCall = false
+            for (call, progress) in calls where progress.isRunning { calls[call]?.isLeft = true }
         }
 
         /// The earliest event.
@@ -64,8 +122,14 @@ public final class TestClock: Clock {
     /// Counts the time limits that are set while another one passes, in the same task.
     @TaskLocal private static var following: Locked<Int>?
 
+    private static let (fewestRounds, mostRounds) = (20, 1000)
+
     private let state: Locked<State>
     private let isImmediate: Bool
+    /// The latest date of the clocks that this one continues; `nil` for a clock of its own.
+    private let latest: Locked<Date>?
+    /// The call that uses this clock; `nil` if it is not known.
+    private let user: User?
     /// Who sleeps, for a report.
     private let sleeper: String
     /// Receives what the test should know.
@@ -91,16 +155,36 @@ public final class TestClock: Clock {
     }
 
     private init(
-        state: Locked<State> = Locked(State()), isImmediate: Bool, sleeper: String = "",
+        state: Locked<State> = Locked(State()), isImmediate: Bool, latest: Locked<Date>? = nil, user: User? = nil,
+        sleeper: String = "",
         report: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
     ) {
-        (self.state, self.isImmediate, self.sleeper, self.report) = (state, isImmediate, sleeper, report)
+        (self.state, self.isImmediate, self.latest, self.user) = (state, isImmediate, latest, user)
+        (self.sleeper, self.report) = (sleeper, report)
     }
 
-    /// The same clock for one call, which a report names.
+    /// The same clock for one call, which a report names, and for which the clock waits.
     func used(by call: String) -> TestClock {
-        TestClock(state: state, isImmediate: isImmediate, sleeper: " of the call in \(call)", report: report)
+        TestClock(
+            state: state, isImmediate: isImmediate, latest: latest, user: isImmediate ? nil : User(state),
+            sleeper: " of the call in \(call)", report: report)
     }
+
+    /// An immediate clock whose date is not before the latest one of the clocks before it.
+    ///
+    /// - Parameter latest: The latest date of all of them, which this one also changes.
+    static func immediate(after latest: Locked<Date>) -> TestClock {
+        let clock = TestClock(isImmediate: true, latest: latest)
+        let start = latest.withLock { latest in
+            latest = max(latest, Date())
+            return latest
+        }
+        clock.state.set(\.start, start)
+        return clock
+    }
+
+    /// A call is about to use the clock for the first time.
+    func expectCall() { state.set(\.expectsCall, true) }
 
     /// Waits for a point of time.
     ///
@@ -115,14 +199,14 @@ public final class TestClock: Clock {
             // Its own time limit has passed on an immediate clock: it waits until it is cancelled.
             let time = isImmediate ? Instant(offset: .seconds(Int64.max / 2)) : deadline
             guard time > state.now else { return (0, Duration.zero, state.waiting) }
-            let event = Event(time: time, isSleep: true) { promise.resolve(.success(())) }
+            let event = Event(time: time, isSleep: true, call: user?.number) { promise.resolve(.success(())) }
             return (state.add(event), state.now.duration(to: deadline), state.waiting)
         }
         for test in waiting { test.resolve(.success(())) }
         guard id > 0 else { return }
         defer { Self.remove(id, state) }
         noticeLater("a sleep of \(rest)\(sleeper) waits, and nobody advances the clock") { [state] in
-            state.withLock { $0.events[id] != nil }
+            state.withLock { $0.events[id] != nil && $0.movers == 0 }
         }
         try await promise.value()
     }
@@ -143,20 +227,36 @@ public final class TestClock: Clock {
 
     /// Moves the time to the next event, and lets it happen; if there is none, to the end.
     private func fireNext(until end: Instant, where isMeant: (Event) -> Bool = { _ in true }) -> Bool {
-        let event = state.withLock { state -> Event? in
+        let (event, before, date) = state.withLock { state in
             let next = state.first(until: end, where: isMeant)
             state.now = max(state.now, next?.1.time ?? end)
-            return next.flatMap { state.events.removeValue(forKey: $0.0) }
+            let event = next.flatMap { state.remove($0.0) }
+            let before = event?.call.flatMap { state.calls[$0]?.isEnding } ?? false
+            if let event, !event.isSleep, let call = event.call { state.calls[call]?.isEnding = true }
+            return (event, before, state.date)
         }
-        event?.fire()
-        return event != nil
+        latest?.withLock { $0 = max($0, date) }
+        guard let event else { return false }
+        let (following, outer) = (Locked(0), Self.following)
+        Self.$following.withValue(following) { event.fire() }
+        let isSetAgain = following.withLock { $0 > 0 }
+        if isSetAgain {
+            outer?.withLock { $0 += 1 }
+            // A limit that is set again has ended nothing.
+            if let call = event.call { state.withLock { $0.calls[call]?.isEnding = before } }
+        }
+        return true
     }
 
     /// Moves the time, and wakes up who sleeps until then, in order; time limits also pass.
     ///
     /// Before and after each of them, other tasks have time to go on, such as to the next sleep.
     public func advance(by duration: Duration) async {
-        let end = now.advanced(by: duration)
+        let end = state.withLock { state in
+            state.movers += 1
+            return state.now.advanced(by: duration)
+        }
+        defer { state.withLock { $0.movers -= 1 } }
         await settle()
         while fireNext(until: end) { await settle() }
     }
@@ -201,12 +301,21 @@ public final class TestClock: Clock {
         while fireNext(until: end) {}
     }
 
-    private static func remove(_ id: Int, _ state: Locked<State>) {
-        _ = state.withLock { $0.events.removeValue(forKey: id) }
-    }
+    private static func remove(_ id: Int, _ state: Locked<State>) { _ = state.withLock { $0.remove(id) } }
 
+    /// Waits until all calls that use the clock sleep or are over, and lets other tasks go on.
+    ///
+    /// A call may wait for something else, such as for the test itself. So the number of rounds has a limit.
     private func settle() async {
-        for _ in 0..<20 { await Task.detached(priority: .background) { await Task.yield() }.value }
+        for round in 0..<Self.mostRounds {
+            if round >= Self.fewestRounds, !state.withLock({ $0.isAwaited }) { return }
+            // Behind all that tasks of this priority have to do now; where they have threads of their own, tasks of the
+            // lowest priority would not wait for them.
+            for priority in [Task.currentPriority, .background] {
+                await Task.detached(priority: priority) { await Task.yield() }.value
+            }
+        }
+        state.withLock { $0.leaveOthers() }
     }
 
     /// Reports what is still so after a second of real time.
@@ -218,13 +327,14 @@ public final class TestClock: Clock {
 }
 
 extension TestClock: AlarmClock {
-    package var date: Date { state.withLock { $0.start + $0.now.offset / .seconds(1) } }
+    package var date: Date { state.withLock { $0.date } }
 
     package func alarm(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         Self.following?.withLock { $0 += 1 }
         let id = state.withLock { state in
             state.asked.append(delay)
-            return state.add(Event(time: state.now.advanced(by: delay), isSleep: false, fire: fire))
+            let time = state.now.advanced(by: delay)
+            return state.add(Event(time: time, isSleep: false, call: user?.number, fire: fire))
         }
         return { [state] in Self.remove(id, state) }
     }

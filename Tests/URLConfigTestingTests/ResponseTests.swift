@@ -96,6 +96,34 @@ struct ResponseTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a response that came late or after a retry is stored, and ages while later calls wait`(isRetried: Bool)
+        async throws
+    {
+        let cache = HTTPCache.memory(megabytes: 1)
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1") { request in
+                if isRetried, request.attempt == 1 { return .status(.serviceUnavailable).field(.retryAfter, "30") }
+                return .text("a").field(.cacheControl, "max-age=100").delay(isRetried ? .zero : .seconds(30))
+            }
+            $0.get("/v2/slow", .text("").delay(.seconds(50)))
+        } operation: {
+            func get() async throws -> CacheStatus? {
+                try await send { ($0.cache, $0.retry) = (cache, .standard) }.cacheStatus
+            }
+            var status = try await get()
+            #expect(status?.isHit == false)
+            for age in [0, 50] {
+                status = try await get()
+                #expect(status?.isHit == true)
+                #expect(status?.age == .seconds(age + (isRetried ? 0 : 30)))
+                try await send("/slow")
+            }
+            status = try await get()
+            #expect(status?.isHit == false)
+        }
+    }
+
     @Test(.timeLimit(.minutes(1))) func `events arrive one by one, and the next connection follows at once`()
         async throws
     {

@@ -3,7 +3,8 @@ import URLConfig
 
 @testable import URLConfigTesting
 
-struct TestClockTests {
+/// One after the other: some of them keep all threads busy.
+@Suite(.serialized) struct TestClockTests {
     @Test func `a test moves the time, and sees the delays`() async throws {
         let clock = TestClock()
         try await HTTPStubs.with {
@@ -19,6 +20,104 @@ struct TestClockTests {
             await clock.run()
             let duration = try await response.duration
             #expect(duration == .seconds(35))
+        }
+    }
+
+    /// Others that always have something to do, as many tests at once have, while an operation runs.
+    private func besideOthers(_ operation: () async throws -> Void) async rethrows {
+        let isOver = Locked(false)
+        defer { isOver.set(\.self, true) }
+        for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
+            Task {
+                while !isOver.withLock(\.self) {
+                    _ = (0..<2000).reduce(0.0) { $0 + Double($1).squareRoot() }
+                    await Task.yield()
+                }
+            }
+        }
+        try await operation()
+    }
+
+    /// Whether the test moves the clock by the whole time or runs it.
+    @Test(arguments: [false, true], 1...2)
+    func `beside others that are busy, the clock does not overtake a call`(runs: Bool, _: Int) async throws {
+        let clock = TestClock()
+        try await HTTPStubs.with {
+            $0.clock = clock
+            let busy = HTTPStubs.Response.status(.serviceUnavailable).field(.retryAfter, "2")
+            $0.get("/v2/users/1", busy, busy, .text("a"))
+        } operation: {
+            try await besideOthers {
+                let isOver = Locked(false)
+                let call = Task {
+                    defer { isOver.set(\.self, true) }
+                    return try await send { $0.retry = .standard }.duration
+                }
+                if runs { await clock.run() } else { await clock.advance(by: .seconds(30)) }
+                #expect(clock.now.offset == .seconds(runs ? 4 : 30))
+                while !isOver.withLock(\.self) { await clock.advance(by: .seconds(1)) }
+                let duration = try await call.value
+                #expect(duration == .seconds(4))
+            }
+        }
+    }
+
+    @Test(arguments: 1...2)
+    func `beside others that are busy, a deadline passes at its time`(_: Int) async throws {
+        let clock = TestClock()
+        try await HTTPStubs.with {
+            $0.clock = clock
+            $0.get("/v2/users/1", .stall)
+        } operation: {
+            await besideOthers {
+                let isOver = Locked(false)
+                let call = Task {
+                    defer { isOver.set(\.self, true) }
+                    try await send { $0.deadline = .seconds(20) }
+                }
+                await clock.advance(by: .seconds(20))
+                while !isOver.withLock(\.self) { await clock.advance(by: .seconds(1)) }
+                let error = await #expect(throws: RequestError.self) { try await call.value }
+                #expect(error?.code == .deadlineExceeded)
+                #expect(clock.now.offset == .seconds(20))
+            }
+        }
+    }
+
+    @Test func `the clock does not wait for a call that waits for something else`() async throws {
+        let (clock, goOn) = (TestClock(), OneShot<Void>())
+        try await HTTPStubs.with {
+            $0.clock = clock
+            $0.get("/v2/users/1") { _ in
+                try await goOn.value()
+                return .text("a").delay(.seconds(3))
+            }
+        } operation: {
+            async let response = send()
+            for _ in 0..<10 { await clock.advance(by: .seconds(1)) }
+            goOn.resolve(.success(()))
+            #expect(await clock.nextSleep() == .seconds(3))
+            await clock.run()
+            let duration = try await response.duration
+            #expect(duration == .seconds(13))
+        }
+    }
+
+    @Test func `in an inner scope without a clock, it is the clock of the outer one`() async throws {
+        let clock = TestClock()
+        try await HTTPStubs.with {
+            $0.clock = clock
+            $0.get("/v2/users/1").optional()
+        } operation: {
+            try await HTTPStubs.with {
+                $0.get("/v2/users/1", .text("").delay(.seconds(7)))
+            } operation: {
+                #expect(HTTPStubs.clock === clock)
+                async let response = send()
+                #expect(await clock.nextSleep() == .seconds(7))
+                await clock.run()
+                _ = try await response
+            }
         }
     }
 
