@@ -149,7 +149,7 @@ extension HTTPStubs.Response {
         with { $0.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
     }
 
-    /// With a time before the head, on the clock of the call.
+    /// With a time before the head, on the clock of the call, whose time limits may pass before.
     public func delay(_ delay: Duration) -> Self { with { $0.delay = delay } }
 
     /// The body arrives in pieces.
@@ -177,12 +177,12 @@ extension HTTPStubs.Response {
     func sent(
         to request: Transport.Request, _ original: Transport, _ encoder: JSONEncoder
     ) async throws -> Transport.Response {
-        if delay > .zero { try await request.clock.sleep(for: delay) }
+        if delay > .zero { try await Self.wait(for: delay, request) }
         let pieces: [Data]
         switch content {
         case .network: return try await HTTPStubs.network { try await original.send(request) }
         case .error(let error):
-            if end == .stalls { try await Self.stalls(request) }
+            if end == .stalls { try await Self.wait(for: nil, request) }
             throw error
         case .pieces(let all): pieces = all
         case .data(let make):
@@ -213,18 +213,24 @@ extension HTTPStubs.Response {
                     return next - 1
                 }
                 let isPiece = index < pieces.count
-                if isPiece, index > 0, interval > .zero { try await request.clock.sleep(for: interval) }
+                if isPiece, index > 0, interval > .zero { try await Self.wait(for: interval, request) }
                 if isPiece { return pieces[index] }
                 if end == .complete { return nil }
-                if end == .stalls { try await Self.stalls(request) }
-                throw URLError(end == .stalls ? .timedOut : .networkConnectionLost)
+                if end == .stalls { try await Self.wait(for: nil, request) }
+                throw URLError(.networkConnectionLost)
             })
     }
 
-    /// Waits as long as a session waits for bytes.
-    private static func stalls(_ request: Transport.Request) async throws {
-        let limits = [request.urlRequest.timeoutInterval, request.session.configuration.timeoutIntervalForRequest]
-        try await request.clock.sleep(for: .seconds(min(limits.min() ?? 60, 1e6)))
+    /// Waits without a byte, at most as long as a real transport does.
+    ///
+    /// - Parameter time: The time; `nil` for ever.
+    private static func wait(for time: Duration?, _ request: Transport.Request) async throws {
+        let limit = request.silenceLimit ?? .seconds(1_000_000)
+        guard let time, time < limit else {
+            try await request.clock.sleep(for: limit)
+            throw URLError(.timedOut)
+        }
+        try await request.clock.sleep(for: time)
     }
 }
 

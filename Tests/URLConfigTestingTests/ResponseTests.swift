@@ -96,6 +96,61 @@ struct ResponseTests {
         }
     }
 
+    /// The limit of the request, the one of the session, the stub, and when the attempt ends; `nil` for a response.
+    @Test(
+        arguments: [
+            (100, 60, .stall, 100), (nil, 60, .stall, 60), (nil, 10, .stall, 10),
+            (100, 60, .text("a").stalled(after: 0), 100),
+            (nil, 60, .text("a").delay(.seconds(61)), 60), (nil, 60, .text("a").delay(.seconds(59)), nil),
+            (nil, 10, .text("a").delay(.seconds(20)), 10), (200, 60, .text("a").delay(.seconds(100)), nil),
+            (nil, 60, .text("abc").chunks(1, every: .seconds(61)), 60),
+            (nil, 60, .text("abc").chunks(1, every: .seconds(59)), nil),
+        ] as [(Int?, Double, HTTPStubs.Response, Int?)])
+    func `the limit of the request counts, or else the one of the session`(
+        _ own: Int?, _ sessions: Double, _ response: HTTPStubs.Response, _ end: Int?
+    ) async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = sessions
+        let session = URLSession(configuration: configuration)
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1", response)
+        } operation: {
+            func get() async throws {
+                try await send(session: session, request: { if let own { $0.timeout = .seconds(own) } })
+            }
+            guard let end else { return try await get() }
+            let error = await #expect(throws: URLError.self) { try await get() }
+            #expect(error?.code == .timedOut)
+            #expect(error?.attempts.map(\.duration) == [.seconds(end)])
+        }
+    }
+
+    @Test(arguments: [HTTPStubs.Response.text("a").delay(.seconds(60)), .text("abc").chunks(1, every: .seconds(60))])
+    func `the limit of an upload and of a stream is for silence`(_ response: HTTPStubs.Response) async throws {
+        try await HTTPStubs.with {
+            $0.any("/v2", response)
+        } operation: {
+            for limit in [Duration.seconds(10), .seconds(61)] {
+                let request = URLRequest.with(.api) { ($0.method, $0.timeout) = (.put, limit) }
+                func upload() async throws {
+                    try await URLSession.shared.upload(.data(Data(count: 5)), for: request) { $0.logger = nil }
+                }
+                func stream() async throws {
+                    let stream = try await URLSession.shared.stream(for: request) { $0.logger = nil }
+                    for try await _ in stream.chunks {}
+                }
+                for send in [upload, stream] {
+                    guard limit < .seconds(60) else {
+                        try await send()
+                        continue
+                    }
+                    let error = await #expect(throws: URLError.self) { try await send() }
+                    #expect(error?.code == .timedOut)
+                }
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `a response that came late or after a retry is stored, and ages while later calls wait`(isRetried: Bool)
         async throws

@@ -76,6 +76,11 @@ extension Transport.Request {
     package var isStream: Bool { !buffersBody }
     /// The clock of the call.
     package var clock: any Clock<Duration> { conditions.clock }
+    /// The longest time without a byte: the request's own time limit, or else the session's; `nil` for no limit.
+    package var silenceLimit: Duration? {
+        let limits = timeLimits(session.configuration).0
+        return limits.silence ?? limits.whole
+    }
     /// The request with the fields and cookies of the session's configuration.
     package var completeURLRequest: URLRequest { complete(session.configuration) }
     /// Hides the secrets of the call.
