@@ -124,8 +124,16 @@ extension HTTPStubs {
         /// How often the route must and may be used: `.times(2)`, `.times(1...3)`, `.times(2...)`.
         @discardableResult
         public func times(_ range: some RangeExpression<Int>) -> Self {
-            let range = range.relative(to: 0..<Int.max)
-            state.set(\.times, range.lowerBound...max(range.lowerBound, range.upperBound - 1))
+            let times: ClosedRange<Int>
+            switch range {
+            // As a `Range`, they would have to end after the largest number.
+            case let range as ClosedRange<Int>: times = range
+            case let range as PartialRangeThrough<Int>: times = 0...max(0, range.upperBound)
+            default:
+                let range = range.relative(to: 0..<Int.max)
+                times = range.lowerBound...max(range.lowerBound, range.upperBound - 1)
+            }
+            state.set(\.times, times)
             return self
         }
 

@@ -196,6 +196,9 @@ struct RouteTests {
                 $0.get("/v2/users").optional()
             } operation: {
                 let texts = [try await send().text(), try await send().text(), try await send().text()]
+        Condition("GET /v2/users/1 was never used", used: 0) { $0.times(1...Int.max) },
+        Condition(nil, used: 0) { $0.times(...Int.max) },
+        Condition(nil, used: 2) { $0.times(..<3) },
                 #expect(texts == ["1", "2", "3"])
                 _ = await #expect(throws: RequestError.self) { try await send() }
             }
