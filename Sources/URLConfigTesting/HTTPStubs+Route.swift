@@ -95,7 +95,8 @@ extension HTTPStubs {
             when { request in
                 guard let expected = JSONTree(Data(text.utf8)) else { return "the expected JSON is malformed" }
                 guard let sent = JSONTree(request.body) else { return "the body is not JSON" }
-                return sent.difference(from: expected).map { "body: " + request.hiding($0) }
+                let difference = sent.difference(from: expected) { request.redaction.hiding(body: $0, .json) }
+                return difference.map { "body: " + request.hiding($0) }
             }
         }
 

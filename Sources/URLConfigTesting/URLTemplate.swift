@@ -77,26 +77,62 @@ struct JSONTree {
         self.value = value
     }
 
-    /// The first place at which a part of this JSON is missing or differs; `nil` if there is none.
-    func difference(from expected: Self) -> String? { Self.difference(value, expected.value, "") }
+    /// A part of JSON, and the same part of that JSON without secrets.
+    private struct Part {
+        /// In place of a part of what is hidden as a whole.
+        private static let hidden = "***"
 
-    private static func difference(_ value: Any, _ expected: Any, _ path: String) -> String? {
-        if let expected = expected as? [String: Any], let object = value as? [String: Any] {
+        let value: Any
+        let shown: Any
+
+        private init(_ value: Any, shown: Any?) { (self.value, self.shown) = (value, shown ?? Self.hidden) }
+
+        init(_ tree: JSONTree) { self.init(tree.value, shown: tree.value) }
+
+        init(_ tree: JSONTree, _ hiding: (Data) -> Data) {
+            self.init(tree.value, shown: JSONTree(hiding(Data(tree.text.utf8)))?.value)
+        }
+
+        var members: [String: Self]? {
+            guard let members = value as? [String: Any] else { return nil }
+            let shown = shown as? [String: Any]
+            return Dictionary(uniqueKeysWithValues: members.map { ($0, Self($1, shown: shown?[$0])) })
+        }
+        var elements: [Self]? {
+            guard let elements = value as? [Any] else { return nil }
+            let shown = shown as? [Any]
+            return elements.enumerated().map { index, element in
+                Self(element, shown: shown?.count == elements.count ? shown?[index] : nil)
+            }
+        }
+    }
+
+    /// The first place at which a part of this JSON is missing or differs; `nil` if there is none.
+    ///
+    /// - Parameter hiding: Returns JSON without its secrets.
+    func difference(from expected: Self, hiding: (Data) -> Data) -> String? {
+        // Most bodies fit, and need not be searched for secrets.
+        let isEqual = Self.difference(Part(self), Part(expected), "") == nil
+        return isEqual ? nil : Self.difference(Part(self, hiding), Part(expected, hiding), "")
+    }
+
+    private static func difference(_ sent: Part, _ expected: Part, _ path: String) -> String? {
+        if let expected = expected.members, let members = sent.members {
             for (name, expected) in expected.sorted(by: { $0.key < $1.key }) {
                 let path = path.isEmpty ? name : "\(path).\(name)"
-                guard let member = object[name] else { return "\(path) is missing" }
+                guard let member = members[name] else { return "\(path) is missing" }
                 if let difference = difference(member, expected, path) { return difference }
             }
             return nil
         }
-        if let expected = expected as? [Any], let array = value as? [Any], array.count == expected.count {
-            for (index, pair) in zip(array, expected).enumerated() {
+        if let expected = expected.elements, let elements = sent.elements, elements.count == expected.count {
+            for (index, pair) in zip(elements, expected).enumerated() {
                 if let difference = difference(pair.0, pair.1, "\(path)[\(index)]") { return difference }
             }
             return nil
         }
-        let (found, wanted) = (text(value), text(expected))
-        return found == wanted ? nil : "\(path.isEmpty ? "it" : path) is \(found), expected \(wanted)"
+        if text(sent.value) == text(expected.value) { return nil }
+        return "\(path.isEmpty ? "it" : path) is \(text(sent.shown)), expected \(text(expected.shown))"
     }
 
     /// The text with sorted members, so that equal values have equal texts.

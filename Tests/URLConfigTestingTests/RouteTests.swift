@@ -145,6 +145,30 @@ struct RouteTests {
         #expect(text.hasSuffix(": " + (condition.text ?? "")))
     }
 
+    @Test(arguments: [
+        (#"{"password": "w0rd"}"#, "password is \"***\", expected \"***\""),
+        (#"{"pin": 99}"#, "pin is \"***\", expected \"***\""),
+        (#"{"list": [{"token": "0ther"}]}"#, "list[0].token is \"***\", expected \"***\""),
+        (#"{"list": 3}"#, "list is [{\"token\":\"***\"}], expected 3"),
+        (#"{"credentials": {"name": "Bob"}}"#, "credentials.name is \"Ada\", expected \"Bob\""),
+        (#"{"password": {"new": "w0rd"}}"#, "password is \"***\", expected {\"new\":\"***\"}"),
+    ])
+    func `the difference of JSON shows no secrets`(_ expected: String, _ difference: String) async throws {
+        let sent = #"{"password": "s3", "pin": 12, "list": [{"token": "s3"}], "credentials": {"name": "Ada"}}"#
+        let (text, _) = try await issue {
+            try await HTTPStubs.with {
+                $0.post("/v2/users/1").json(expected).optional()
+            } operation: {
+                _ = await #expect(throws: RequestError.self) {
+                    try await send(request: {
+                        ($0.method, $0.body) = (.post, .data(Data(sent.utf8), contentType: .json))
+                    })
+                }
+            }
+        }
+        #expect(text.hasSuffix(": body: " + difference))
+    }
+
     @Test func `conditions that hold`() async throws {
         try await HTTPStubs.with {
             $0.post("/v2/users/1").json(#"{"user": {"name": "Ada"}}"#).field(.accept, nil)
@@ -172,6 +196,9 @@ struct RouteTests {
         Condition(nil, used: 0) { $0.optional() },
         Condition(nil, used: 0) { $0.times(0...1) },
         Condition(nil, used: 2) { $0.times(1...2) },
+        Condition("GET /v2/users/1 was never used", used: 0) { $0.times(1...Int.max) },
+        Condition(nil, used: 0) { $0.times(...Int.max) },
+        Condition(nil, used: 2) { $0.times(..<3) },
     ])
     func `a route that is not used is an issue`(_ condition: Condition) async throws {
         let run = {
@@ -196,9 +223,6 @@ struct RouteTests {
                 $0.get("/v2/users").optional()
             } operation: {
                 let texts = [try await send().text(), try await send().text(), try await send().text()]
-        Condition("GET /v2/users/1 was never used", used: 0) { $0.times(1...Int.max) },
-        Condition(nil, used: 0) { $0.times(...Int.max) },
-        Condition(nil, used: 2) { $0.times(..<3) },
                 #expect(texts == ["1", "2", "3"])
                 _ = await #expect(throws: RequestError.self) { try await send() }
             }
