@@ -99,7 +99,7 @@ extension HTTPStubs.Request {
         var sending = sending
         let body = try await sending.body?.data() ?? Data()
         // A stream or a sequence that was read is empty.
-        if sending.urlRequest.httpBody == nil, !body.isEmpty { sending.body = .data(body) }
+        if sending.urlRequest.httpBody == nil, sending.body != nil { sending.body = .data(body) }
         if complete.httpBodyStream != nil { complete.httpBody = body }
         let request = Self(urlRequest: complete, body: body, attempt: attempt, redaction: sending.redaction)
         return (request, sending)

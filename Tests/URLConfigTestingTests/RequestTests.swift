@@ -47,6 +47,33 @@ struct RequestTests {
         #expect([part.name, part.filename ?? ""].map { Array($0.utf8) } == [name, name].map { Array($0.utf8) })
     }
 
+    @Test(arguments: [true, false]) func `an upload without a byte reaches a server`(isRecorded: Bool) async throws {
+        let folder = try ReplayFolder()
+        let server = server { request in
+            .init(
+                headerFields: [.contentType: "text/plain"],
+                body: .init(Data("\(try await request.body?.data().count ?? 0)".utf8)))
+        }
+        let sources = [UploadSource.sequence(AsyncStream<Data> { $0.finish() }), .data(Data())]
+        for source in sources {
+            try await HTTPStubs.with {
+                if isRecorded {
+                    $0.replay("api", mode: .recordAll, filePath: folder.test)
+                } else {
+                    $0.put("/v2", .network)
+                }
+            } operation: {
+                let request = URLRequest.with(.api) { $0.method = .put }
+                let response = try await URLSession.shared.upload(source, for: request) {
+                    $0.logger = nil
+                    server(&$0)
+                }
+                let text = try response.text()
+                #expect(text == "0")
+            }
+        }
+    }
+
     @Test(.stubs { $0.get("/v2/*") }) func `printed requests have no secrets`() async throws {
         try await send("/a?token=s3cret", request: { $0.authorization = .bearer("b3arer") })
         let request = try #require(HTTPStubs.requests.first)
