@@ -165,10 +165,10 @@ extension Archive {
         let sent = fields(request.headerFields, method, redactions)
         let received = fields(exchange.headerFields, method, redactions)
         let type = exchange.headerFields[.contentType]
-        let body = redactions.reduce(request.body) { $1.hiding(recorded: $0, request.contentType) }
+        let body = redactions.reduce(request.body) { $1.hiding(recorded: $0, request.contentType, keepsNumbers: true) }
         let pieces = exchange.pieces.withLock { $0 }
         let content = redactions.reduce(Data(pieces.joined())) {
-            $1.hiding(recorded: $0, type.flatMap { MediaType($0) })
+            $1.hiding(recorded: $0, type.flatMap { MediaType($0) }, keepsNumbers: true)
         }
         let texts = [url] + (sent + received).flatMap { [$0["name"] ?? "", $0["value"] ?? ""] }
         let shown = texts + [body, content].map { String(data: $0, encoding: .utf8) ?? $0.base64EncodedString() }

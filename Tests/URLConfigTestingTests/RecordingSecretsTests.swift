@@ -111,6 +111,39 @@ struct RecordingSecretsTests {
         }
     }
 
+    @Test(arguments: [
+        ("application/json", #"{"pin": 123456, "id": 7, "password": "w0rd"}"#),
+        ("application/x-ndjson", #"{"id": 7, "password": "w0rd", "pin": -1234.5e6}"#),
+    ])
+    func `a number that is hidden is still a number`(_ type: String, _ body: String) async throws {
+        struct Account: Codable, Equatable {
+            var id: Int
+            var pin: Double
+            var password: String
+        }
+        let folder = try ReplayFolder()
+        let server = server { _ in .init(headerFields: [.contentType: type], body: .init(Data(body.utf8))) }
+        func send(_ pin: Int, _ configure: (inout URLSession.Config) -> Void = { _ in }) async throws -> Account {
+            try await URLConfigTestingTests.send(
+                request: { ($0.method, $0.body) = (.post, .json(["pin": pin])) }, configure
+            ).decode()
+        }
+        try await folder.run(.recordAll) { _ = try await send(4321, server) }
+        for secret in ["123456", "1234.5", "4321", "w0rd"] { #expect(!folder.text.contains(secret)) }
+        let played = Account(id: 7, pin: 0, password: "***")
+        try await folder.run {
+            let account = try await send(8765)
+            #expect(account == played)
+        }
+        // A file of an earlier version.
+        try Data(folder.text.replacing(#"{\"pin\":0}"#, with: #"{\"pin\":\"***\"}"#).utf8).write(to: folder.har)
+        #expect(folder.text.contains(#"{\"pin\":\"***\"}"#))
+        try await folder.run {
+            let account = try await send(4321)
+            #expect(account == played)
+        }
+    }
+
     @Test func `what a server gave is hidden in later requests, which are still played`() async throws {
         struct Login: Decodable {
             var sessionID: String

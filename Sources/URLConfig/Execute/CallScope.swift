@@ -127,9 +127,13 @@ extension Redaction {
     }
 
     /// A body, whose format and character set are not changed.
-    package func hiding(body: Data, _ type: MediaType?) -> Data {
+    ///
+    /// - Parameter keepsNumbers: Whether `0` is in place of a hidden number of JSON, so that it can be decoded.
+    package func hiding(body: Data, _ type: MediaType?, keepsNumbers: Bool = false) -> Data {
         guard isActive else { return body }
-        let found = finders(in: body, type).map { ($0.bytes, $0.masked()) }.filter { $0 != $1 }
+        let found = finders(in: body, type).map { finder in
+            (finder.bytes, keepsNumbers ? finder.withNumbers.masked() : finder.masked())
+        }.filter { $0 != $1 }
         let encoding = String.Encoding(charset: type?.charset) ?? .utf8
         for (bytes, shown) in found {
             let isRaw = bytes.elementsEqual(body)
@@ -159,5 +163,17 @@ extension Redaction {
         // In a character set such as UTF-16, the bytes show no secret.
         let text = type?.charset.flatMap { body.text(charset: $0) }.map { Array($0.utf8) }
         return [text, Array(body)].compactMap(\.self).map { SecretFinder($0, .init(recorded: type, $0), self) }
+    }
+}
+
+extension SecretFinder {
+    /// The same with `0` in place of hidden numbers.
+    fileprivate var withNumbers: Self {
+        var finder = self
+        for mask in masks where Double(String(decoding: bytes[mask.range], as: UTF8.self)) != nil {
+            // Only a number of JSON is hidden with quotes of its own. Of masks at one place, the shortest is shown.
+            if mask.text.first == UInt8(ascii: "\"") { finder.hide(mask.range, as: "0") }
+        }
+        return finder
     }
 }
