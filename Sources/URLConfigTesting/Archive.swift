@@ -19,6 +19,11 @@ struct Archive: Sendable {
         fileprivate let contentType: MediaType?
         let response: HTTPStubs.Response
 
+        var path: String? { URL(string: url)?.path(percentEncoded: true) }
+
+        /// The method and the URL; secrets are hidden.
+        func name(_ redaction: Redaction) -> String { "\(method) \(redaction.url(url))" }
+
         func key(_ redaction: Redaction) -> ExchangeKey {
             ExchangeKey(method: method, url: url, body: body, contentType, redaction)
         }

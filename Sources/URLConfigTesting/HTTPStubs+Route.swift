@@ -183,6 +183,7 @@ extension HTTPStubs.Route {
 
     /// The text of an issue if the route was used too rarely; otherwise `nil`.
     var unused: String? {
+        if let recording { return recording.isUsed ? nil : "\(name) was never used" }
         let (used, least) = (state.withLock { $0.used }, allowed.lowerBound)
         guard used < least else { return nil }
         return "\(name) " + (used == 0 ? "was never used" : "was used \(used) of \(least) times")

@@ -44,7 +44,7 @@ extension HTTPStubs {
         /// Adds a recording, which plays the responses to all requests that it has; see ``ReplayMode``.
         ///
         /// Each exchange is played once, in order, for its method, URL and body. Secrets are hidden in the file, and in
-        /// requests before they are compared with it.
+        /// requests before they are compared with it. If nothing of it is used, the test fails.
         ///
         /// - Parameters:
         ///   - name: The name of the file without `.har`. It is in the folder `__Replays__` beside the test's file.

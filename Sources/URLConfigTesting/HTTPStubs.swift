@@ -16,7 +16,7 @@ import URLConfig
 /// Tests that run at the same time do not see each other's stubs.
 ///
 /// A call that matches no route throws `RequestError` with code `notStubbed`, and the test fails at the line of the
-/// call. A route that is never used also fails the test.
+/// call. A route that is never used also fails the test, and so does a recording of which nothing is used.
 public enum HTTPStubs {
     /// The requests that calls of this test have sent until now, in order; with `with`, in the innermost scope.
     public static var requests: [Request] { StubScope.current?.requests ?? [] }

@@ -38,6 +38,8 @@ final class Recording: Sendable {
         /// The exchanges of the file by their key, for each set of hidden names.
         var indices: [Redaction: [ExchangeKey: [Int]]] = [:]
         var recorded: [Exchange] = []
+        /// Whether it has sent a response, or a request to a server.
+        var isUsed = false
     }
 
     /// Tests that run at the same time may have one file.
@@ -67,6 +69,8 @@ final class Recording: Sendable {
         archive = exists && mode != .recordAll ? try Archive(contentsOf: file) : nil
     }
 
+    var isUsed: Bool { state.withLock { $0.isUsed } }
+
     /// The next response to a request: from the file, or from the server if that is to be recorded.
     func claim(_ request: HTTPStubs.Request) -> Result<StubResponder, StubMistake> {
         let names = request.redaction.knowing(secretsOf: [])
@@ -83,6 +87,7 @@ final class Recording: Sendable {
             return state.played[key, default: 0]
         }
         let found = index[key] ?? []
+        if number < found.count || mode != .replay { state.set(\.isUsed, true) }
         if number < found.count { return .success(exchanges[found[number]].response.sent) }
         if mode != .replay {
             return .success { sending, original, _ in
@@ -92,8 +97,30 @@ final class Recording: Sendable {
         return .failure(
             StubMistake(
                 found.isEmpty
-                    ? "has no exchange with this method, URL and body"
+                    ? "has no exchange with this method, URL and body" + others(than: request, names, index)
                     : "has sent \(found.count) of \(found.count) responses to this request"))
+    }
+
+    /// The exchanges, for a request that none of them is for; the nearest first.
+    private func others(
+        than request: HTTPStubs.Request, _ names: Redaction, _ index: [ExchangeKey: [Int]]
+    ) -> String {
+        let (most, played, exchanges) = (5, state.withLock { $0.played }, archive?.exchanges)
+        let sent = "\(request.method.rawValue) \(names.url(request.url.absoluteString))"
+        let path = request.url.path(percentEncoded: true)
+        let all = index.map { key, numbers in
+            let exchange = exchanges?[numbers[0]]
+            let (name, isSamePath) = (exchange?.name(names) ?? "", exchange?.path == path)
+            let used = min(played[key] ?? 0, numbers.count)
+            let use = used == numbers.count ? ", used up" : used > 0 ? ", used \(used) of \(numbers.count) times" : ""
+            return (
+                distance: name == sent ? 0 : isSamePath ? 1 : 2, number: numbers[0],
+                text: "\n  - \(request.hiding(name))\(name == sent ? " with another body" : "")\(use)"
+            )
+        }.sorted { ($0.distance, $0.number) < ($1.distance, $1.number) }
+        if all.isEmpty { return "" }
+        let rest = all.count > most ? "\n  and \(all.count - most) others" : ""
+        return ", but:" + all.prefix(most).map(\.text).joined() + rest
     }
 
     /// Sends the request to the server, and keeps the response as the caller reads it.

@@ -161,6 +161,7 @@ struct RecordingTests {
         try await folder.run { try await calls(offline) }
         let (text, _) = try await issue {
             try await folder.run {
+                try await send("/binary", offline)
                 try Data("other".utf8).write(to: file)
                 let upload = URLRequest.with(.api) { ($0.method, $0.path) = (.put, "/upload") }
                 _ = await #expect(throws: RequestError.self) {
@@ -169,6 +170,60 @@ struct RecordingTests {
             }
         }
         #expect(text.contains("has no exchange with this method, URL and body"))
+    }
+
+    @Test func `a recording of which nothing is used is an issue`() async throws {
+        let folder = try ReplayFolder()
+        try await folder.run(.recordAll) { try await send("/n", counting) }
+        for mode in [HTTPStubs.ReplayMode.replay, .recordMissing, .recordAll] {
+            let (text, line) = try await issue { try await folder.run(mode, line: 7) {} }
+            #expect(text == "replay of api was never used")
+            #expect(line == 7)
+        }
+        // Another route has sent the response.
+        let (text, _) = try await issue {
+            _ = try await HTTPStubs.with {
+                $0.replay("api", mode: .replay, filePath: folder.test)
+                $0.get("/v2/other")
+            } operation: {
+                try await send("/other")
+            }
+        }
+        #expect(text == "replay of api was never used")
+        // A transfer that broke off was also recorded.
+        let broken = server { _ in throw URLError(.timedOut) }
+        try await folder.run(.recordMissing) { _ = try? await send("/m", broken) }
+    }
+
+    @Test func `a request that fits no exchange is told which there are`() async throws {
+        let folder = try ReplayFolder()
+        func post(_ path: String, _ body: [String: Int]) async throws {
+            try await send(path, request: { ($0.method, $0.body) = (.post, .json(body)) }, counting)
+        }
+        try await folder.run(.recordAll) {
+            for _ in 1...2 { try await send("/m?token=s3cret-f00", counting) }
+            for number in 1...9 { try await send("/n/\(number)", counting) }
+            try await post("/a", ["a": 1])
+            try await post("/a", ["a": 2])
+        }
+        let (text, _) = try await issue {
+            try await folder.run {
+                try await send("/m?token=s3cret-f00", offline)
+                try await post("/a", ["a": 1])
+                _ = await #expect(throws: RequestError.self) { try await post("/a", ["a": 3]) }
+            }
+        }
+        let lines = text.split(separator: "\n").map { $0.replacing(/\ \(.*\):/, with: "") }
+        let host = "https://api.example.com/v2"
+        #expect(
+            lines == [
+                "POST \(host)/a matches no route; the nearest:",
+                "- route 1, replay of api has no exchange with this method, URL and body, but:",
+                "  - POST \(host)/a with another body, used up",
+                "  - POST \(host)/a with another body",
+                "  - GET \(host)/m?token=***, used 1 of 2 times",
+                "  - GET \(host)/n/1", "  - GET \(host)/n/2", "  and 7 others",
+            ])
     }
 
     @Test func `a transfer that broke off is not recorded, and nothing is recorded in vain`() async throws {
