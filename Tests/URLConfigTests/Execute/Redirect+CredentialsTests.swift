@@ -20,6 +20,11 @@ import Testing
         "X-Cloud-Trace-Context", "sentry-trace", "x-datadog-tags", "Last-Event-ID",
     ]
 
+    /// What the first origin receives. The server transport sends no origin the credentials of a proxy.
+    private static func atHome(_ name: String) -> String? {
+        TransportOfTests.isAsyncHTTPClient && name == "Proxy-Authorization" ? nil : "secret"
+    }
+
     /// A request with credentials that the caller has set.
     private func request(to location: String) -> URLRequest {
         origins.a.request(to: location, 307) {
@@ -44,7 +49,7 @@ import Testing
         }
         #expect(origins.seen.map(\.origin) == ["a", "b"])
         for name in Self.credentials {
-            #expect(origins.seen.map { $0.field(name) } == ["secret", nil])
+            #expect(origins.seen.map { $0.field(name) } == [Self.atHome(name), nil])
         }
     }
 
@@ -65,7 +70,7 @@ import Testing
             #expect(seen.field("Accept") == "text/plain")
         }
         for name in Self.credentials {
-            #expect(home.allSatisfy { $0.field(name) == "secret" })
+            #expect(home.allSatisfy { $0.field(name) == Self.atHome(name) })
             #expect(origins.seen.dropFirst(home.count).allSatisfy { $0.field(name) == nil }, "\(name)")
         }
     }
