@@ -20,7 +20,7 @@ import Testing
         "X-Cloud-Trace-Context", "sentry-trace", "x-datadog-tags", "Last-Event-ID",
     ]
 
-    /// What the first origin receives. The server transport sends no origin the credentials of a proxy.
+    /// What the first origin receives: the server transport sends no origin the credentials of a proxy.
     private static func atHome(_ name: String) -> String? {
         TransportOfTests.isAsyncHTTPClient && name == "Proxy-Authorization" ? nil : "secret"
     }
