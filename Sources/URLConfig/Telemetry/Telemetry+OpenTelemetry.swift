@@ -7,11 +7,14 @@ extension URLSession.Config.Telemetry: RequestObserver {
     private typealias Value = any SpanAttributeConvertible & CustomStringConvertible & Sendable
 
     /// The methods that are no `_OTHER`.
-    private static let methods: Set<String> = {
-        let own = ProcessInfo.processInfo.environment["OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"]
+    private static let methods = knownMethods(ProcessInfo.processInfo.environment)
+
+    static func knownMethods(_ environment: [String: String]) -> Set<String> {
+        let own = environment["OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"] ?? ""
         let standard = "CONNECT,DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT,QUERY,TRACE"
-        return Set((own ?? standard).split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-    }()
+        // The specification of OpenTelemetry: an empty value is none.
+        return Set((own.isEmpty ? standard : own).split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+    }
 
     /// The version of each protocol (RFC 7301 §6).
     private static let versions = ["http/1.0": "1.0", "http/1.1": "1.1", "h2": "2", "h3": "3"]

@@ -42,6 +42,17 @@ import AsyncHTTPClient
         }
     }
 
+    @Test(
+        arguments: [
+            (nil, "CONNECT,DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT,QUERY,TRACE"),
+            ("", "CONNECT,DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT,QUERY,TRACE"), ("BREW, GET", "BREW,GET"),
+        ] as [(String?, String)])
+    func `the environment names the known methods, and an empty list is none`(list: String?, methods: String) {
+        let environment = list.map { ["OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS": $0] } ?? [:]
+        let known = URLSession.Config.Telemetry.knownMethods(environment)
+        #expect(known.sorted().joined(separator: ",") == methods)
+    }
+
     @Test(arguments: [false, true])
     func `other origins receive the fields of the trace only if they may`(isAllowed: Bool) async throws {
         try await Origins.serving { origins in
