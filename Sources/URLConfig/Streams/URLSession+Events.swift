@@ -25,7 +25,8 @@ extension URLSession {
     /// connections break early without an event, it waits for at least 1 s, and the time doubles up to 30 s, or up to a
     /// longer `retry`. Up to half of the time is added at random, so that not all clients connect together.
     ///
-    /// The loop ends after the status 204. It throws after any other failure.
+    /// If connections fail in a row, the first failure is logged as an error. The loop ends after the status 204. It
+    /// throws after any other failure.
     ///
     /// These settings have another meaning than for `stream(for:)`:
     /// - ``Config/deadline`` is the time until the head of each response has arrived.
