@@ -29,7 +29,7 @@ final class StubScope: Sendable {
     private let parent = StubScope.current
     private let place: Place
     /// The latest date of all calls: a response must not come from the future of the next call.
-    private let latest = Locked(Date())
+    private let latest: Locked<Date> = current?.latest ?? Locked(Date())
     private let state: Locked<State>
 
     init(_ routes: HTTPStubs.Routes, in place: Place) {

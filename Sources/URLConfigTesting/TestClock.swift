@@ -122,7 +122,7 @@ public final class TestClock: Clock {
     /// Counts the time limits that are set while another one passes, in the same task.
     @TaskLocal private static var following: Locked<Int>?
 
-    private static let (fewestRounds, mostRounds) = (20, 1000)
+    private static let (fewestRounds, mostRounds, longest) = (20, 1000, Duration.seconds(1))
 
     private let state: Locked<State>
     private let isImmediate: Bool
@@ -232,7 +232,11 @@ public final class TestClock: Clock {
             state.now = max(state.now, next?.1.time ?? end)
             let event = next.flatMap { state.remove($0.0) }
             let before = event?.call.flatMap { state.calls[$0]?.isEnding } ?? false
-            if let event, !event.isSleep, let call = event.call { state.calls[call]?.isEnding = true }
+            if let event, let call = event.call {
+                // Who sleeps wakes up, and goes on.
+                state.calls[call]?.isEnding = !event.isSleep
+                if event.isSleep { state.calls[call]?.isLeft = false }
+            }
             return (event, before, state.date)
         }
         latest?.withLock { $0 = max($0, date) }
@@ -263,6 +267,8 @@ public final class TestClock: Clock {
 
     /// Moves the time to the end of each sleep, until nobody sleeps or the task is cancelled.
     public func run() async {
+        state.withLock { $0.movers += 1 }
+        defer { state.withLock { $0.movers -= 1 } }
         await settle()
         while !Task.isCancelled, let (_, event) = state.withLock({ $0.first { $0.isSleep } }) {
             await advance(by: now.duration(to: event.time))
@@ -305,10 +311,15 @@ public final class TestClock: Clock {
 
     /// Waits until all calls that use the clock sleep or are over, and lets other tasks go on.
     ///
-    /// A call may wait for something else, such as for the test itself. So the number of rounds has a limit.
+    /// A call may wait for something else, such as for the test itself. So the number of rounds, and their time, have
+    /// a limit.
     private func settle() async {
+        let start = ContinuousClock.now
         for round in 0..<Self.mostRounds {
-            if round >= Self.fewestRounds, !state.withLock({ $0.isAwaited }) { return }
+            if round >= Self.fewestRounds {
+                if !state.withLock({ $0.isAwaited }) { return }
+                if ContinuousClock.now - start > Self.longest { break }
+            }
             // Behind all that tasks of this priority have to do now; where they have threads of their own, tasks of the
             // lowest priority would not wait for them.
             for priority in [Task.currentPriority, .background] {

@@ -104,7 +104,11 @@ struct SharedTransfer: Sendable {
     private init(_ key: Key, _ number: Int, _ work: @escaping @Sendable () async throws -> Outcome) {
         (self.key, self.number) = (key, number)
         task = Task { [abandonment] in
-            defer { Self.state.withLock { if $0.open[key] == number { $0.open[key] = nil } } }
+            defer {
+                Self.state.withLock { if $0.open[key] == number { $0.open[key] = nil } }
+                // A task of the app that has inherited it may go on.
+                abandonment.set(\.self, nil)
+            }
             return try await Self.$abandonment.withValue(abandonment) { try await work() }
         }
     }

@@ -88,9 +88,11 @@ struct Step: Sendable {
     /// The request is also sent again after a stored response that was damaged, once. The response was removed when its
     /// body was read.
     private func repetition(of sent: URLRequest, after error: URLError) -> Self? {
-        guard error.isLostConnection || error.isDamagedResponse, sent.hasIdempotentMethod, canBeSentAgain,
-            repetitions < (error.isLostConnection ? Self.mostRepetitions : 1)
+        guard error.isLostConnection || error.isDamagedResponse, sent.hasIdempotentMethod, canBeSentAgain
         else { return nil }
+        // After a refused expectation, libcurl begins again just as after a loss.
+        let isSurelyLost = error.isLostConnection && sent.value(forHTTPHeaderField: "Expect") == nil
+        guard repetitions < (isSurelyLost ? Self.mostRepetitions : 1) else { return nil }
         let note = error.isLostConnection ? "again on another connection" : "the stored response was damaged"
         var next = following(.send, note)
         next.repetitions += 1

@@ -97,7 +97,7 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameter token: The token of all later requests, including those that wait for a refresh. With `nil`, they
     ///   have no token until another one is set, `load` is not called, and the task of a running `load` or `refresh` is
-    ///   cancelled. For another user, set `nil` first: then no request of the first user is sent again with the token of
+    ///   cancelled, unless it calls this function. For another user, set `nil` first: then no request of the first user is sent again with the token of
     ///   the second one.
     public func setToken(_ token: Token?) async {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
@@ -114,7 +114,9 @@ public actor TokenAuthenticator: Authenticator {
         for work in running.values {
             // It calls handlers of the app, which may block, after it has set `isCancelled`.
             Thread.detachNewThread { work.cancel() }
-            while !work.isCancelled { await Task.yield() }
+            let start = ContinuousClock.now
+            // There may be no thread.
+            while !work.isCancelled, ContinuousClock.now - start < .seconds(1) { await Task.yield() }
         }
     }
 

@@ -44,6 +44,14 @@ import Testing
         #expect(try next(after: .failure(URLError(.networkConnectionLost))).name == "end")
     }
 
+    @Test func `a request with an expectation, which may have been refused, is repeated once`() throws {
+        var sent = Self.request
+        sent.setValue("100-continue", forHTTPHeaderField: "Expect")
+        let step = try next(after: lost, of: sent)
+        #expect(step.name == "send" && step.repetitions == 1)
+        #expect(try next(after: lost, of: sent, from: step).name == "end")
+    }
+
     @Test func `a damaged response is requested again once`() throws {
         let damaged = Result<Received, any Error>.failure(URLError(.cannotDecodeRawData).withDamageMark)
         let step = try next(after: damaged)

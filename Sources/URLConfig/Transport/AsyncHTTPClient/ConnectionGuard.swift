@@ -77,12 +77,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
             (isReceiving, isSent) = (false, false)
             delivery = Delivery.begin(head.headers.first(name: Delivery.field), isReused: requests > 1)
             // Its call has given it up.
-            guard delivery != nil else { return close(context) }
+            guard delivery != nil else { return closeUnsent(context) }
             head.headers.remove(name: Delivery.field)
             if isStream, let error = HeadLimit.refusal(of: head, on: context.channel) {
                 // Nothing was sent, so the connection and its other streams stay.
                 delivery.take()?.end(.failure(error))
-                return close(context)
+                return closeUnsent(context)
             }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
@@ -183,6 +183,21 @@ final class ConnectionGuard: ChannelDuplexHandler {
     fileprivate func close(_ context: ChannelHandlerContext) {
         isOver = true
         context.close(promise: nil)
+    }
+
+    /// Closes a connection, or a stream of which nothing was sent.
+    private func closeUnsent(_ context: ChannelHandlerContext) {
+        close(context)
+        guard isStream, let connection = context.channel.parent else { return }
+        // SwiftNIO tells only of the end of streams whose head was sent. AsyncHTTPClient would count this one for ever,
+        // and wait for the end of another one when it has counted as many as the server allows.
+        connection.eventLoop.execute {
+            let http2 = try? connection.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
+            http2?.fireUserInboundEventTriggered(
+                NIOHTTP2StreamCreatedEvent(
+                    streamID: .maxID, localInitialWindowSize: nil, remoteInitialWindowSize: nil))
+            http2?.fireUserInboundEventTriggered(StreamClosedEvent(streamID: .maxID, reason: .cancel))
+        }
     }
 
     /// Whether the response is complete, and nothing may follow it.
