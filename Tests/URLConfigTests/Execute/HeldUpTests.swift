@@ -83,7 +83,7 @@ import Testing
     @Test func `calls that were given up leave no jam, and give their memory back`() async throws {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            let calls = 4_000
+            let calls = 1_500
             // The thread sanitizer needs several more bytes for each byte.
             let room = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil ? 48 << 20 : 512 << 20
             let fault = FaultServer.Fault { connection in

@@ -10,13 +10,17 @@ struct Unreachable: Error {}
 extension TokenAuthenticator {
     private static let apiHosts: Set<String> = ["api.example.com", "api.test", "127.0.0.1"]
 
-    /// An authenticator with a clock of the test.
+    /// Longer than any test: a renewal that is not about its limit may have to wait for a thread.
+    private static let noLimit = Duration.seconds(86_400)
+
+    /// An authenticator with a clock of the test, whose renewals may take 30 s of it; real time has no limit.
     init(
-        hosts: Set<String> = apiHosts, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
+        hosts: Set<String> = apiHosts, leeway: Duration = .seconds(30), renewalLimit: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date,
         load: @escaping @Sendable () async throws -> Token?, refresh: @escaping @Sendable (Token) async throws -> Token?
     ) async {
-        self.init(hosts: hosts, leeway: leeway, renewalLimit: renewalLimit, load: load, refresh: refresh)
+        let limit = renewalLimit ?? (clock is ContinuousClock ? Self.noLimit : .seconds(30))
+        self.init(hosts: hosts, leeway: leeway, renewalLimit: limit, load: load, refresh: refresh)
         self.clock = clock
         self.now = now
     }
@@ -27,7 +31,8 @@ extension TokenAuthenticator {
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
         refresh: @escaping @Sendable (Token) async throws -> Token?
     ) {
-        self.init(hosts: hosts, authorization: authorization, load: { loaded }, refresh: refresh)
+        self.init(
+            hosts: hosts, renewalLimit: Self.noLimit, authorization: authorization, load: { loaded }, refresh: refresh)
     }
 
     private static let request = URLRequest.with(.init(host: "https://api.example.com")) { _ in }

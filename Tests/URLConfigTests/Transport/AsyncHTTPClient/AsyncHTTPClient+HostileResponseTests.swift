@@ -54,10 +54,12 @@ import Testing
                     try await server.response(for: server.request { $0.method = .post }, config: .onServer(client))
                 }
                 #expect(error?.code == .networkConnectionLost)
+                // The pool may give a request to the connection that is just being closed.
+                try await waitUntil { (try? await server.get("/a", config: .onServer(client))) != nil }
                 for _ in 0..<3 { try await server.get("/a", config: .onServer(client)) }
             }
         }
-        #expect(asked.count == 4)
+        #expect(asked.count >= 5)
     }
 
     @Test(arguments: 0..<4) func `silence on HTTP 2 ends with the time limit`(number: Int) async throws {
