@@ -70,12 +70,12 @@ public actor TokenAuthenticator: Authenticator {
     ///   - authorization: Writes the token, by default as a bearer token. The same token must give the same fields.
     ///   - load: Returns the first token, for example from the keychain. If it returns `nil`, the request is sent
     ///     without a token, and the next request calls `load` again. The request rethrows its errors.
-    ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it, unless
-    ///     the task is cancelled, because the user has signed out. If it returns `nil`,
-    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`. Throw an
-    ///     error for a transient failure: the request rethrows it, unless its token is still valid. If it returns the
-    ///     same token, it is not called again for 10 s because of refusals. By default, `load` is called instead: a
-    ///     refused token that it returns again is not sent again, and one that was not refused is kept.
+    ///   - refresh: Returns a new token for one that was refused or expires soon. Store it where `load` finds it,
+    ///     unless the task is cancelled, because the user has signed out. If it returns `nil`,
+    ///     ``Foundation/URLSession/Config/onUnauthorized`` is called, and later requests call `load`. Throw an error
+    ///     for a transient failure: the request rethrows it, unless its token is still valid. If it returns the same
+    ///     token, it is not called again for 10 s because of refusals. By default, `load` is called instead: a refused
+    ///     token that it returns again is not sent again, and one that was not refused is kept.
     public init(
         hosts: Set<String>, leeway: Duration = .seconds(30), renewalLimit: Duration = .seconds(30),
         authorization: @escaping @Sendable (String) -> Authorization = { .bearer($0) },
@@ -97,8 +97,8 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameter token: The token of all later requests, including those that wait for a refresh. With `nil`, they
     ///   have no token until another one is set, `load` is not called, and the task of a running `load` or `refresh` is
-    ///   cancelled, unless it calls this function. For another user, set `nil` first: then no request of the first user is sent again with the token of
-    ///   the second one.
+    ///   cancelled, unless it calls this function. For another user, set `nil` first: then no request of the first user
+    ///   is sent again with the token of the second one.
     public func setToken(_ token: Token?) async {
         let fields = token.flatMap { try? self.fields(for: $0) } ?? [:]
         let login = state.login
