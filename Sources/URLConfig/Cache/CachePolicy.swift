@@ -306,7 +306,9 @@ extension URLRequest {
 extension HTTPFields {
     /// - Parameter names: In lower case.
     fileprivate func without(_ names: Set<String>) -> HTTPFields {
-        HTTPFields(filter { !names.contains($0.name.canonicalName) })
+        // Most responses have none of them, and to make new fields takes long.
+        guard contains(where: { names.contains($0.name.canonicalName) }) else { return self }
+        return HTTPFields(filter { !names.contains($0.name.canonicalName) })
     }
 }
 

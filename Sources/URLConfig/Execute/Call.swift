@@ -40,11 +40,10 @@ final class Call: Sendable {
     ///   redirect.
     ///   - sentByLoop: The last request of the calls of one loop, as it was authorized.
     init(
-        session: URLSession, config: URLSession.Config, fileID: String, line: UInt,
+        session: URLSession, config: consuming URLSession.Config, fileID: String, line: UInt,
         upload: UploadSource? = nil, isStream: Bool = false, reconnects: Bool = false, isForeign: Bool = false,
         sentByLoop: Locked<URLRequest?>? = nil
     ) {
-        var config = config
         config.takeDefaults()
         known = KnownSecrets(session: session, after: config.customRedaction?.known)
         let redaction = (config.customRedaction ?? .standard).knowing(known)
@@ -153,7 +152,8 @@ final class Call: Sendable {
                 if case .renew = next.kind { step.hasNewCredentials = true }
                 continue
             }
-            var received = try outcome.get()
+            // Consumed, so that the response is changed where it is.
+            var received = try (consume outcome).get()
             received.response.attempts = attempts
             return (received, step)
         }

@@ -45,7 +45,7 @@ final class CallHistory: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let state = Locked(State())
 
-    init(_ log: RequestLog, _ config: URLSession.Config, _ elapsed: @escaping @Sendable () -> Duration) {
+    init(_ log: RequestLog, _ config: borrowing URLSession.Config, _ elapsed: @escaping @Sendable () -> Duration) {
         (self.log, self.elapsed) = (log, elapsed)
         (sink, routes) = (config.eventSink, config.routeTable)
     }

@@ -45,15 +45,17 @@ extension Date {
     /// The date of a cookie has no leap second, and its year 0001 is 2001.
     private static func parse(
         _ text: String, isOfCookie: Bool = false
-    ) -> (date: Date, rest: [Substring.UTF8View])? {
+    ) -> (date: Date, rest: [ArraySlice<UInt8>])? {
         var (time, day, month, year) = ([Int]?.none, Int?.none, Int?.none, Int?.none)
-        var rest: [Substring.UTF8View] = []
-        for word in text.utf8.split(whereSeparator: \.isDelimiterOfDate) {
+        var rest: [ArraySlice<UInt8>] = []
+        for word in Array(text.utf8).split(whereSeparator: \.isDelimiterOfDate) {
             if time == nil, let found = word.time {
                 time = found
             } else if day == nil, let found = word.number(of: 1...2) {
                 day = found
-            } else if month == nil, let index = lowercasedMonths.firstIndex(of: Substring(word.prefix(3)).lowercased())
+            } else if month == nil,
+                let index = lowercasedMonths.firstIndex(
+                    of: String(decoding: word.prefix(3), as: UTF8.self).lowercased())
             {
                 month = index + 1
             } else if year == nil, let found = word.number(of: 4...4), found > (isOfCookie ? 99 : 0) {
@@ -141,11 +143,11 @@ extension UInt8 {
     }
 }
 
-extension Substring.UTF8View {
+extension ArraySlice<UInt8> {
     /// The number at the start, if it has that many digits.
     fileprivate func number(of count: ClosedRange<Int>) -> Int? {
         let digits = prefix(while: \.isDigit)
-        return count.contains(digits.count) ? Int(Substring(digits)) : nil
+        return count.contains(digits.count) ? digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
     }
 
     /// The hour, minute and second at the start.

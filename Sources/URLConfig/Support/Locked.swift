@@ -10,8 +10,9 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
 
     private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
-    package init(_ value: Value) {
-        storage = Storage.create(minimumCapacity: 1) { _ in value }
+    /// - Parameter value: Made in its place: a copy of a large value takes long.
+    package init(_ value: @autoclosure () -> Value) {
+        storage = Storage.create(minimumCapacity: 1) { _ in value() }
         _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
     }
 

@@ -7,7 +7,8 @@
 @dynamicMemberLookup
 struct Shared<Value: Sendable>: Sendable {
     private final class Storage: @unchecked Sendable {
-        var value: Value
+        // What may change it has the only reference, so two accesses never overlap. Each check would cost a call time.
+        @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) {
             self.value = value

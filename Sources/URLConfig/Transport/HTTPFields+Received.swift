@@ -3,15 +3,11 @@ extension HTTPFields {
     init(received fields: some Sequence<(name: String, value: String)>) {
         self.init()
         let known = HTTPField.Name.frequent
-        var valid: [HTTPField] = []
-        valid.reserveCapacity(fields.underestimatedCount)
+        reserveCapacity(fields.underestimatedCount)
         for (name, value) in fields.prefix(1 << 15) {
             guard let name = known[name] ?? HTTPField.Name(name) else { continue }
-            valid.append(HTTPField(name: name, value: value))
+            append(HTTPField(name: name, value: value))
         }
-        reserveCapacity(valid.count)
-        // Faster than appending one after the other.
-        replaceSubrange(0..<0, with: valid)
     }
 
     init(_ response: HTTPURLResponse) {

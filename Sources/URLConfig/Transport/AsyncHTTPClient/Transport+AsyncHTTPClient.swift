@@ -189,10 +189,11 @@ extension Transport.Request {
         decoded.received.limit(to: conditions.responseLimit)
         var response = Transport.Response(
             status: .init(code: Int(head.status.code)), headerFields: HTTPFields(received: head.headers), body: decoded)
-        let version = head.version.major > 1 ? "h\(head.version.major)" : "\(head.version)".lowercased()
-        // The handler of a stream does not know the streams before it.
-        let wasUsed = head.version.major > 1 ? nil : isReused
-        response.connection = { .init(protocolName: version, isReused: wasUsed) }
+        response.connection = { [version = head.version] in
+            guard version.major > 1 else { return .init(protocolName: "\(version)".lowercased(), isReused: isReused) }
+            // The handler of a stream does not know the streams before it.
+            return .init(protocolName: "h\(version.major)")
+        }
         return response
     }
 }
