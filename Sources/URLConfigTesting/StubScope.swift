@@ -94,6 +94,10 @@ final class StubScope: Sendable {
     private func response(
         to sending: Transport.Request, _ attempt: Int, of call: Place, insteadOf original: Transport
     ) async throws -> Transport.Response {
+        // The library's transports do not send it. A cache of the call has answered before.
+        if original.isBuiltIn, sending.urlRequest.cachePolicy == .returnCacheDataDontLoad {
+            throw URLError(notStored: sending.urlRequest.url)
+        }
         let (request, sending) = try await HTTPStubs.Request.of(sending, attempt)
         let scopes = Array(sequence(first: self, next: \.parent))
         for scope in scopes { scope.state.withLock { $0.requests.append(request) } }

@@ -12,12 +12,13 @@ struct CachePlace: Sendable {
     var cookie: String? { complete.value(forHTTPHeaderField: "Cookie") }
 
     /// `nil` if the store cannot be used.
-    init?(_ visit: CacheVisit) async {
+    ///
+    /// - Parameter complete: The request with what the session adds to it.
+    init?(_ visit: CacheVisit, _ complete: URLRequest) async {
         let (call, conditions) = (visit.call, visit.sending.conditions)
         guard let url = visit.request.url,
             let digests = try? await visit.ask({ [core = visit.core] _ in try await core.key() })
         else { return nil }
-        let complete = call.complete(visit.sending)
         var (requester, login) = (Requester(named: visit.cache.requester ?? ""), TokenAuthenticator.Login?.none)
         if visit.cache.requester == nil {
             var sender = complete

@@ -37,6 +37,8 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     /// More about the reason, such as `no-store`; it is text for people.
     public internal(set) var detail: String?
 
+    /// Whether the cache has made the response, because nothing is stored and nothing may be sent.
+    var isOfMiss: Bool { !isHit && forward == nil }
     /// Whether the content is a stored one.
     var isFromCache: Bool { isHit || forwardStatus == .notModified }
 

@@ -3,7 +3,7 @@
 /// The library has ``HTTPCache/memory(megabytes:)`` and ``HTTPCache/disk(megabytes:in:)``. An app can write its own,
 /// for example one that encrypts. A store decides nothing about HTTP: it keeps heads and bodies as they are given to
 /// it, and limits its size. A response that it cannot read is left out. If it throws during a call, the response comes
-/// from the server, and is not stored.
+/// from the server, and is not stored. If it hangs, the call waits until its ``Foundation/URLSession/Config/deadline``.
 public protocol CacheStore: Sendable {
     /// At least 16 random bytes, made once and kept as long as the responses: with other bytes, no response is found.
     func salt() async throws -> Data

@@ -75,7 +75,12 @@ extension CacheVisit {
     private func refusal(
         _ head: StoredResponse.Head, of response: Transport.Response, _ found: CachePlace.Found
     ) -> String? {
-        if response.body.received.hidesCut, response.headerFields.isEncoded { return "encoded" }
+        if response.headerFields.isEncoded {
+            // Others do not know an encoding that only this caller has asked for. A session has decoded it.
+            let isOwn = found.place.complete.value(forHTTPHeaderField: "Accept-Encoding") != nil
+            let isForOthers = !isOwn || call.transport.isURLSession || head.varyNames.contains("accept-encoding")
+            if call.mayHideCutBodies || !isForOthers { return "encoded" }
+        }
         let keepsStale = cache.staleIfError != nil
         if let refusal = CachePolicy.refusal(head, to: request, keepsStale: keepsStale) { return refusal }
         // It would take the place of what may be used instead of it.

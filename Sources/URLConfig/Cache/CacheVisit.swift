@@ -50,13 +50,14 @@ struct CacheVisit: Sendable {
 
     /// The response from the cache, from the transfer of another call, or from the server.
     func response() async throws -> Transport.Response {
-        let bypass = CachePolicy.bypass(request)
-        var reason = bypass ?? (call.hidesRequester(sending) ? "a delegate gives credentials" : nil)
-        let place = reason == nil ? await CachePlace(self) : nil
-        // The session may add it to each request.
-        if place?.complete.cacheControl.contains("no-store") == true { reason = "no-store" }
-        guard reason == nil, let place else {
-            if CachePolicy.onlyStored(request) { return try unavailable() }
+        let ownReason = CachePolicy.bypass(request)
+        // The session may add a condition or a directive to each request.
+        let complete = ownReason == nil ? call.complete(sending) : request
+        let bypass = ownReason ?? CachePolicy.bypass(complete)
+        let reason = bypass ?? (call.hidesRequester(sending) ? "a delegate gives credentials" : nil)
+        let place = reason == nil ? await CachePlace(self, complete) : nil
+        guard let place else {
+            if CachePolicy.onlyStored(complete) { return try unavailable() }
             var response = try await call.shared(sending) { try await sent($0) }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
@@ -68,7 +69,7 @@ struct CacheVisit: Sendable {
         }
         let found = await found(at: place)
         if let response = await stored(found) { return response }
-        if CachePolicy.onlyStored(request) { return try unavailable() }
+        if CachePolicy.onlyStored(complete) { return try unavailable() }
         return try await call.shared(sending) {
             let visit = with($0)
             guard call.config.coalesces else { return try await visit.fetched(found) }
@@ -98,7 +99,9 @@ struct CacheVisit: Sendable {
 
     /// The stored response, if it can be used without the server.
     private func stored(_ found: CachePlace.Found) async -> Transport.Response? {
-        let revalidates = found.use == .staleWhileRevalidate && isAuthorized && !CachePolicy.onlyStored(request)
+        let revalidates =
+            found.use == .staleWhileRevalidate && isAuthorized
+            && !CachePolicy.onlyStored(found.place.complete)
         // Only the call itself renews credentials that the server has refused.
         if revalidates, core.isRefused(found.place.key) { return nil }
         guard let response = found.response, [.fresh, .stale, .staleWhileRevalidate].contains(found.use),
@@ -157,8 +160,8 @@ struct CacheVisit: Sendable {
     ///
     /// If the authorization has failed, the cache was not asked before, so a fresh response is used as well.
     func stale() async -> Transport.Response? {
-        guard CachePolicy.bypass(request) == nil, !call.hidesRequester(sending), let visit = await identified(),
-            let place = await CachePlace(visit)
+        guard CachePolicy.bypass(call.complete(sending)) == nil, !call.hidesRequester(sending),
+            let visit = await identified(), let place = await CachePlace(visit, call.complete(visit.sending))
         else { return nil }
         let found = await visit.found(at: place)
         if !isAuthorized, let response = await stored(found) { return response }
@@ -218,7 +221,7 @@ struct CacheVisit: Sendable {
         }
         sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         // An encoded body could not be stored.
-        if Exchange.hidesCutBodies, call.transport.isURLSession, CachePolicy.bypass(request) == nil,
+        if call.mayHideCutBodies, CachePolicy.bypass(request) == nil,
             request.value(forHTTPHeaderField: "Accept-Encoding") == nil
         {
             sending.urlRequest.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
@@ -260,7 +263,7 @@ struct CacheVisit: Sendable {
 
 extension URLError {
     /// Nothing is to be loaded, and no stored response can be used.
-    init(notStored url: URL?) {
+    package init(notStored url: URL?) {
         self.init(
             .resourceUnavailable,
             userInfo: [

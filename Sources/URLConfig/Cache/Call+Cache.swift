@@ -47,7 +47,7 @@ extension Call {
         _ sending: Transport.Request, _ work: @escaping @Sendable (Transport.Request) async throws -> Transport.Response
     ) async throws -> Transport.Response {
         guard config.coalesces, sending.isWhole, conditions.taskDelegate == nil, !hidesRequester(sending),
-            CachePolicy.bypass(sending.urlRequest) == nil
+            CachePolicy.bypass(complete(sending)) == nil
         else { return try await work(sending) }
         let detached = detached(sending, nil)
         return try await SharedTransfer.response(for: .init(sending, of: self), within: deadline) { retry in
@@ -74,6 +74,9 @@ extension Call {
     func hidesRequester(_ sending: Transport.Request) -> Bool {
         config.cache?.requester == nil && sending.hidesCredentials
     }
+
+    /// Whether a body that is encoded and was cut may look complete, also if the app's transport has remade it.
+    var mayHideCutBodies: Bool { Exchange.hidesCutBodies && (transport.isURLSession || transport.isOfApp) }
 
     /// A request with the fields and cookies that the session adds.
     func complete(_ sending: Transport.Request) -> URLRequest {

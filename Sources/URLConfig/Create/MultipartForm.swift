@@ -101,29 +101,32 @@ public struct MultipartForm: Sendable {
     func data(_ encoder: JSONEncoder) throws -> Data {
         var data = Data()
         data.reserveCapacity(Int(clamping: try smallestSize))
-        try forEachPiece(encoder) { data.append($0) }
+        try forEachPiece(encoder) { piece, _ in data.append(piece) }
         return data
     }
 
     /// Passes the bytes of the form to a function, in pieces of at most 1 MB.
     ///
+    /// - Parameter use: Is also told whether the piece is from a file, or from data that may be one.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest``, which names the part, if a file
     ///   cannot be read or a value cannot be encoded; the errors of the function.
-    func forEachPiece(_ encoder: JSONEncoder, _ use: (Data) throws -> Void) throws {
+    func forEachPiece(_ encoder: JSONEncoder, _ use: (Data, _ isOfFile: Bool) throws -> Void) throws {
         let encoder = self.encoder ?? encoder
         for part in parts {
             switch part.content {
-            case .data(let content): try data(part, content, use)
+            case .data(let content): try data(part, content) { piece, _ in try use(piece, true) }
             case .encoded(let encode):
                 let contents = try RequestError.refusing("part '\(part.name)':") { try encode(encoder) }
                 for content in contents { try data(part, content, use) }
             case .file(let url):
-                try use(head(of: part))
-                try RequestError.within("part '\(part.name)'") { try RegularFile(url).forEachPiece(use) }
-                try use(Data("\r\n".utf8))
+                try use(head(of: part), false)
+                try RequestError.within("part '\(part.name)'") {
+                    try RegularFile(url).forEachPiece { try use($0, true) }
+                }
+                try use(Data("\r\n".utf8), false)
             }
         }
-        try use(Data("--\(boundary)--\r\n".utf8))
+        try use(Data("--\(boundary)--\r\n".utf8), false)
     }
 
     private func head(of part: Part) -> Data {
@@ -131,15 +134,15 @@ public struct MultipartForm: Sendable {
         return Data("--\(boundary)\r\nContent-Disposition: \(name)\r\n\r\n".utf8)
     }
 
-    private func data(_ part: Part, _ content: Data, _ use: (Data) throws -> Void) throws {
-        try use(head(of: part))
+    private func data(_ part: Part, _ content: Data, _ use: (Data, _ isOfFile: Bool) throws -> Void) throws {
+        try use(head(of: part), false)
         // A function that throws when it is cancelled ends soon.
         var rest = content
         while !rest.isEmpty {
-            try use(rest.prefix(1 << 20))
+            try use(rest.prefix(1 << 20), false)
             rest = rest.dropFirst(1 << 20)
         }
-        try use(Data("\r\n".utf8))
+        try use(Data("\r\n".utf8), false)
     }
 
     /// The number of bytes of files and data; fields and JSON do not count.

@@ -3,8 +3,9 @@ extension Call {
     /// A response that the validators have accepted.
     func validated(_ received: Received) async throws -> Received {
         var valid = received
-        // The caller connects again after a transient failure, so the content is not needed.
-        if !(reconnects && isTransient(.success(received.response.status))) {
+        // A caller that connects again after a transient failure does not need the content, and it ends with 204.
+        let status = received.response.status
+        if !(reconnects && (status == .noContent || isTransient(.success(status)))) {
             if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
             try deadline.check()  // It may have ended the content.
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
@@ -29,6 +30,8 @@ extension Call {
         guard response.redaction == nil else { return response }
         var response = response
         (response.redaction, response.decoder) = (redaction, config.customDecoder)
+        // A response of another call has its own.
+        if response.attempts.isEmpty { response.attempts = attempts }
         return response
     }
 

@@ -9,6 +9,7 @@ extension Call {
         var reason = "the server refused the credentials" + (step.hasNewCredentials ? ", and the new ones too" : "")
         var hasOthers = false
         if let authenticator = config.authenticator, !step.hasNewCredentials {
+            response.data = try await received.withContent(config.clock, within: .seconds(1)).response.data
             // A renewal may need the connection, and the body of a stream may not end.
             received.endBody()
             hasOthers = try await deadline.run { [response] in
@@ -21,7 +22,7 @@ extension Call {
             // The next call uses the new credentials, so the user must not be signed out.
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
-            response.data = try await received.withContent(config.clock).response.data
+            if response.data.isEmpty { response.data = try await received.withContent(config.clock).response.data }
             let tokens = config.authenticator as? TokenAuthenticator
             // It may wait for a closure of the app that another call runs.
             let refusal = try await deadline.run { [response] in await tokens?.explanation(of: response) }

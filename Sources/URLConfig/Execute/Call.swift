@@ -114,6 +114,11 @@ final class Call: Sendable {
         history.add(.began, request, at: .zero)
         try Task.checkCancellation()
         try transport.check(request)
+        if reconnects, !request.isRepeatable || request.httpBodyStream != nil {
+            let reason = "events(for:) sends the request for each connection, which its method or body does not allow"
+            throw RequestError(
+                .invalidRequest, reason: reason + "; set idempotencyKey, or use stream(for:)", request: request)
+        }
         try deadline.check()
     }
 
@@ -121,6 +126,11 @@ final class Call: Sendable {
         guard let upload else { return nil }
         let prepared = try await deadline.run { try await upload.prepared(for: request) }
         progress?.beginUpload(of: prepared.length)
+        if let text = prepared.text {
+            var request = prepared.request
+            request.httpBody = text
+            known.add(request)
+        }
         return prepared
     }
 
@@ -289,6 +299,7 @@ final class Call: Sendable {
         case .redirect(let response):
             do {
                 try transport.check(step.request)
+                if step.body != nil { try URLRequest.checkHasPlaceForBody(step.request.httpMethod ?? "GET") }
             } catch {
                 throw RequestError.refusedRedirect(error.reason, response)
             }

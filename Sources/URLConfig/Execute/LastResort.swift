@@ -60,10 +60,7 @@ struct LastResort: Sendable {
             call.history.error(after: call.config.deadline ?? limit, cause: error)
         }
         do {
-            var response = call.configured(try await rest.run { try await fallback(error, request) })
-            // A response of another call has its own.
-            if response.attempts.isEmpty { response.attempts = call.attempts }
-            return Received(response: response)
+            return Received(response: call.configured(try await rest.run { try await fallback(error, request) }))
         } catch {
             throw call.final(error)
         }

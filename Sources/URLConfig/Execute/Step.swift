@@ -63,6 +63,8 @@ struct Step: Sendable {
         case .failure(let error):
             if let error = error as? URLError, let step = repetition(of: sent, after: error) { return step }
         case .success(let received):
+            // The cache has made it, so nothing was sent that could have another response.
+            if received.response.cacheStatus?.isOfMiss == true { return following(.end) }
             if let step = try redirect(after: received.response, config) { return step }
             if config.throwsUnauthorized, !isForeign, config.isUnauthorized(received.response) {
                 return following(.renew(received), "credentials refreshed")

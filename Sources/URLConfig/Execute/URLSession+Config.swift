@@ -125,7 +125,8 @@ extension URLSession {
         /// Called with the progress of the call, one call after the other, on a queue of its own.
         ///
         /// Both directions are reported, and never less than before, unless an attempt has a shorter body. A slow
-        /// closure receives fewer reports. The call returns after the last report.
+        /// closure receives fewer reports. A call returns after the last report if the server has answered; after a
+        /// failure, one more report may come.
         public var progress: (@Sendable (TransferProgress) -> Void)?
         /// Called with what happens in the call, one event after the other, on a queue of its own.
         ///

@@ -14,6 +14,9 @@ public struct UploadSource: Sendable {
         case sequence(ResponseBody, length: Int64?)
     }
 
+    /// The most bytes in which secrets are looked for.
+    private static let mostText = 1 << 20
+
     private let content: Content
 
     /// Bytes in memory.
@@ -68,6 +71,9 @@ struct PreparedUpload: Sendable {
     let body: Transport.Body
     /// The number of bytes of the body; `nil` if it is unknown.
     let length: Int64?
+    /// The text of a body that the request cannot contain, whose secrets are hidden: of a form without its files, or of
+    /// a file with JSON, a form or plain text; at most 1 MiB.
+    var text: Data?
     /// Removes the temporary file, or ends the pieces, if there are any; the body cannot be opened any more.
     ///
     /// Without it, the file is removed as soon as this value and its body are released.
@@ -150,21 +156,24 @@ extension UploadSource {
                 }
                 return stream
             }
-            return PreparedUpload(request: request, body: body, length: length)
+            let hasText = length <= Self.mostText && SecretFinder.Format(request.contentType, []) != nil
+            return PreparedUpload(
+                request: request, body: body, length: length, text: hasText ? try? Data(contentsOf: url) : nil)
         case .multipart(let form):
             try checkCancellation()
             let file = try File.temporary(in: directory)
-            var length: Int64 = 0
-            try form.forEachPiece(encoder) { piece in
+            var (length, text) = (0 as Int64, Data())
+            try form.forEachPiece(encoder) { piece, isOfFile in
                 try checkCancellation()
                 try file.appendTemporarily(piece, count: &length)
+                if !isOfFile { text.append(piece.prefix(Self.mostText - text.count)) }
             }
             let kept = Locked<File?>(file)
             let body = Transport.Body.stream(length: length) {
                 if let file = kept.withLock(\.self) { return try file.stream() }
                 throw RequestError.refused("body: the form was removed after it was sent")
             }
-            return PreparedUpload(request: request, body: body, length: length) { kept.set(\.self, nil) }
+            return PreparedUpload(request: request, body: body, length: length, text: text) { kept.set(\.self, nil) }
         case .sequence(let source, var length):
             if let known = length, known < 0 { length = nil }
             let pieces = try source.claimed()
@@ -185,7 +194,7 @@ extension URLSession {
     /// }
     /// ```
     ///
-    /// Files are read while they are sent and need no memory. The call takes the steps of `response(for:)`; retries and
+    /// Files are read while they are sent and need little memory. The call takes the steps of `response(for:)`; retries and
     /// redirects send the same body again. The request's `timeout` is the longest time without a byte, not the time of
     /// the whole attempt.
     ///

@@ -61,11 +61,6 @@ struct EventConnection: Sendable {
 
     /// Sends the request; without events, there is no reader.
     private mutating func connect() async throws {
-        if request.refusal == nil, !request.isRepeatable || request.httpBodyStream != nil {
-            let reason = "events(for:) sends the request for each connection, which its method or body does not allow"
-            throw RequestError(
-                .invalidRequest, reason: reason + "; set idempotencyKey, or use stream(for:)", request: request)
-        }
         let received = try await call.received(for: request)
         let response = received.response
         loss = response.status == .noContent ? nil : Loss()

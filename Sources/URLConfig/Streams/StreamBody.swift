@@ -6,9 +6,16 @@ struct StreamBody: Sendable {
     private let call: Call
 
     init(_ received: Received, of call: Call) {
-        head = received.response
-        body = received.body ?? ResponseBody(received.response.data)
-        self.call = call
+        var head = received.response
+        if let body = received.body {
+            self.body = body
+        } else {
+            // Of a fallback, which is a whole response.
+            body = ResponseBody(head.data).forOneCall
+            body.received.limit(to: call.conditions.responseLimit)
+            if head.isSuccess { head.data = Data() }
+        }
+        (self.head, self.call) = (head, call)
         // There is none after these (RFC 9110 §6.4.1).
         let hasBody = head.request.httpMethod != "HEAD" && ![.noContent, .notModified].contains(head.status)
         call.progress?.expect(hasBody ? head.headerFields.decodedLength : nil)
@@ -63,6 +70,11 @@ struct StreamBody: Sendable {
             do { try call.deadline.check() } catch { throw failure(error) }
         }
 
+        /// Runs a function that reads elements in the bytes that have arrived.
+        func parsing<Element>(_ parse: () throws -> Element) throws -> Element {
+            do { return try parse() } catch { throw call.failure(call.final(error.with(head)), of: head.request) }
+        }
+
         private func failure(_ error: any Error) -> any Error {
             let error = call.final(error.with(head))
             call.history.add(.bodyFailed(error), head.request)
@@ -78,6 +90,7 @@ extension Error {
             return self
         }
         (error.response, error.request) = (head, error.request ?? head.request)
+        if error.attempts.isEmpty { error.attempts = head.attempts }
         return error
     }
 }

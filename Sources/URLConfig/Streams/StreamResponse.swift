@@ -62,6 +62,7 @@ public struct StreamResponse: Sendable {
             response.data = Data()
             for try await chunk in chunks { try response.data.append(chunk, upTo: limit) }
         } catch var error as RequestError where error.code == .responseTooLarge {
+            error = error.with(head) as? RequestError ?? error
             error.response = response
             throw error
         }
@@ -140,13 +141,13 @@ public struct StreamResponse: Sendable {
                     // Elements that have already arrived come without waiting.
                     try Task.checkCancellation()
                     if let failure { throw failure }
-                    guard reader != nil else { return nil }
-                    try reader?.checkDeadline()
+                    guard let current = reader else { return nil }
+                    try current.checkDeadline()
                     while true {
-                        if let element = try parser.next() { return element }
+                        if let element = try current.parsing({ try parser.next() }) { return element }
                         guard let piece = try await reader?.next() else {
                             reader = nil
-                            return try parser.end()
+                            return try current.parsing { try parser.end() }
                         }
                         parser.append(piece)
                     }

@@ -66,8 +66,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
 
     init(_ request: Transport.Request, _ excess: ReceivedBody.Excess = Exchange.excess) {
         self.request = request
-        body = ReceivedBody(
-            memory: request.isWhole ? .max : Self.bufferSize, excess, hidesCut: Self.hidesCutBodies)
+        body = ReceivedBody(memory: request.isWhole ? .max : Self.bufferSize, excess)
         super.init()
         body.onSignal { [weak self] in self?.follow($0) }
     }

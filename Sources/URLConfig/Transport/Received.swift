@@ -15,10 +15,14 @@ struct Received: Sendable {
     ///
     /// Of a longer body, only the beginning is in the response. The body still has all bytes.
     ///
-    /// - Parameter clock: Measures the time limit: a server may send its explanation too slowly.
-    func withContent(_ clock: any Clock<Duration>) async throws -> Received {
+    /// - Parameters:
+    ///   - clock: Measures the time limit: a server may send its explanation too slowly.
+    ///   - limit: The time limit.
+    func withContent(
+        _ clock: any Clock<Duration>, within limit: Duration = Self.longestForFailure
+    ) async throws -> Received {
         guard let body else { return self }
-        let (arriving, url, limit) = (body.received, response.url, Self.longestForFailure)
+        let (arriving, url) = (body.received, response.url)
         let alarm = Alarm(after: limit, clock) { arriving.fail(URLError(timedOut: url, after: limit)) }
         defer { withExtendedLifetime(alarm) {} }
         var received = self

@@ -17,8 +17,6 @@ final class ReceivedBody: Sendable {
     /// The number of bytes in memory at which the reader is too slow.
     private let memory: Int
     private let excess: Excess
-    /// Whether this body looks complete if it is encoded and was cut.
-    let hidesCut: Bool
     /// Whether the source is the library's: releasing it does not block.
     private let hasOwnSource: Bool
     private let state: Locked<State>
@@ -26,14 +24,14 @@ final class ReceivedBody: Sendable {
     /// A body that a transport writes.
     ///
     /// - Parameter memory: The number of bytes in memory at which the reader is too slow.
-    init(memory: Int = .max, _ excess: Excess = .pauses, hidesCut: Bool = false) {
-        (self.memory, self.excess, self.hidesCut, state) = (memory, excess, hidesCut, Locked(State()))
+    init(memory: Int = .max, _ excess: Excess = .pauses) {
+        (self.memory, self.excess, state) = (memory, excess, Locked(State()))
         hasOwnSource = false
     }
 
     /// A complete body.
     init(_ data: Data) {
-        (memory, excess, hidesCut, hasOwnSource) = (.max, .pauses, false, false)
+        (memory, excess, hasOwnSource) = (.max, .pauses, false)
         state = Locked(State(bytes: data, count: data.count, result: .success(())))
     }
 
@@ -41,7 +39,7 @@ final class ReceivedBody: Sendable {
     ///
     /// - Parameter hasOwnSource: Whether the source is the library's: releasing it does not block.
     init(hasOwnSource: Bool = false, _ source: @escaping Source) {
-        (memory, excess, hidesCut, state) = (.max, .pauses, false, Locked(State(source: source)))
+        (memory, excess, state) = (.max, .pauses, Locked(State(source: source)))
         self.hasOwnSource = hasOwnSource
     }
 

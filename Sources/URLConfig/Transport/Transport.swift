@@ -71,6 +71,7 @@ public struct Transport: Sendable {
     public func send(_ request: Request) async throws -> Response {
         // The other transport may have changed the request.
         try check(request.urlRequest)
+        request.conditions.redaction.known.add(request.urlRequest)
         // The other transport may read the body in pieces.
         var request = request
         request.buffersBody = false
@@ -79,6 +80,8 @@ public struct Transport: Sendable {
     }
 
     var isURLSession: Bool { custom == nil }
+    /// Whether it is one of the app, which may pass requests on to the session, and no stub.
+    var isOfApp: Bool { !isBuiltIn && identity is Identity }
 
     /// Refuses requests that no transport should send, and those that Foundation cannot send.
     func check(_ request: URLRequest) throws(RequestError) {

@@ -53,6 +53,102 @@ import URLConfigTesting
         }
     }
 
+    @Test(arguments: [
+        ("Cache-Control", "no-store", [1, 2, 3]), ("Range", "bytes=0-1", [1, 2, 3]),
+        ("If-None-Match", "\"a\"", [1, 2, 3]),
+        ("Cache-Control", "only-if-cached", []), ("Accept", "*/*", [1, 1, 1]),
+    ])
+    func `a field of the session counts as one of the request`(_ name: String, _ value: String, _ texts: [Int])
+        async throws
+    {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = [name: value]
+        let session = URLSession(configuration: configuration)
+        let configure = configure { fresh("\($0)") }
+        var received: [DataResponse] = []
+        for _ in 1...3 {
+            try await received.append(session.response(for: request, config: .silent, configure))
+        }
+        let (good, others) = (received.filter(\.isSuccess), received.filter { !$0.isSuccess })
+        #expect(good.map(\.bodyString) == texts.map { "\($0)" })
+        #expect(seen.count == Set(texts).count)
+        #expect(others.allSatisfy { $0.status == .gatewayTimeout })
+    }
+
+    @Test func `a condition of the session has its 304, and equal calls with no-store of the session are sent each`()
+        async throws
+    {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["If-None-Match": "\"a\""]
+        let configure = configure { _ in .init(status: .notModified) }
+        let response = try await URLSession(configuration: configuration)
+            .response(for: request, config: .silent, configure)
+        #expect(response.status == .notModified)
+
+        configuration.httpAdditionalHeaders = ["Cache-Control": "no-store"]
+        let (session, request, other) = (URLSession(configuration: configuration), request, Recorder<URLRequest>())
+        let gate = Gate()
+        try await withThrowingTaskGroup(of: DataResponse.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    try await session.response(for: request, config: .silent) {
+                        $0.coalesces = true
+                        $0.transport = Transport { sending in
+                            if other.note(sending.urlRequest) == 2 { gate.open() }
+                            await gate.pass()
+                            return .init()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(other.count == 2)
+    }
+
+    @Test func `what the cache itself answers is not sent again, and waits for nothing`() async throws {
+        var onlyStored = request
+        onlyStored.setValue("only-if-cached", forHTTPHeaderField: "Cache-Control")
+        let respond: Responses = { _ in fresh() }
+        let response = try await get(respond, of: onlyStored) { $0.retry = RetryPolicy(attempts: 3) }
+        #expect(response.status == .gatewayTimeout)
+        #expect(response.attempts.count == 1)
+        #expect(seen.count == 0)
+    }
+
+    @Test func `a transport of the app on Linux stores no encoded body, which may have been cut`() async throws {
+        let body = Data("cut".utf8)
+        for expected in [1, 2] {
+            let response = try await get { _ in
+                var response = Transport.Response(
+                    headerFields: [.cacheControl: "max-age=60", .contentEncoding: "gzip"],
+                    body: ResponseBody(
+                        AsyncStream {
+                            $0.yield(body)
+                            $0.finish()
+                        }))
+                response.url = URL(string: "https://api.test/a")
+                return response
+            }
+            #expect(response.fromCache == (!Exchange.hidesCutBodies && expected == 2))
+            let asked = Exchange.hidesCutBodies ? "identity" : nil
+            #expect(seen.entries.last?.value(forHTTPHeaderField: "Accept-Encoding") == asked)
+        }
+    }
+
+    @Test func `in an encoding for which only one caller has asked, a response is not for others`() async throws {
+        for vary in [nil, "Accept-Encoding"] {
+            var own = URLRequest(url: try #require(URL(string: "https://api.test/\(vary ?? "none")")))
+            own.setValue("br", forHTTPHeaderField: "Accept-Encoding")
+            var fields: HTTPFields = [.cacheControl: "max-age=60", .contentEncoding: "br"]
+            fields[.vary] = vary
+            let response = try await get({ [fields] _ in fresh("a", fields) }, of: own)
+            let isStored = vary != nil && !Exchange.hidesCutBodies
+            #expect(response.cacheStatus?.isStored == isStored)
+            #expect(response.cacheStatus?.detail == (isStored ? nil : "encoded"))
+        }
+    }
+
     @Test func `a response says where it comes from, in its attempts and in the log`() async throws {
         let (logger, log) = Logger.recording()
         let first = try await get { _ in

@@ -41,7 +41,7 @@ private let storing: [CacheRow] = [
         "fields of a proxy are not stored (§3.1)",
         .ask(
             .miss, fresh, "Proxy-Authenticate: Basic", "Proxy-Authentication-Info: a=b", "Proxy-Connection: close",
-            "TE: a", "Trailer: A", "Upgrade: a", "Transfer-Encoding: a"),
+            "TE: a", "Trailer: A", "Upgrade: a", "Transfer-Encoding: chunked"),
         .ask(
             .hit, gives: "!Proxy-Authenticate", "!Proxy-Authentication-Info", "!Proxy-Connection", "!TE", "!Trailer",
             "!Upgrade", "!Transfer-Encoding")),

@@ -269,7 +269,7 @@ import Testing
         form.append("f", file: file)
         var received = 0
         let error = expectThrown(.invalidRequest) {
-            try form.forEachPiece(JSONEncoder()) { piece in
+            try form.forEachPiece(JSONEncoder()) { piece, _ in
                 // The first pieces are the part's header and the beginning of the file.
                 if received < 1000, piece.count > 1000 { try file.setSize(newSize) }
                 received += piece.count

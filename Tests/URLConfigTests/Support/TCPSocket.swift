@@ -14,7 +14,8 @@ final class TCPSocket: Sendable {
     private var number: Int32 { descriptor.withLock { $0 } }
 
     private init(_ number: Int32) throws {
-        descriptor = Locked(try Self.checked(number))
+        let checked = try Self.checked(number)
+        descriptor = Locked(checked)
         // A child process must not keep a connection open that is closed here.
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
