@@ -194,9 +194,9 @@ extension URLSession {
     /// }
     /// ```
     ///
-    /// Files are read while they are sent and need little memory. The call takes the steps of `response(for:)`; retries and
-    /// redirects send the same body again. The request's `timeout` is the longest time without a byte, not the time of
-    /// the whole attempt.
+    /// Files are read while they are sent and need little memory. The call takes the steps of `response(for:)`; retries
+    /// and redirects send the same body again. The request's `timeout` is the longest time without a byte, not the time
+    /// of the whole attempt.
     ///
     /// - Parameters:
     ///   - source: The body. Its `Content-Type` is used if the request has none.
