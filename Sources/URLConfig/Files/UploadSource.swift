@@ -156,9 +156,12 @@ extension UploadSource {
                 }
                 return stream
             }
-            let hasText = length <= Self.mostText && SecretFinder.Format(request.contentType, []) != nil
-            return PreparedUpload(
-                request: request, body: body, length: length, text: hasText ? try? Data(contentsOf: url) : nil)
+            var text = Data()
+            if length <= Self.mostText, SecretFinder.Format(request.contentType, []) != nil {
+                // If its size changes, sending it is an error.
+                try? RegularFile(url).forEachPiece { text.append($0) }
+            }
+            return PreparedUpload(request: request, body: body, length: length, text: text)
         case .multipart(let form):
             try checkCancellation()
             let file = try File.temporary(in: directory)

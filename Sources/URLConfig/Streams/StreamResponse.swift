@@ -64,6 +64,7 @@ public struct StreamResponse: Sendable {
         } catch var error as RequestError where error.code == .responseTooLarge {
             error = error.with(head) as? RequestError ?? error
             error.response = response
+            if error.attempts.isEmpty { error.attempts = head.attempts }
             throw error
         }
         return response
