@@ -40,18 +40,6 @@ struct CachePlace: Sendable {
         (self.digests, self.login, self.complete) = (digests, login, complete)
     }
 
-    /// The head of a response to the request.
-    ///
-    /// - Parameters:
-    ///   - requested: When the request was sent, in seconds since 1970.
-    ///   - received: When the response came.
-    func head(of response: Transport.Response, requested: Double, received: Double) -> StoredResponse.Head {
-        var head = CachePolicy.head(
-            response.status, response.headerFields, to: complete, digests, requested: requested, received: received)
-        head.check = check
-        return head
-    }
-
     /// A stored head after a response that tells of it; `nil` if the response is about other bytes.
     func updated(
         _ head: StoredResponse.Head, by response: Transport.Response, requested: Double, received: Double

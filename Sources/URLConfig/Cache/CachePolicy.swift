@@ -33,8 +33,6 @@ enum CachePolicy {
     /// Fields that describe the stored bytes, which a 304 does not bring again (RFC 9111 §3.2).
     private static let bodyFields: Set = ["content-encoding", "content-length", "content-range"]
 
-    // MARK: Requests
-
     /// Why a request is sent without a look into the cache; `nil` if the cache may be used.
     static func bypass(_ request: URLRequest) -> String? {
         guard ["GET", "HEAD"].contains(request.httpMethod ?? "GET") else { return request.httpMethod }
@@ -49,8 +47,6 @@ enum CachePolicy {
     static func isSafe(_ method: String?) -> Bool {
         ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "REPORT", "SEARCH"].contains(method ?? "GET")
     }
-
-    // MARK: Storing
 
     /// Why a response to a GET is not stored (RFC 9111 §3); `nil` if it is.
     ///
@@ -111,8 +107,6 @@ enum CachePolicy {
         ![401, 403, 407, 408, 429].contains(status.code) && status.kind != .serverError
     }
 
-    // MARK: Using
-
     /// Whether a stored response is a response to a request (RFC 9111 §4.1).
     static func matches(_ head: StoredResponse.Head, _ request: URLRequest, _ key: Digest.Key) -> Bool {
         // A validation may have brought `*`, which matches nothing.
@@ -164,26 +158,21 @@ enum CachePolicy {
     /// Whether a status is a failure that a stale response may replace (RFC 5861 §4).
     static func isFailure(_ status: HTTPResponse.Status) -> Bool { [500, 502, 503, 504].contains(status.code) }
 
-    /// Whether a response may be used instead of a failure of this request (RFC 5861 §4).
+    /// Whether a response may be used instead of a failure (RFC 5861 §4).
     ///
-    /// - Parameter limit: How long the caller accepts a stale response; `nil` if only the server decides.
+    /// - Parameters:
+    ///   - request: The request that has failed; `nil` for any.
+    ///   - limit: How long the caller accepts a stale response; `nil` if only the server decides.
     static func mayReplaceFailure(
-        _ head: StoredResponse.Head, for request: URLRequest, within limit: Duration?, at now: Double
+        _ head: StoredResponse.Head, for request: URLRequest? = nil, within limit: Duration?, at now: Double
     ) -> Bool {
-        let wanted = request.cacheControl
-        guard !wanted.contains("no-cache"), use(head, for: request, at: now) != .ignore else { return false }
-        let limits = [limit, wanted.seconds("stale-if-error").map { .seconds($0) }]
-        return mayReplaceFailure(head, within: limits.compactMap { $0 }.max(), at: now)
-    }
-
-    /// Whether a response may be used instead of a failure of some request (RFC 5861 §4).
-    static func mayReplaceFailure(_ head: StoredResponse.Head, within limit: Duration?, at now: Double) -> Bool {
-        let control = head.control
-        guard !["no-cache", "must-revalidate"].contains(where: control.contains),
+        let (wanted, control) = (request?.cacheControl, head.control)
+        guard wanted?.contains("no-cache") != true, request.map({ use(head, for: $0, at: now) }) != .ignore,
+            !["no-cache", "must-revalidate"].contains(where: control.contains),
             isAboutResource(.init(code: head.status))
         else { return false }
-        let limits = [limit, control.seconds("stale-if-error").map { .seconds($0) }]
-        guard let longest = limits.compactMap({ $0 }).max() else { return false }
+        let told = [wanted, control].map { $0?.seconds("stale-if-error").map { Duration.seconds($0) } }
+        guard let longest = ([limit] + told).compactMap({ $0 }).max() else { return false }
         return age(of: head, at: now) - head.lifetime <= longest / .seconds(1)
     }
 
@@ -210,8 +199,6 @@ enum CachePolicy {
         // Dates have whole seconds.
         return max(head.received.rounded(.down) - head.date, told + delay, 0) + (now - head.received)
     }
-
-    // MARK: Validating
 
     /// Adds the conditions by which a server says that a stored response is still valid (RFC 9111 §4.3.1).
     static func addConditions(_ head: StoredResponse.Head, to request: inout URLRequest) {
@@ -252,8 +239,6 @@ enum CachePolicy {
         head.read(request, key)
         return head
     }
-
-    // MARK: Removing
 
     /// The URLs whose responses an unsafe request has made invalid (RFC 9111 §4.4).
     static func invalidated(by request: URLRequest, _ status: HTTPResponse.Status, _ fields: HTTPFields) -> [URL] {

@@ -30,13 +30,16 @@ extension CacheVisit {
             response.add(status)
             return response
         }
-        let head = place.head(of: response, requested: requested, received: call.now)
+        var head = CachePolicy.head(
+            response.status, response.headerFields, to: place.complete, place.digests, requested: requested,
+            received: call.now)
+        head.check = place.check
         // The clock was ahead, so they would pass for newer ones.
         if found.matching.contains(where: { $0.head.received > head.received }) { await remove(found) }
         var writer = (any CacheWriter)?.none
         var refusal = refusal(head, of: response, found)
         if refusal == nil {
-            writer = try? await ask { [place] in try await $0.writer(for: head, key: place.key) }
+            writer = try? await ask { [place, head] in try await $0.writer(for: head, key: place.key) }
             // From now on, the store itself knows what is removed.
             let isWanted = place.expected.isWanted(head.variant)
             refusal = writer == nil ? "the store has no room" : isWanted ? nil : "removed or replaced meanwhile"

@@ -31,12 +31,6 @@ struct CacheVisit: Sendable {
         }
     }
 
-    private func with(_ sending: Transport.Request) -> Self {
-        var visit = self
-        visit.sending = sending
-        return visit
-    }
-
     /// Asks the store, which may block or never return if it is the app's.
     func ask<Value: Sendable>(
         _ question: @escaping @Sendable (any CacheStore) async throws -> Value
@@ -45,8 +39,6 @@ struct CacheVisit: Sendable {
         if core.isOwn { return try await question(store) }
         return try await sending.conditions.deadline.run(leavesAlone: true) { try await question(store) }
     }
-
-    // MARK: The way of a request
 
     /// The response from the cache, from the transfer of another call, or from the server.
     func response() async throws -> Transport.Response {
@@ -71,7 +63,8 @@ struct CacheVisit: Sendable {
         if let response = await stored(found) { return response }
         if CachePolicy.onlyStored(complete) { return try unavailable() }
         return try await call.shared(sending) {
-            let visit = with($0)
+            var visit = self
+            visit.sending = $0
             guard call.config.coalesces else { return try await visit.fetched(found) }
             // Another call may have stored the response before this one has begun its transfer.
             let found = await visit.found(at: place)
@@ -131,10 +124,15 @@ struct CacheVisit: Sendable {
             CachePolicy.addConditions(response.head, to: &sending.urlRequest)
             conditional = response
         }
-        let requested = call.now
-        found.place.expected.willSend()
-        var response = try await sent(sending)
-        core.note(found.place.key, isRefused: response.status == .unauthorized)
+        var requested = 0.0
+        func exchange(_ sending: Transport.Request) async throws -> Transport.Response {
+            found.place.expected.willSend()
+            requested = call.now
+            let response = try await sent(sending)
+            core.note(found.place.key, isRefused: response.status == .unauthorized)
+            return response
+        }
+        var response = try await exchange(sending)
         if response.status == .notModified {
             response.body.received.cancel()
             if let conditional {
@@ -145,8 +143,7 @@ struct CacheVisit: Sendable {
                     return valid
                 }
                 // It is about another response, or the stored one is gone.
-                found.place.expected.willSend()
-                response = try await sent(self.sending)
+                response = try await exchange(self.sending)
             }
             if response.status == .notModified {
                 throw RequestError(.invalidResponse, reason: "the server sent 304 to a request without conditions")
@@ -189,7 +186,8 @@ struct CacheVisit: Sendable {
 
     /// Validates a response in the background, with a deadline of its own.
     private func revalidate(at place: CachePlace) {
-        var visit = with(call.detached(sending, call.config.deadline ?? .seconds(60)))
+        var visit = self
+        visit.sending = call.detached(sending, call.config.deadline ?? .seconds(60))
         // It is stale, but it would be used.
         visit.sending.urlRequest.cachePolicy = .reloadRevalidatingCacheData
         core.revalidate(place.key) { [visit] in

@@ -170,11 +170,7 @@ struct Checksum: Sendable {
 extension UInt64 {
     /// 16 lowercase digits.
     var hexDigits: String {
-        let digits = stride(from: 60, through: 0, by: -4).map { shift in
-            let digit = UInt8(truncatingIfNeeded: self >> UInt64(shift)) & 15
-            return digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-        }
-        return String(decoding: digits, as: UTF8.self)
+        String(repeating: "0", count: Swift.min(15, leadingZeroBitCount / 4)) + String(self, radix: 16)
     }
 
     /// - Parameter digits: 16 lowercase digits; for anything else, it is `nil`.

@@ -45,16 +45,12 @@ struct DiskFolder: Sendable {
         "\(path(place.resource))/\(place.requester.hexDigits)-\(place.variant.hexDigits)"
     }
 
-    func places(of resource: UInt64) throws -> [Place] { try names(path(resource)) { Place(resource, $0) } }
+    func places(of resource: UInt64) throws -> [Place] {
+        try File.names(in: path(resource)).compactMap { Place(resource, $0) }
+    }
 
     /// All URLs that may have files.
-    func resources() throws -> [UInt64] { try names(root) { UInt64(hexDigits: $0.utf8) } }
-
-    private func names<Name>(_ folder: String, _ parse: (String) -> Name?) throws -> [Name] {
-        var names: [Name] = []
-        try File.forEachName(in: folder) { if let name = parse($0) { names.append(name) } }
-        return names
-    }
+    func resources() throws -> [UInt64] { try File.names(in: root).compactMap { UInt64(hexDigits: $0.utf8) } }
 
     /// Opens an existing file, unless somebody else has put it there.
     func file(_ place: Place, _ flags: Int32 = O_RDONLY) -> File? { ownFile(path(place), flags) }
@@ -112,7 +108,7 @@ extension DiskFolder {
         let path = "\(root)/salt"
         for _ in 0..<3 {
             if let salt = try salt(path) { return salt }
-            guard let (file, made) = try newFile() else { throw SystemError(code: ENOENT) }
+            let (file, made) = try newFile()
             var count: Int64 = 0
             let salt = known ?? Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
             try file.append(Self.mark + salt, count: &count)
@@ -138,16 +134,10 @@ extension DiskFolder {
         return nil
     }
 
-    /// Creates a file for a response that arrives, which is removed with the object; `nil` if there is no folder.
-    func newFile() throws(SystemError) -> (File, path: String)? {
+    /// Creates a file for a response that arrives, which is removed with the object.
+    func newFile() throws(SystemError) -> (File, path: String) {
         let path = "\(root)/new-\(UInt64.random(in: .min ... .max).hexDigits)"
-        do {
-            let file = try File(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode: 0o600, isTemporary: true)
-            return (file, path)
-        } catch {
-            guard error.code == ENOENT else { throw error }
-            return nil
-        }
+        return (try File(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode: 0o600, isTemporary: true), path)
     }
 
     /// Gives a new file its place, and returns how much more room all files take.
@@ -211,11 +201,11 @@ extension DiskFolder {
     private func removeAbandoned() {
         // A file that was just created may not be locked yet. Where files cannot be locked, their age decides.
         let (recently, dayAgo) = (Int64.nanoseconds(before: 60), Int64.nanoseconds(before: 86_400))
-        try? File.forEachName(in: root) { name in
+        for name in (try? File.names(in: root)) ?? [] {
             let path = "\(root)/\(name)"
             guard name.hasPrefix("new-"), UInt64(hexDigits: name.utf8.dropFirst(4)) != nil,
                 let file = ownFile(path, O_RDONLY), let time = (try? file.status())?.modified, time < recently
-            else { return }
+            else { continue }
             if (try? file.lock()) ?? (time < dayAgo) { try? File.remove(path) }
         }
     }

@@ -192,7 +192,7 @@ final class DiskStore: CacheStore {
             guard try store.waits(waiting, isLong: length > DiskEntry.pieceSize) else { return try move(part) }
             store.commits.async { [self, part] in
                 if (try? store.attempt({ try part.file.synchronize() })) != nil { try? move(part) }
-                store.endWaiting(waiting)
+                store.state.withLock { $0.waiting.removeAll { $0.unfinished === unfinished } }
             }
         }
 
@@ -247,11 +247,13 @@ extension DiskStore {
     }
 
     private func newFile() throws -> (File, path: String) {
-        if let new = try folder.newFile() { return new }
-        // The folder was removed.
-        _ = try openFolder()
-        guard let new = try folder.newFile() else { throw SystemError(code: ENOENT) }
-        return new
+        do {
+            return try folder.newFile()
+        } catch  where error.code == ENOENT {
+            // The folder was removed.
+            _ = try openFolder()
+            return try folder.newFile()
+        }
     }
 
     /// Notes what waits for the disk: a long body, or a short one that must not overtake it.
@@ -264,10 +266,6 @@ extension DiskStore {
             state.waiting.append(body)
             return true
         }
-    }
-
-    private func endWaiting(_ body: Waiting) {
-        state.withLock { $0.waiting.removeAll { $0.unfinished === body.unfinished } }
     }
 
     private func grow(by count: Int64) {

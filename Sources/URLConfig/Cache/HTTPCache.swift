@@ -109,7 +109,9 @@ public struct HTTPCache: Sendable {
         /// Removes the response of a variant.
         func remove(_ variant: String, of key: CacheKey) async throws {
             // A store has no function for this, so something that is never found takes its place.
-            let writer = try? await store.writer(for: .never(variant), key: key)
+            var never = StoredResponse.Head()
+            (never.variant, never.status) = (variant, 0)
+            let writer = try? await store.writer(for: never, key: key)
             if let writer, (try? await writer.finish()) != nil { return }
             try await remove(.resource(key.resource))
         }

@@ -18,12 +18,5 @@ extension StoredResponse {
         /// how many seconds it is fresh.
         var date = 0.0
         var lifetime = 0.0
-
-        /// The head of a response that is never found.
-        static func never(_ variant: String) -> Self {
-            var head = Self()
-            (head.variant, head.status) = (variant, 0)
-            return head
-        }
     }
 }

@@ -12,7 +12,8 @@ extension Call {
         }
         try Task.checkCancellation()
         let response = valid.response
-        history.add(.accepted(response.status, response, isStream: valid.body != nil), response.request)
+        history.add(.accepted(response.status), response.request)
+        history.log.received(response, isStream: valid.body != nil)
         return valid
     }
 

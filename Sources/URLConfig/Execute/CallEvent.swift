@@ -179,12 +179,12 @@ extension CallEvent {
         case .sent: .attemptBegan
         case .head(let status): .headReceived(status)
         case .firstByte: .firstByteReceived
-        case .body(let count, _): .bodyReceived(byteCount: count)
+        case .body(let count): .bodyReceived(byteCount: count)
         case .bodyFailed(let error): .bodyFailed(failure(error))
         case .attempted(let result, let cache): .attemptEnded(outcome(result), cache: cache)
         case .unfinished(let error): .attemptEnded(.failure(failure(error)), cache: nil)
         case .decided(let decision, let note): .decided(decision, reason: note.shown(redaction))
-        case .accepted(let status, _, _): .accepted(status)
+        case .accepted(let status): .accepted(status)
         case .failed(let error): .failed(failure(error))
         case .ended(let result): .ended(outcome(result))
         }

@@ -6,23 +6,15 @@ enum Happening: Sendable {
     case sent
     case head(HTTPResponse.Status)
     case firstByte
-    /// The body has arrived, for a stream or a download with its response.
-    case body(count: Int64, of: DataResponse? = nil)
+    case body(count: Int64)
     case bodyFailed(any Error)
     indirect case attempted(Result<HTTPResponse.Status, any Error>, CacheStatus? = nil)
     /// The call has ended before its last attempt; the attempt itself stays unfinished.
     case unfinished(any Error)
     indirect case decided(CallEvent.Decision, Attempt.Note)
-    /// The validators have accepted a response, which is for the log.
-    case accepted(HTTPResponse.Status, DataResponse?, isStream: Bool)
+    case accepted(HTTPResponse.Status)
     case failed(any Error)
     case ended(Result<HTTPResponse.Status, any Error>)
-
-    /// The same without the content of a response, which an event does not show and should not keep in memory.
-    fileprivate var withoutContent: Self {
-        guard case .accepted(let status, _, let isStream) = self else { return self }
-        return .accepted(status, nil, isStream: isStream)
-    }
 }
 
 /// What happens in a call: its attempts, its log and the events for the app are made of it.
@@ -68,7 +60,7 @@ final class CallHistory: Sendable {
             return sink.map { _ in state.observe(request, arrival, log, routes) }
         }
         write(happening, request, time)
-        if let observed { sink?.pass(CallEvent(time: time, happening: happening.withoutContent, of: observed)) }
+        if let observed { sink?.pass(CallEvent(time: time, happening: happening, of: observed)) }
     }
 
     /// The first byte of a body has arrived, which somebody may want to know.
@@ -88,8 +80,6 @@ final class CallHistory: Sendable {
     private func write(_ happening: Happening, _ request: URLRequest, _ time: Duration) {
         switch happening {
         case .decided: if let last { log.again(request, last) }
-        case .accepted(_, let response?, let isStream): log.received(response, isStream: isStream)
-        case .body(let count, let head?): log.ended(head, bytes: count, after: time)
         case .failed(let error): log.failed(request, error, status: last?.status, after: time)
         default: break
         }

@@ -6,12 +6,6 @@ package struct CallScope: Sendable {
     @TaskLocal package static var current: Self?
     /// The scope of calls that have none, such as calls in detached tasks.
     package static let outside = Locked<Self?>(nil)
-    /// It is cancelled when the first scope is made: without one, a call reads this flag only, and takes no lock.
-    ///
-    /// It never ends, because an ended task need not tell that it was cancelled.
-    private static let flag = Task<Void, Never> {
-        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-    }
 
     /// Retries in one scope do not use up the retries of another.
     private let budget = RetryPolicy.Budget()
@@ -30,10 +24,9 @@ package struct CallScope: Sendable {
         change: @escaping @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void = { _, _, _ in }
     ) {
         (self.refusal, self.change) = (refusal, change)
-        Self.flag.cancel()
     }
 
-    private static var scope: Self? { flag.isCancelled ? current ?? outside.withLock { $0 } : nil }
+    private static var scope: Self? { current ?? outside.withLock { $0 } }
 
     /// Applies the scope to the settings of a call, over everything else.
     static func enter(_ config: inout URLSession.Config, _ fileID: String, _ line: UInt) {

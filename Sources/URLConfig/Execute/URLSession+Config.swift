@@ -101,16 +101,14 @@ extension URLSession {
         /// The names that the redaction of ``default`` adds always count: a field with one of them is a credential in
         /// redirects and in the cache, even with ``Redaction/none``.
         public var redaction: Redaction {
-            get { Self.including(Self.own(\.customRedaction), customRedaction) }
+            get {
+                let ofDefault = Self.own(\.customRedaction) ?? .standard
+                return customRedaction?.including(ofDefault) ?? ofDefault
+            }
             set { customRedaction = newValue }
         }
         /// In a call, with the names of the default.
         private(set) var customRedaction: Redaction?
-
-        private static func including(_ ofDefault: Redaction?, _ custom: Redaction?) -> Redaction {
-            let ofDefault = ofDefault ?? .standard
-            return custom?.including(ofDefault) ?? ofDefault
-        }
 
         /// The delegate of the task, which has priority over the session's delegate.
         ///
@@ -176,14 +174,8 @@ extension URLSession {
 
         /// Takes from the default what is not set here, when a call begins.
         mutating func takeDefaults() {
-            // Not the whole default, which would be a large copy.
-            let (logger, redaction, decoder, logBody) = Self.defaults.withLock {
-                ($0.config.customLogger, $0.config.customRedaction, $0.config.customDecoder, $0.config.customLogBody)
-            }
-            customLogger = customLogger ?? logger ?? Self.standardLogger
-            customRedaction = Self.including(redaction, customRedaction)
-            customDecoder = customDecoder ?? decoder
-            customLogBody = customLogBody ?? logBody ?? true
+            (customLogger, customRedaction, customLogBody) = (.some(logger), redaction, logBody)
+            customDecoder = customDecoder ?? Self.own(\.customDecoder)
         }
 
         static let defaults = Locked(Defaults(config: Self(standard: ())))

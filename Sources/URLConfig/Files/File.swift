@@ -205,30 +205,18 @@ extension File {
         }
     }
 
-    /// Calls a function with each name in a folder, also `.` and `..`.
+    /// The names in a folder.
     ///
     /// A path that does not exist, or that is a file or a symbolic link, has no names.
-    static func forEachName(in folder: String, _ use: (String) -> Void) throws(SystemError) {
-        let descriptor: Int32
-        do throws(SystemError) {
-            descriptor = try call { open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+    static func names(in folder: String) throws(SystemError) -> [String] {
+        guard (try? Status(folder))?.isDirectory == true else { return [] }
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: folder)
         } catch {
-            if [ENOENT, ENOTDIR, ELOOP].contains(error.code) { return }
-            throw error
-        }
-        guard let names = fdopendir(descriptor) else {
-            let code = errno
-            close(descriptor)
-            throw SystemError(code: code)
-        }
-        defer { closedir(names) }
-        while let entry = readdir(names) {
-            use(
-                withUnsafePointer(to: &entry.pointee.d_name) { name in
-                    name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
-                        String(cString: $0)
-                    }
-                })
+            // It may have been removed meanwhile.
+            guard (try? Status(folder)) != nil else { return [] }
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+            throw SystemError(code: cause?.code.rawValue ?? EIO)
         }
     }
 

@@ -54,7 +54,8 @@ struct StreamBody: Sendable {
                     return piece
                 }
                 try Task.checkCancellation()
-                call.history.add(.body(count: count, of: head), head.request)
+                call.history.add(.body(count: count), head.request)
+                call.history.log.ended(head, bytes: count, after: call.elapsed())
                 if let progress = call.progress, !call.reconnects {
                     try await call.deadline.run { try await progress.finish() }
                 }

@@ -145,6 +145,24 @@ import URLConfigTesting
         #expect(texts == ["old", "new"])
     }
 
+    @Test func `a refusal after a 304 about another response counts, too`() async throws {
+        let cache = cache()
+        let control = "max-age=10, stale-while-revalidate=900"
+        try await get(cache) { .init(headerFields: [.cacheControl: control, .eTag: #""1""#]) }
+        await clock.advance(by: .seconds(20))
+        for _ in 0..<2 {
+            let response = try await get(cache) {
+                let hasConditions = seen.entries.last?.value(forHTTPHeaderField: "If-None-Match") != nil
+                return hasConditions
+                    ? .init(status: .notModified, headerFields: [.eTag: #""2""#])
+                    : .init(status: .unauthorized)
+            }
+            await cache.finishRevalidations()
+            if response.status == .unauthorized { return }
+        }
+        Issue.record("the stale response was used after the refusal")
+    }
+
     @Test(arguments: [
         (500, ["500"]), (404, ["404"]), (200, []), (304, []),
         // The next call renews the token.
