@@ -22,11 +22,7 @@ extension HTTPStubs {
         public var url: URL { urlRequest.url ?? URL(filePath: "/") }
         /// The header fields.
         public var headerFields: HTTPFields {
-            var fields = HTTPFields()
-            for (name, value) in urlRequest.allHTTPHeaderFields ?? [:] {
-                if let name = HTTPField.Name(name) { fields[name] = value }
-            }
-            return fields
+            HTTPFields(received: (urlRequest.allHTTPHeaderFields ?? [:]).lazy.map { ($0, $1) })
         }
         /// The media type that `Content-Type` names.
         public var contentType: MediaType? { headerFields[.contentType].flatMap { MediaType($0) } }

@@ -126,11 +126,7 @@ extension HTTPStubs.Response {
     public static var lostConnection: Self { Self(.error(Transport.lostConnection)) }
 
     /// Nothing: a time limit of the request, the call or the session ends the attempt.
-    public static var stall: Self {
-        var response = Self(.error(URLError(.timedOut)))
-        response.end = .stalls
-        return response
-    }
+    public static var stall: Self { Self(.error(URLError(.timedOut))).with { $0.end = .stalls } }
 
     /// The response of the real server.
     public static var network: Self { Self(.network) }

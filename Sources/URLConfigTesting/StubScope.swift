@@ -49,8 +49,12 @@ final class StubScope: Sendable {
     nonisolated(nonsending) func run<Result>(_ operation: () async throws -> Result) async throws -> Result {
         let routes = routes.all
         try check(HTTPStubs.Routes.mistakes(in: routes))
+        // A transport of the app that is tested alone passes its requests on.
+        let standIn = Transport(identity: self) { [self] in
+            try await response(to: $0, 1, of: place, insteadOf: .urlSession)
+        }
         let scope = CallScope {
-            Refusal.error("a call of a transport of the library within stubs")
+            standIn
         } change: { [self] config, fileID, line in
             enter(&config, Place(fileID: fileID, line: line))
         }
@@ -158,7 +162,7 @@ enum Refusal {
 
     private static func scope(_ refuses: @escaping @Sendable () -> Bool) -> CallScope {
         CallScope {
-            refuses() ? error("the call") : nil
+            refuses() ? Transport { _ in throw error("the call") } : nil
         } change: { config, fileID, line in
             guard config.transport.isBuiltIn, refuses() else { return }
             config.transport = Transport { _ in

@@ -119,8 +119,8 @@ public final class TestClock: Clock {
         }
     }
 
-    /// Counts the time limits that are set while another one passes, in the same task.
-    @TaskLocal private static var following: Locked<Int>?
+    /// Whether a time limit is set while another one passes, in the same task.
+    @TaskLocal private static var isSetAgain: Locked<Bool>?
 
     private static let (fewestRounds, mostRounds, longest) = (20, 1000, Duration.seconds(1))
 
@@ -217,16 +217,15 @@ public final class TestClock: Clock {
     private func passes(until deadline: Instant) throws -> Bool {
         while true {
             try Task.checkCancellation()
-            let following = Locked(0)
-            let isLimit = Self.$following.withValue(following) { fireNext(until: deadline) { !$0.isSleep } }
-            if !isLimit { return true }
-            // A limit that is set again has ended nothing.
-            if following.withLock({ $0 == 0 }) { return false }
+            guard let isSetAgain = fireNext(until: deadline, where: { !$0.isSleep }) else { return true }
+            if !isSetAgain { return false }
         }
     }
 
     /// Moves the time to the next event, and lets it happen; if there is none, to the end.
-    private func fireNext(until end: Instant, where isMeant: (Event) -> Bool = { _ in true }) -> Bool {
+    ///
+    /// - Returns: Whether it is a time limit that was set again, so that it has ended nothing; `nil` for no event.
+    private func fireNext(until end: Instant, where isMeant: (Event) -> Bool = { _ in true }) -> Bool? {
         let (event, before, date) = state.withLock { state in
             let next = state.first(until: end, where: isMeant)
             state.now = max(state.now, next?.1.time ?? end)
@@ -240,15 +239,11 @@ public final class TestClock: Clock {
             return (event, before, state.date)
         }
         latest?.withLock { $0 = max($0, date) }
-        guard let event else { return false }
-        let (following, outer) = (Locked(0), Self.following)
-        Self.$following.withValue(following) { event.fire() }
-        let isSetAgain = following.withLock { $0 > 0 }
-        if isSetAgain {
-            outer?.withLock { $0 += 1 }
-            // A limit that is set again has ended nothing.
-            if let call = event.call { state.withLock { $0.calls[call]?.isEnding = before } }
-        }
+        guard let event else { return nil }
+        let isSetAgain = Locked(false)
+        Self.$isSetAgain.withValue(isSetAgain) { event.fire() }
+        guard isSetAgain.withLock(\.self) else { return false }
+        if let call = event.call { state.withLock { $0.calls[call]?.isEnding = before } }
         return true
     }
 
@@ -262,7 +257,7 @@ public final class TestClock: Clock {
         }
         defer { state.withLock { $0.movers -= 1 } }
         await settle()
-        while fireNext(until: end) { await settle() }
+        while fireNext(until: end) != nil { await settle() }
     }
 
     /// Moves the time to the end of each sleep, until nobody sleeps or the task is cancelled.
@@ -304,7 +299,7 @@ public final class TestClock: Clock {
     /// Moves the time like ``advance(by:)``, but leaves no time to others.
     package func move(by duration: Duration) {
         let end = now.advanced(by: duration)
-        while fireNext(until: end) {}
+        while fireNext(until: end) != nil {}
     }
 
     private static func remove(_ id: Int, _ state: Locked<State>) { _ = state.withLock { $0.remove(id) } }
@@ -341,7 +336,7 @@ extension TestClock: AlarmClock {
     package var date: Date { state.withLock { $0.date } }
 
     package func alarm(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        Self.following?.withLock { $0 += 1 }
+        Self.isSetAgain?.set(\.self, true)
         let id = state.withLock { state in
             state.asked.append(delay)
             let time = state.now.advanced(by: delay)

@@ -70,40 +70,31 @@ struct URLTemplate: Sendable {
 
 /// JSON as a tree, for comparisons.
 struct JSONTree {
+    /// In place of a part of what is hidden as a whole.
+    private static let hidden = "***"
+
     private let value: Any
+    /// The same part of the JSON without its secrets.
+    private let shown: Any
+
+    private init(_ value: Any, shown: Any?) { (self.value, self.shown) = (value, shown ?? Self.hidden) }
 
     init?(_ data: Data) {
         guard let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else { return nil }
-        self.value = value
+        self.init(value, shown: value)
     }
 
-    /// A part of JSON, and the same part of that JSON without secrets.
-    private struct Part {
-        /// In place of a part of what is hidden as a whole.
-        private static let hidden = "***"
+    private var members: [String: Self]? {
+        guard let members = value as? [String: Any] else { return nil }
+        let shown = shown as? [String: Any]
+        return Dictionary(uniqueKeysWithValues: members.map { ($0, Self($1, shown: shown?[$0])) })
+    }
 
-        let value: Any
-        let shown: Any
-
-        private init(_ value: Any, shown: Any?) { (self.value, self.shown) = (value, shown ?? Self.hidden) }
-
-        init(_ tree: JSONTree) { self.init(tree.value, shown: tree.value) }
-
-        init(_ tree: JSONTree, _ hiding: (Data) -> Data) {
-            self.init(tree.value, shown: JSONTree(hiding(Data(tree.text.utf8)))?.value)
-        }
-
-        var members: [String: Self]? {
-            guard let members = value as? [String: Any] else { return nil }
-            let shown = shown as? [String: Any]
-            return Dictionary(uniqueKeysWithValues: members.map { ($0, Self($1, shown: shown?[$0])) })
-        }
-        var elements: [Self]? {
-            guard let elements = value as? [Any] else { return nil }
-            let shown = shown as? [Any]
-            return elements.enumerated().map { index, element in
-                Self(element, shown: shown?.count == elements.count ? shown?[index] : nil)
-            }
+    private var elements: [Self]? {
+        guard let elements = value as? [Any] else { return nil }
+        let shown = shown as? [Any]
+        return elements.enumerated().map { index, element in
+            Self(element, shown: shown?.count == elements.count ? shown?[index] : nil)
         }
     }
 
@@ -111,12 +102,13 @@ struct JSONTree {
     ///
     /// - Parameter hiding: Returns JSON without its secrets.
     func difference(from expected: Self, hiding: (Data) -> Data) -> String? {
+        func hidden(_ tree: Self) -> Self { Self(tree.value, shown: Self(hiding(Data(tree.text.utf8)))?.value) }
         // Most bodies fit, and need not be searched for secrets.
-        let isEqual = Self.difference(Part(self), Part(expected), "") == nil
-        return isEqual ? nil : Self.difference(Part(self, hiding), Part(expected, hiding), "")
+        let isEqual = Self.difference(self, expected, "") == nil
+        return isEqual ? nil : Self.difference(hidden(self), hidden(expected), "")
     }
 
-    private static func difference(_ sent: Part, _ expected: Part, _ path: String) -> String? {
+    private static func difference(_ sent: Self, _ expected: Self, _ path: String) -> String? {
         if let expected = expected.members, let members = sent.members {
             for (name, expected) in expected.sorted(by: { $0.key < $1.key }) {
                 let path = path.isEmpty ? name : "\(path).\(name)"

@@ -274,11 +274,20 @@ struct ResponseTests {
             await #expect(throws: CancellationError.self) { try await send("/users/2") }
             let own = try await send("/users/3") { $0.transport = Transport { _ in .init(status: .created) } }
             #expect(own.status == .created)
-            let error = await #expect(throws: RequestError.self) {
-                try await Transport.urlSession.send(.init(URLRequest.with(.api)))
-            }
-            #expect(error?.code == .notStubbed)
         }
+    }
+
+    @Test(.stubs { $0.post("/v2/users", .status(.accepted)) })
+    func `a transport that is tested alone passes requests on to the stubs`() async throws {
+        let signing = Transport { request in
+            var request = request
+            request.urlRequest.setValue("signed", forHTTPHeaderField: "X-Signature")
+            return try await Transport.urlSession.send(request)
+        }
+        let request = URLRequest.with(.api) { ($0.path, $0.method) = ("/users", .post) }
+        #expect(try await signing.send(.init(request)).status == .accepted)
+        let sent = try #require(HTTPStubs.requests.last)
+        #expect(sent.headerFields[try #require(HTTPField.Name("X-Signature"))] == "signed")
     }
 
     @Test func `cookies are stored in the session, and models are encoded as the API does`() async throws {

@@ -32,11 +32,9 @@ final class CacheEntryWriter: Sendable {
     var isStored: Bool { state.withLock { $0.isStored } }
 
     /// The body, which is stored as it is read.
-    ///
-    /// - Parameter isOwn: Whether the store is one of the library's.
-    func storing(_ body: ResponseBody, isOwn: Bool) throws -> ReceivedBody {
+    func storing(_ body: ResponseBody) throws -> ReceivedBody {
         let reader = try body.read()
-        return ReceivedBody(hasOwnSource: isOwn) { [self] in
+        return ReceivedBody { [self] in
             do {
                 let piece = try await reader.next()
                 if let piece { await write(piece) } else { await finish() }

@@ -59,7 +59,7 @@ extension CacheVisit {
             writer, of: place.expected, variant: head.variant, replaced: replaced,
             length: response.headerFields.decodedLength
         ) { [core, key = place.key] in try? await core.remove($0, of: key) }
-        guard let body = try? entry.storing(response.body, isOwn: core.isOwn) else { return response }
+        guard let body = try? entry.storing(response.body) else { return response }
         if !core.isOwn {
             // A store of the app may block.
             body.watch(TimeLimits(), of: sending)

@@ -109,7 +109,7 @@ struct DiskEntry: Sendable {
             }
         }
         if record.length <= Self.pieceSize { return ResponseBody(try next() ?? Data()) }
-        return ResponseBody(ReceivedBody(hasOwnSource: true) { try next() })
+        return ResponseBody(ReceivedBody { try next() })
     }
 
     private struct Reader: Sendable {

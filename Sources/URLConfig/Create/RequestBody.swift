@@ -20,6 +20,8 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     private var content: Content?
 
+    private init(content: Content?) { self.content = content }
+
     /// No body.
     public init() {}
 
@@ -72,18 +74,12 @@ public struct RequestBody: Sendable, ExpressibleByDictionaryLiteral {
 
     /// A literal as JSON, encoded when the request is built; `nil` gives no body.
     public static func json(_ literal: (any JSON & Sendable)?) -> Self {
-        var body = Self()
-        body.content = Member(present: literal).map(Content.model)
-        return body
+        Self(content: Member(present: literal).map(Content.model))
     }
 
     /// A model as JSON, encoded with ``Foundation/URLRequest/Config/encoder`` when the request is built.
     @_disfavoredOverload
-    public static func json(_ model: any Encodable & Sendable) -> Self {
-        var body = Self()
-        body.content = .model(model)
-        return body
-    }
+    public static func json(_ model: any Encodable & Sendable) -> Self { Self(content: .model(model)) }
 
     /// A form as `application/x-www-form-urlencoded` (WHATWG URL), with the items in order; a space becomes `+`.
     public static func form(_ items: URLRequest.Query) -> Self {

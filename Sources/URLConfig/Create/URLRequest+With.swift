@@ -134,11 +134,7 @@ extension URLRequest.Config {
     }
 
     private func resolved(_ query: URLRequest.Query) throws(RequestError) -> URLRequest.Query {
-        do {
-            return try query.resolved(effectiveEncoder)
-        } catch {
-            throw .refused("query", because: error, code: .invalidURL)
-        }
+        try RequestError.refusing("query", code: .invalidURL) { try query.resolved(effectiveEncoder) }
     }
 
     /// Whether a closure has set the field that the preset's ``idempotencyKey`` would write.

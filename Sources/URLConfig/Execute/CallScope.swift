@@ -14,16 +14,16 @@ package struct CallScope: Sendable {
     /// The original is kept, so that no other one has its identity.
     private let caches = Locked<[ObjectIdentifier: (original: HTTPCache.Core, own: HTTPCache.Core)]>([:])
     private let change: @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void
-    private let refusal: @Sendable () -> RequestError?
+    private let standIn: @Sendable () -> Transport?
 
     /// - Parameters:
-    ///   - refusal: The error for a request that the library's own transports are about to send; `nil` to send it.
+    ///   - standIn: What sends requests that reach one of the library's own transports; `nil` for itself.
     ///   - change: Changes the settings of a call. It knows where the call is made.
     package init(
-        refusal: @escaping @Sendable () -> RequestError? = { nil },
+        standIn: @escaping @Sendable () -> Transport? = { nil },
         change: @escaping @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void = { _, _, _ in }
     ) {
-        (self.refusal, self.change) = (refusal, change)
+        (self.standIn, self.change) = (standIn, change)
     }
 
     private static var scope: Self? { current ?? outside.withLock { $0 } }
@@ -47,10 +47,8 @@ package struct CallScope: Sendable {
         }
     }
 
-    /// - Throws: The error of a scope that does not allow requests to servers.
-    static func checkNetwork() throws(RequestError) {
-        if let error = scope?.refusal() { throw error }
-    }
+    /// What takes the place of the library's own transports; `nil` for nothing.
+    static var standIn: Transport? { scope?.standIn() }
 }
 
 /// A clock with its own rule for time limits: they alone do not make the time pass.
@@ -154,8 +152,8 @@ extension Redaction {
 
     private func finders(in body: Data, _ type: MediaType?) -> [SecretFinder] {
         // In a character set such as UTF-16, the bytes show no secret.
-        let text = type?.charset.flatMap { body.text(charset: $0) }.map { Array($0.utf8) }
-        return [text, Array(body)].compactMap(\.self).map { SecretFinder($0, .init(recorded: type, $0), self) }
+        let (text, bytes) = (body.text(charset: type?.charset).map { Array($0.utf8) } ?? [], Array(body))
+        return (text == bytes ? [bytes] : [text, bytes]).map { SecretFinder($0, .init(recorded: type, $0), self) }
     }
 }
 

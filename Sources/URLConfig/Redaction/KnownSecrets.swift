@@ -70,7 +70,7 @@ final class KnownSecrets: Sendable, RedactedReflectable {
                 secrets.add(value)
             }
             guard let body = request.httpBody, body.count <= 1 << 20 else { return }
-            let text = request.contentType?.charset.flatMap { body.text(charset: $0) }
+            let text = body.text(charset: request.contentType?.charset)
             let bytes = text.map { Array($0.utf8) } ?? Array(body)
             guard let format = SecretFinder.Format(request.contentType, bytes) else { return }
             for value in SecretFinder(bytes, format, redaction).secrets { secrets.add(value) }

@@ -87,7 +87,8 @@ extension Redaction {
         let text = text(data, type)
         if let text, let masked = masked(text, type), masked != text { return Data(masked) }
         // If nothing was hidden, the character set may be wrong. JSON and forms have only ASCII delimiters.
-        let hasBytes = text != nil || type?.isJSON == true || type?.isForm ?? true
+        let hasBytes =
+            text.map { SecretFinder.Format(type, $0) != nil } ?? (type?.isJSON == true || type?.isForm ?? true)
         return hasBytes ? masked(Array(data), type).map { Data($0) } ?? summary : summary
     }
 

@@ -4,18 +4,13 @@ import Logging
 ///
 /// The message does not repeat the metadata. At the level trace, it contains the header fields. It is built only if its
 /// level is on.
-final class RequestLog: Sendable {
+struct RequestLog: Sendable {
     let logger: Logger?
     let redaction: Redaction
     /// The most bytes of a body that are shown.
     let bodyLimit: Int
     let fileID: String
     let line: UInt
-
-    init(logger: Logger?, redaction: Redaction, bodyLimit: Int, fileID: String, line: UInt) {
-        (self.logger, self.redaction, self.bodyLimit) = (logger, redaction, bodyLimit)
-        (self.fileID, self.line) = (fileID, line)
-    }
 
     func sent(_ request: URLRequest) {
         log(.debug, request) { _ in

@@ -13,13 +13,8 @@ extension SecretFinder {
         var value: Value?
     }
 
-    /// A value under the name `value`.
-    private struct Value {
-        /// `nil` for an object or an array.
-        var token: JSONTokenizer.Token?
-        /// What is hidden.
-        let content: Range<Int>
-    }
+    /// The kind of a value's first token, and what is hidden of the value.
+    private typealias Value = (kind: JSONTokenizer.Token.Kind, content: Range<Int>)
 
     mutating func findInJSON(from start: Int) {
         var json = JSONTokenizer(bytes).reading(from: start)
@@ -41,7 +36,7 @@ extension SecretFinder {
                 secrecy = isObject ? .nothing : secrecy
             case .close, .comma:
                 if token.kind == .close, let closed = frames.popLast(), frames.last?.isObject == true {
-                    pair(Value(content: closed.start..<json.position), closed.name, &frames[frames.count - 1])
+                    pair((.open, closed.start..<json.position), closed.name, &frames[frames.count - 1])
                 }
                 let isElement = frames.last?.isObject == false
                 (name, secrecy) =
@@ -54,8 +49,8 @@ extension SecretFinder {
                 if content.count > 12 { findInText(content) }
             case .string, .word:
                 if token.kind == .string { findInGap(&gap, token.start, json.position) }
-                find(token, content, secrecy)
-                if !frames.isEmpty { pair(Value(token: token, content: content), name, &frames[frames.count - 1]) }
+                find((token.kind, content), secrecy)
+                if !frames.isEmpty { pair((token.kind, content), name, &frames[frames.count - 1]) }
             }
         }
         findInGap(&gap, bytes.count, bytes.count)
@@ -84,8 +79,9 @@ extension SecretFinder {
     }
 
     /// Hides a value, or the secrets in it.
-    private mutating func find(_ token: JSONTokenizer.Token, _ content: Range<Int>, _ secrecy: Redaction.Secrecy) {
-        guard token.kind == .string else {
+    private mutating func find(_ value: Value, _ secrecy: Redaction.Secrecy) {
+        let content = value.content
+        guard value.kind == .string else {
             if secrecy > .nothing, isSecret(word: bytes[content], secrecy) {
                 hide(content, as: "\"\(Redaction.mask)\"")
             }
@@ -107,11 +103,11 @@ extension SecretFinder {
     /// Hides the value of `{"name": "password", "value": …}`, in any order.
     private mutating func pair(_ value: Value, _ name: ArraySlice<UInt8>, _ frame: inout Frame) {
         if name.elements(in: ["value", "Value"]) { frame.value = value }
-        guard value.token?.kind == .string, name.elements(in: ["name", "key", "Name", "Key"]) else { return }
+        guard value.kind == .string, name.elements(in: ["name", "key", "Name", "Key"]) else { return }
         frame.named = secrecy(of: text(of: value.content))
         guard frame.named > .nothing, let value = frame.value.take() else { return }
-        if let token = value.token {
-            find(token, value.content, frame.named)
+        if value.kind != .open {
+            find(value, frame.named)
         } else if frame.named >= .text {
             // To read it again would take quadratic time if it contains others of its kind.
             hide(value.content, as: "\"\(Redaction.mask)\"")

@@ -13,6 +13,7 @@ where Events.Element == ServerSentEvent {
 
     /// Reads the models; the transfer ends when it is released, and after the last model.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        /// Put back with each model, so that it is `nil` after the end and after an error of the events.
         fileprivate var events: Events.AsyncIterator?
         fileprivate let end: String?
         /// The response of the last event, for an error.
@@ -24,26 +25,16 @@ where Events.Element == ServerSentEvent {
 
         /// The next model; `nil` at the end, and after an error of the events.
         public mutating func next() async throws -> Value? {
-            let event: ServerSentEvent?
-            do {
-                event = try await events?.next()
-            } catch {
-                // An error is not an early end.
-                events = nil
-                throw error
-            }
-            // As bytes: comparing characters takes quadratic time for a long text of combining marks.
-            if let event, end.map({ event.data.utf8.elementsEqual($0.utf8) }) != true {
-                head = event.source?.head
-                return try event.decode()
-            }
-            let isCut = event == nil && events != nil
-            events = nil
-            if let end, isCut {
+            guard var events = events.take() else { return nil }
+            guard let event = try await events.next() else {
+                guard let end else { return nil }
                 let reason = "the events ended without '\(end.onOneLine)'"
                 throw RequestError(.invalidResponse, reason: reason, response: head)
             }
-            return nil
+            // As bytes: comparing characters takes quadratic time for a long text of combining marks.
+            if let end, event.data.utf8.elementsEqual(end.utf8) { return nil }
+            (self.events, head) = (events, event.source?.head)
+            return try event.decode()
         }
     }
 }

@@ -32,8 +32,6 @@ public struct Pages: AsyncSequence, Sendable {
         private let pages: Pages
         /// The page before; `nil` at the beginning.
         private var last: DataResponse?
-        /// Nothing more is requested.
-        fileprivate var isOver = false
         /// The digests of the requests; their key is random, so that a server cannot provoke equal ones.
         private var requested: Set<Digest> = []
         private let key = Digest.Key()
@@ -43,16 +41,12 @@ public struct Pages: AsyncSequence, Sendable {
 
         init(pages: Pages) { self.pages = pages }
 
-        /// Requests the next page; `nil` after the last page and after an error.
+        /// Requests the next page; `nil` after the last page, after which, and after an error, it is not called again.
         mutating func next() async throws -> DataResponse? {
             // This runs on no actor, and so does the function of the caller.
-            if isOver { return nil }
-            // It stays so after an error.
-            isOver = true
             guard let request = try request() else { return nil }
             notes(Origin(request.url))
             last = try await pages.page(request, sent, isForeign: isForeign)
-            isOver = false
             return last
         }
 
@@ -166,7 +160,8 @@ public struct Pages: AsyncSequence, Sendable {
 
         /// Requests and decodes the pages.
         public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-            fileprivate var pages: Requests
+            /// Put back with each element, so that it is `nil` after the last page and after an error.
+            fileprivate var pages: Requests?
             fileprivate let elements: @Sendable (DataResponse) throws -> [Element]
             /// The rest of the page.
             fileprivate var rest = [Element]().makeIterator()
@@ -177,19 +172,15 @@ public struct Pages: AsyncSequence, Sendable {
             ///   and of the function that returns the elements.
             public mutating func next() async throws -> Element? {
                 // This runs on no actor, and so do the decoder and the function.
-                do {
-                    while true {
-                        if let element = rest.next() {
-                            try Task.checkCancellation()
-                            return element
-                        }
-                        guard let page = try await pages.next() else { return nil }
-                        rest = try elements(page).makeIterator()
+                guard var pages = pages.take() else { return nil }
+                while true {
+                    if let element = rest.next() {
+                        try Task.checkCancellation()
+                        self.pages = pages
+                        return element
                     }
-                } catch {
-                    rest = [].makeIterator()
-                    pages.isOver = true
-                    throw error
+                    guard let page = try await pages.next() else { return nil }
+                    rest = try elements(page).makeIterator()
                 }
             }
         }

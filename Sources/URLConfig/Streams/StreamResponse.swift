@@ -119,42 +119,29 @@ public struct StreamResponse: Sendable {
 
         /// Begins to read, for one loop only.
         public func makeAsyncIterator() -> AsyncIterator {
-            var iterator = AsyncIterator(parser: parser)
-            do {
-                iterator.reader = try body.read(as: contentType)
-            } catch {
-                iterator.failure = error
-            }
-            return iterator
+            AsyncIterator(parser: parser, reader: Result { try body.read(as: contentType) })
         }
 
         /// Reads the elements, until it is released.
         public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
             fileprivate var parser: any BodyParser<Element>
-            /// `nil` after the end and after an error.
-            fileprivate var reader: StreamBody.Reader?
-            /// Why the body cannot be read.
-            fileprivate var failure: (any Error)?
+            /// Put back with each element, so that it is `nil` after the end and after an error.
+            fileprivate var reader: Result<StreamBody.Reader, any Error>?
 
             /// The next element; `nil` at the end of the body and after an error.
             public mutating func next() async throws -> Element? {
-                do {
-                    // Elements that have already arrived come without waiting.
-                    try Task.checkCancellation()
-                    if let failure { throw failure }
-                    guard let current = reader else { return nil }
-                    try current.checkDeadline()
-                    while true {
-                        if let element = try current.parsing({ try parser.next() }) { return element }
-                        guard let piece = try await reader?.next() else {
-                            reader = nil
-                            return try current.parsing { try parser.end() }
-                        }
-                        parser.append(piece)
+                let source = reader.take()
+                // Elements that have already arrived come without waiting.
+                try Task.checkCancellation()
+                guard var reader = try source?.get() else { return nil }
+                try reader.checkDeadline()
+                while true {
+                    if let element = try reader.parsing({ try parser.next() }) {
+                        self.reader = .success(reader)
+                        return element
                     }
-                } catch {
-                    (reader, failure) = (nil, nil)
-                    throw error
+                    guard let piece = try await reader.next() else { return try reader.parsing { try parser.end() } }
+                    parser.append(piece)
                 }
             }
         }

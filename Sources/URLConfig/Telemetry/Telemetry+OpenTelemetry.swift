@@ -111,25 +111,19 @@ private struct FieldInjector: Injector {
 }
 
 extension Redaction {
-    private static let named: Set<Substring> = ["AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature"]
+    private static let named: Set = ["AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature"]
     private static let word = "REDACTED"
 
     /// The value of `url.full`: a URL without secrets, with the conventions' own word for those that they name.
     fileprivate func fullURL(_ url: String) -> String {
-        var text = self.url(url)
-        if let start = text.range(of: "//")?.upperBound,
-            let at = text[start...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@")
-        {
-            text.replaceSubrange(start..<at, with: "\(Self.word):\(Self.word)")
+        let text = self.url(url)
+        guard var parts = URLComponents(string: text) else { return text }
+        if parts.percentEncodedUser != nil { (parts.user, parts.password) = (Self.word, Self.word) }
+        parts.percentEncodedQueryItems = parts.percentEncodedQueryItems?.map { item in
+            let isNamed = item.value != nil && Self.named.contains(item.name)
+            return isNamed ? URLQueryItem(name: item.name, value: Self.word) : item
         }
-        guard let query = text.firstIndex(of: "?") else { return text }
-        let (start, end) = (text.index(after: query), text[query...].firstIndex(of: "#") ?? text.endIndex)
-        let items = text[start..<end].split(separator: "&", omittingEmptySubsequences: false).map { item in
-            let name = item.prefix { $0 != "=" }
-            return name.endIndex < item.endIndex && Self.named.contains(name) ? "\(name)=\(Self.word)" : item
-        }
-        text.replaceSubrange(start..<end, with: items.joined(separator: "&"))
-        return text
+        return parts.string ?? text
     }
 }
 

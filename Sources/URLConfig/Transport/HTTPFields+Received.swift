@@ -1,6 +1,6 @@
 extension HTTPFields {
     /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
-    init(received fields: some Sequence<(name: String, value: String)>) {
+    package init(received fields: some Sequence<(name: String, value: String)>) {
         self.init()
         let known = HTTPField.Name.frequent
         reserveCapacity(fields.underestimatedCount)

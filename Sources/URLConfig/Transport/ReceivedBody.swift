@@ -17,8 +17,6 @@ final class ReceivedBody: Sendable {
     /// The number of bytes in memory at which the reader is too slow.
     private let memory: Int
     private let excess: Excess
-    /// Whether the source is the library's: releasing it does not block.
-    private let hasOwnSource: Bool
     private let state: Locked<State>
 
     /// A body that a transport writes.
@@ -26,21 +24,17 @@ final class ReceivedBody: Sendable {
     /// - Parameter memory: The number of bytes in memory at which the reader is too slow.
     init(memory: Int = .max, _ excess: Excess = .pauses) {
         (self.memory, self.excess, state) = (memory, excess, Locked(State()))
-        hasOwnSource = false
     }
 
     /// A complete body.
     init(_ data: Data) {
-        (memory, excess, hasOwnSource) = (.max, .pauses, false)
+        (memory, excess) = (.max, .pauses)
         state = Locked(State(bytes: data, count: data.count, result: .success(())))
     }
 
     /// A body that is asked for piece by piece.
-    ///
-    /// - Parameter hasOwnSource: Whether the source is the library's: releasing it does not block.
-    init(hasOwnSource: Bool = false, _ source: @escaping Source) {
+    init(_ source: @escaping Source) {
         (memory, excess, state) = (.max, .pauses, Locked(State(source: source)))
-        self.hasOwnSource = hasOwnSource
     }
 
     /// Sets, once, what is called if the transport has something to do, on any thread and with no lock held.
@@ -204,21 +198,15 @@ final class ReceivedBody: Sendable {
                 changePause()
                 return bytes
             case .ask(let source): await ask(source)
-            case .wait: try await wait()
+            case .wait(let reader, let overflow, let demand, let source):
+                touch()
+                overflow?.take { [weak self] in self?.receiveSpilled($0) }
+                demand?.resolve(.success(()))
+                if let source { pump(source) }
+                try await reader.value { self.cancel() }
             case .end: return nil
             }
         }
-    }
-
-    /// Waits until bytes have arrived or the body has ended.
-    private func wait() async throws {
-        let reader = OneShot<Void>()
-        guard let work = try state.withLock({ try $0.wait(for: reader) }) else { return }
-        touch()
-        work.overflow?.take { [weak self] in self?.receiveSpilled($0) }
-        work.demand?.resolve(.success(()))
-        if let source = work.source { pump(source) }
-        try await reader.value { self.cancel() }
     }
 
     /// Asks the source for the next piece that is not empty.
@@ -229,9 +217,9 @@ final class ReceivedBody: Sendable {
                 try Task.checkCancellation()
                 if isOver { return }
             }
-            end(.success(()), releasesSource: hasOwnSource)
+            end(.success(()), releasesSource: true)
         } catch {
-            end(.failure(error), releasesSource: hasOwnSource)
+            end(.failure(error), releasesSource: true)
         }
     }
 
@@ -294,7 +282,8 @@ final class ReceivedBody: Sendable {
     private enum Next {
         case use(Data)
         case ask(Source)
-        case wait
+        /// Waits for the first; the others give it bytes.
+        case wait(OneShot<Void>, Overflow?, demand: OneShot<Void>?, Source?)
         case end
     }
 
@@ -380,27 +369,17 @@ final class ReceivedBody: Sendable {
                 try result.get()
                 return .end
             }
-            guard let source, !leavesSource else { return .wait }
-            try checkNobodyWaits()
-            isAsking = true
-            return .ask(source)
-        }
-
-        /// Notes a reader that waits, and returns what gives it bytes; `nil` if it need not wait.
-        mutating func wait(
-            for reader: OneShot<Void>
-        ) throws -> (overflow: Overflow?, demand: OneShot<Void>?, source: Source?)? {
-            guard bytes.isEmpty, result == nil || spilled > 0 else { return nil }
-            try checkNobodyWaits()
-            self.reader = reader
-            defer { isAsked = true }
-            return (spilled > 0 ? overflow : nil, demand.take(), isAsked ? nil : source)
-        }
-
-        private func checkNobodyWaits() throws {
             guard reader == nil, !isAsking else {
                 throw RequestError(.invalidResponse, reason: "another task is reading the body")
             }
+            if let source, !leavesSource {
+                isAsking = true
+                return .ask(source)
+            }
+            let reader = OneShot<Void>()
+            self.reader = reader
+            defer { isAsked = true }
+            return .wait(reader, spilled > 0 ? overflow : nil, demand: demand.take(), isAsked ? nil : source)
         }
 
         /// Whether the task that asks the source must wait until a reader does.

@@ -112,14 +112,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
         // AsyncHTTPClient crashes if it receives what it does not wait for.
         guard let delivery, end == nil else { return close(context) }
         switch unwrapInboundIn(data) {
-        case .head(let head) where head.status.code < 100:
+        case .head(let head) where !(100...999 ~= head.status.code):
             context.fireErrorCaught(HTTPParserError.invalidStatus)
             close(context)
         case .head(let head) where head.status.code >= 200 || head.status == .switchingProtocols:
             isReceiving = true
             delivery.receive(head)
             // A client of the caller may decompress the body and follow redirects.
-            if delivery.isByOwnClient, head.status != .switchingProtocols { return context.fireChannelRead(data) }
+            if delivery.client.isOwn, head.status != .switchingProtocols { return context.fireChannelRead(data) }
             let connection = head.isKeepAlive ? "keep-alive" : "close"
             let begin = HTTPResponseHead(
                 version: head.version, status: head.status, headers: ["connection": connection])
@@ -128,7 +128,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .body(let bytes) where isReceiving:
             if parts.isEmpty { parts = Data(buffer: bytes) } else { parts.append(contentsOf: bytes.readableBytesView) }
             // A client of the caller may have a time limit for silence.
-            if !delivery.isByOwnClient { context.fireChannelRead(wrapInboundOut(.body(ByteBuffer()))) }
+            if !delivery.client.isOwn { context.fireChannelRead(wrapInboundOut(.body(ByteBuffer()))) }
         case .body: close(context)
         case .end where isStream: finish(context, data)
         case .end: end = data
@@ -139,7 +139,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         passParts()
         // A part of a head was read, which would be taken for the beginning of the next response.
         let isStray = !isStream && requests > 0 && delivery == nil && !isOver
-        if let end = end.take() { finish(context, end) } else { delivery?.touch() }
+        if let end = end.take() { finish(context, end) } else { delivery?.body.touch() }
         context.fireChannelReadComplete()
         if isStray { close(context) }
     }
@@ -147,7 +147,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         passParts()
         // A response that was complete stays so, whatever follows it.
-        if end.take() != nil { delivery.take()?.finish() } else { isBroken = true }
+        if end.take() != nil { delivery.take()?.end() } else { isBroken = true }
         context.fireErrorCaught(error)
     }
 
@@ -159,7 +159,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private func passParts() {
         guard !parts.isEmpty else { return }
-        delivery?.receive(parts)
+        delivery?.body.receive(parts)
         parts = Data()
     }
 
@@ -169,12 +169,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
         (delivery, isReceiving) = (nil, false)
         if isOver {
             // AsyncHTTPClient must not give a connection that is being closed to the next call.
-            complete?.finish()
+            complete?.end()
             return context.fireErrorCaught(ChannelError.eof)
         }
         // First, so that the next call finds a free connection; it may begin at once.
         context.fireChannelRead(end)
-        complete?.finish()
+        complete?.end()
         // AsyncHTTPClient does not reset a stream whose response is complete before its request.
         if isStream, !isSent { context.close(promise: nil) }
     }

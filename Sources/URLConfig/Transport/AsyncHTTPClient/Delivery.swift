@@ -33,10 +33,10 @@ final class Delivery: HTTPClientResponseDelegate {
 
     let number: Int
     private let url: URL?
-    private let body: ReceivedBody
+    let body: ReceivedBody
     private let upload: UploadBody?
     private let isWhole: Bool
-    private let client: SharedClient
+    let client: SharedClient
     /// The event loop of the request; `nil` if the client chooses it.
     let place: Int?
     private let state = Locked(State())
@@ -104,7 +104,7 @@ final class Delivery: HTTPClientResponseDelegate {
         case .cancel:
             let cancel = state.withLock { $0.cancel }
             // First, because AsyncHTTPClient would say that the request was cancelled, and not why.
-            end(.success(()))
+            end()
             cancel?()
         }
     }
@@ -115,7 +115,7 @@ final class Delivery: HTTPClientResponseDelegate {
     }
 
     /// Ends the attempt, unless it has ended.
-    func end(_ result: Result<Void, any Error>) {
+    func end(_ result: Result<Void, any Error> = .success(())) {
         let before = state.withLock { state in
             defer { (state.isOver, state.cancel, state.resume) = (true, nil, nil) }
             return state
@@ -140,7 +140,7 @@ final class Delivery: HTTPClientResponseDelegate {
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }
 
-    func didFinishRequest(task: HTTPClient.Task<Void>) { end(.success(())) }
+    func didFinishRequest(task: HTTPClient.Task<Void>) { end() }
 }
 
 /// The functions that a connection calls.
@@ -154,20 +154,14 @@ extension Delivery {
         guard let delivery = number.flatMap({ Int($0) }).flatMap(take) else { return nil }
         delivery.state.withLock { ($0.isSent, $0.isReused) = (true, isReused) }
         delivery.client.didShowGuard(delivery.url)
-        delivery.touch()
+        delivery.body.touch()
         Establishing.succeeded(to: delivery.url)
         return delivery
     }
 
-    /// Whether the client is one of the library's.
-    var isByOwnClient: Bool { client.isOwn }
-
-    /// Bytes were read.
-    func touch() { body.touch() }
-
     /// Bytes of the request's body were written.
     func didWrite(_ count: Int) {
-        touch()
+        body.touch()
         upload?.didWrite(count)
     }
 
@@ -176,10 +170,6 @@ extension Delivery {
         body.restart()
         if !isWhole { pass(head) }
     }
-
-    func receive(_ bytes: Data) { body.receive(bytes) }
-
-    func finish() { end(.success(())) }
 
     /// Whether nothing more must be read, because enough bytes are in memory.
     ///

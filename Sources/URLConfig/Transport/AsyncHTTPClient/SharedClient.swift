@@ -13,7 +13,7 @@ final class SharedClient: Sendable {
     /// The settings that a client takes from a session's configuration.
     ///
     /// Time limits are not part of it, because the library watches them. So all calls to a host share its connections.
-    struct Settings: Hashable {
+    struct Settings: Equatable {
         let connections: Int
         /// Whether the connections have no TLS, so that they cannot be HTTP/2.
         let isPlain: Bool
@@ -28,15 +28,11 @@ final class SharedClient: Sendable {
         }
     }
 
-    private struct Clients {
-        var clients: [Settings: (client: SharedClient, lastUse: Int)] = [:]
-        var uses = 0
-    }
-
     /// A service that has a proxy for each of its users would otherwise fill its memory.
     private static let most = 64
     private static let mostGuarded = 1 << 12
-    private static let clients = Locked(Clients())
+    /// The last used one is the last.
+    private static let clients = Locked([(settings: Settings, client: SharedClient)]())
 
     let client: HTTPClient
     /// Whether it is the library's, and shut down after its last request when it is no longer among the last used ones.
@@ -69,24 +65,23 @@ final class SharedClient: Sendable {
     /// The library's client with these settings.
     static func with(_ settings: Settings) -> SharedClient {
         // The other result is released when the lock is free.
-        let (client, _) = clients.withLock { all in
-            all.uses += 1
-            if let client = all.clients[settings]?.client {
-                all.clients[settings]?.lastUse = all.uses
-                return (client, nil as SharedClient?)
-            }
-            let oldest = all.clients.count < most ? nil : all.clients.min { $0.value.lastUse < $1.value.lastUse }
-            if let oldest { all.clients[oldest.key] = nil }
-            var configuration = HTTPClient.Configuration.urlConfig
-            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.connections
-            configuration.proxy = settings.proxy
-            // AsyncHTTPClient expects HTTP/2 otherwise, and then opens most connections on one event loop.
-            if settings.isPlain { configuration.httpVersion = .http1Only }
-            let client = SharedClient(HTTPClient(configuration: configuration), isOwn: true)
-            all.clients[settings] = (client, all.uses)
-            return (client, oldest?.value.client)
+        let (client, _) = clients.withLock { clients in
+            let known = clients.firstIndex { $0.settings == settings }.map { clients.remove(at: $0).client }
+            let oldest = known == nil && clients.count >= most ? clients.removeFirst().client : nil
+            let client = known ?? SharedClient(settings)
+            clients.append((settings, client))
+            return (client, oldest)
         }
         return client
+    }
+
+    private convenience init(_ settings: Settings) {
+        var configuration = HTTPClient.Configuration.urlConfig
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.connections
+        configuration.proxy = settings.proxy
+        // AsyncHTTPClient expects HTTP/2 otherwise, and then opens most connections on one event loop.
+        if settings.isPlain { configuration.httpVersion = .http1Only }
+        self.init(HTTPClient(configuration: configuration), isOwn: true)
     }
 
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if the client has a tracer, whose

@@ -118,22 +118,19 @@ extension Transport.Request {
         if content == nil, let stream { try await readEmpty(stream, within: limit) }
         let upload = content == nil ? nil : stream
 
-        let headers = HTTPHeaders(complete)
+        var headers = HTTPHeaders(complete)
         // The whole body would not arrive if the limit is shorter than what may be in memory.
         let isWhole = isWhole && content == nil && conditions.responseLimit ?? .max >= Self.memory
         var establishing: Establishing?
-        var isReused = false
-        func attempt() async throws -> HTTPResponseHead? {
+        while true {
             try received.checkResult()
             try Task.checkCancellation()
             let place = content == nil ? client.enter() : nil
             let delivery = Delivery(of: complete.url, upload, to: received, isWhole: isWhole, by: client, at: place)
-            var headers = headers
             headers.replaceOrAdd(name: Delivery.field, value: "\(delivery.number)")
+            let head: HTTPResponseHead
             do {
-                let head = try await client.send(complete, headers, content, delivery)
-                isReused = delivery.isReused
-                return head
+                head = try await client.send(complete, headers, content, delivery)
             } catch {
                 delivery.withdraw()
                 delivery.end(.failure(error))
@@ -144,15 +141,10 @@ extension Transport.Request {
                 if establishing == nil { establishing = Establishing(to: complete.url, within: limit) }
                 guard let pause = establishing?.pause(after: error, elapsed()) else { throw error }
                 try await Task.sleep(for: pause)
-                return nil
+                continue
             }
+            return try response(head, body, to: headers, isReused: delivery.isReused)
         }
-        var arrived: HTTPResponseHead?
-        while arrived == nil { arrived = try await attempt() }
-        guard let head = arrived, 0...999 ~= head.status.code else {
-            throw RequestError(.invalidResponse, reason: "the response is not HTTP", request: urlRequest)
-        }
-        return try response(head, body, to: headers, isReused: isReused)
     }
 
     /// Reads a stream that should be empty, which throws if it is not.

@@ -23,7 +23,7 @@ extension Transport.Body {
 }
 
 /// The pieces of a stream or of a sequence, which is read once.
-final class UploadBody: AsyncSequence, Sendable {
+final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private struct State {
         /// The number of bytes that were read.
         var count: Int64 = 0
@@ -94,15 +94,9 @@ final class UploadBody: AsyncSequence, Sendable {
         if isComplete { readLater(piece) } else { piece.resolve(.failure(CancellationError())) }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: self) }
+    func makeAsyncIterator() -> UploadBody { self }
 
-    struct AsyncIterator: AsyncIteratorProtocol {
-        let pieces: UploadBody
-
-        func next() async throws -> ByteBuffer? { try await pieces.next() }
-    }
-
-    private func next() async throws -> ByteBuffer? {
+    func next() async throws -> ByteBuffer? {
         let next = OneShot<ByteBuffer?>()
         let (isOver, count, hasRoom) = state.withLock { state in
             (state.piece, state.isAsked) = (next, true)

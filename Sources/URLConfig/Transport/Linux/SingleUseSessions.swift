@@ -1,14 +1,9 @@
 #if canImport(FoundationNetworking)
 
-extension URLRequest {
-    /// Whether libcurl could send the request twice although that may do harm.
-    ///
-    /// libcurl does so if a reused connection is closed before a response. If there is a body, it asks for it again,
-    /// but only after it has sent the head again, and a server may act on the head.
-    var needsNewConnection: Bool { !isRepeatable }
-}
-
-/// Sends each request on a new connection.
+/// Sends each request that must not be sent twice on a new connection.
+///
+/// libcurl sends a request again if a reused connection is closed before a response. If there is a body, it asks for it
+/// again, but only after it has sent the head again, and a server may act on the head.
 ///
 /// Each request has its own session, because only a new session certainly has no open connection. For each host, at
 /// most `httpMaximumConnectionsPerHost` requests run at a time. The others wait.
