@@ -56,20 +56,20 @@ extension HTTPStubs {
         /// Only requests with these query items, among others.
         ///
         /// - Parameters:
-        ///   - items: The decoded values by name.
+        ///   - items: The decoded values by name; `nil` for requests without an item of that name.
         ///   - exactly: Whether other items, and several of one name, are not allowed.
         @discardableResult
-        public func query(_ items: [String: String], exactly: Bool = false) -> Self {
+        public func query(_ items: [String: String?], exactly: Bool = false) -> Self {
             when { request in
                 let sent = request.query
                 for (name, value) in items.sorted(by: { $0.key < $1.key }) {
                     let values = sent.filter { $0.name == name }.map { $0.value ?? "" }
-                    if !values.contains(value) {
+                    if value.map({ !values.contains($0) }) ?? !values.isEmpty {
                         return "query \(request.shown(name, values.first)), expected \(request.shown(name, value))"
                     }
                 }
                 guard exactly else { return nil }
-                if let other = sent.first(where: { items[$0.name] == nil }) {
+                if let other = sent.first(where: { items.index(forKey: $0.name) == nil }) {
                     return "query item \(other.name), which is not expected"
                 }
                 let again = items.keys.sorted().first { name in sent.count { $0.name == name } > 1 }

@@ -111,6 +111,18 @@ struct RecordingSecretsTests {
         }
     }
 
+    @Test(arguments: ["text/plain", "application/json"])
+    func `UTF-16 without a charset is read by its mark`(_ type: String) async throws {
+        let folder = try ReplayFolder()
+        let body = try #require(#"{"n": 1, "token": "\#(Self.granted)"}"#.data(using: .utf16))
+        let server = server { _ in .init(headerFields: [.contentType: type], body: .init(body)) }
+        try await folder.run(.recordAll) { try await send("/n", server) }
+        try await folder.run {
+            let text = try await String(decoding: send("/n").data, as: UTF8.self)
+            #expect(text == #"{"n": 1, "token": "***"}"#)
+        }
+    }
+
     @Test(arguments: [
         ("application/json", #"{"pin": 123456, "id": 7, "password": "w0rd"}"#),
         ("application/x-ndjson", #"{"id": 7, "password": "w0rd", "pin": -1234.5e6}"#),

@@ -10,19 +10,28 @@
 /// ```
 public struct Authorization: Sendable {
     private let apply: @Sendable (inout HTTPFields) throws -> Void
+    /// Whether it sets only `Authorization`.
+    private let isStandard: Bool
 
     /// Credentials that a function adds to the header fields when the request is built.
     ///
+    /// From then on, fields of these names are hidden in all that the library shows, and stay with their origin, but not
+    /// those about the content or its date.
+    ///
     /// - Parameter apply: Sets the fields. Its errors become the underlying error of ``RequestError``.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
-        self.apply = apply
+        self.init(isStandard: false, apply)
+    }
+
+    private init(isStandard: Bool, _ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {
+        (self.isStandard, self.apply) = (isStandard, apply)
     }
 
     /// A bearer token (RFC 6750 §2.1).
     ///
     /// - Parameter token: The token. It must be ASCII, not empty, and without white space, such as a final newline.
     public static func bearer(_ token: String) -> Self {
-        Self { fields in
+        Self(isStandard: true) { fields in
             guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
                 throw InvalidInput(
                     "the bearer token is empty, contains white space or is not ASCII; trim it or use another")
@@ -33,7 +42,7 @@ public struct Authorization: Sendable {
 
     /// A user name, which must not contain a colon, and a password (RFC 7617 §2), in UTF-8.
     public static func basic(username: String, password: String) -> Self {
-        Self { fields in
+        Self(isStandard: true) { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {
                 throw InvalidInput(
                     "the user name contains a colon, which basic authentication does not allow; remove it")
@@ -43,7 +52,10 @@ public struct Authorization: Sendable {
     }
 
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
+        let before = fields
         try RequestError.refusing("authorization:") { try apply(&fields) }
+        if isStandard { return }
+        Redaction.note(credentials: fields.filter { before[values: $0.name] != fields[values: $0.name] }.map(\.name))
     }
 }
 

@@ -67,8 +67,8 @@ extension MediaType: CustomStringConvertible, ExpressibleByStringLiteral {
     public static let json: Self = "application/json"
     static let form: Self = "application/x-www-form-urlencoded"
     static let octetStream: Self = "application/octet-stream"
-    /// RFC 9457 §6.1.
-    static let problem: Self = "application/problem+json"
+    /// `application/problem+json` (RFC 9457 §6.1).
+    public static let problem: Self = "application/problem+json"
     /// `text/plain; charset=utf-8`.
     public static let text: Self = "text/plain; charset=utf-8"
     /// `text/html`.

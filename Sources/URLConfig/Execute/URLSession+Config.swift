@@ -103,7 +103,7 @@ extension URLSession {
         public var redaction: Redaction {
             get {
                 let ofDefault = Self.own(\.customRedaction) ?? .standard
-                return customRedaction?.including(ofDefault) ?? ofDefault
+                return (customRedaction?.including(ofDefault) ?? ofDefault).including(.ofCredentials)
             }
             set { customRedaction = newValue }
         }

@@ -47,6 +47,19 @@ extension TypedRequest where Output: Decodable {
     }
 }
 
+extension TypedRequest {
+    /// Builds a request whose value is no model, such as a tuple or an image.
+    ///
+    /// - Parameter reader: Makes the value of the response.
+    @_disfavoredOverload
+    public static func with<Failure: Error>(
+        _ config: URLRequest.Config = .init(), route: String? = nil, reader: ResponseReader<Output>,
+        _ configure: (inout URLRequest.Config) throws(Failure) -> Void
+    ) throws(Failure) -> Self {
+        Self(try URLRequest.with(config, configure), route: route, reader: reader)
+    }
+}
+
 extension TypedRequest where Output == Void {
     /// Builds a request whose response has no value; by default its status must be 2xx, and its content is ignored.
     public static func with<Failure: Error>(

@@ -90,6 +90,21 @@ public struct Redaction: Sendable, Hashable {
         return redaction
     }
 
+    /// The names of the fields that each ``Authorization`` of the app has set until now.
+    static var ofCredentials: Self { credentials.withLock(\.self) }
+
+    private static let credentials = Locked(none)
+
+    static func note(credentials names: [HTTPField.Name]) {
+        // Those that signers add.
+        let others = ["accept", "date", "host", "user-agent", "x-amz-content-sha256", "x-amz-date"]
+        for name in names.map(\.canonicalName)
+        where !standard.hides(name) && !others.contains(name) && !URLRequest.isAboutBody(name) {
+            // An app may make names.
+            credentials.withLock { if $0.added.count < 100 { $0 = $0.adding(name) } }
+        }
+    }
+
     /// A copy that also hides the secrets of a call.
     func knowing(_ known: KnownSecrets) -> Self {
         var redaction = self

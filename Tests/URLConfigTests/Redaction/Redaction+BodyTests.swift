@@ -185,6 +185,8 @@ import Testing
         #expect(sent(wide, "application/json; charset=utf-16le") == Data(#"{"a":1,"token":"***"}"#.utf8))
         let plain = try #require(#"{"a":"\u{E9}"}"#.data(using: .utf16LittleEndian))
         #expect(sent(plain, "application/json; charset=utf-16le") == plain)
+        let markup = try #require("<a>password=s3cret</a>".data(using: .utf16))
+        #expect(sent(markup, "text/plain; charset=utf-16") == Data(markup.summary("text/plain; charset=utf-16").utf8))
         let marked = Data([0xEF, 0xBB, 0xBF]) + Data(#"{"a":1}"#.utf8)
         #expect(sent(marked, "application/json; charset=utf-8") == marked)
     }

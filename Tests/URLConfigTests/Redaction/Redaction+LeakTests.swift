@@ -120,6 +120,45 @@ import URLConfigTesting
         #expect(response.bodyString == "you have sent *** ***, ")
     }
 
+    @Test(
+        .stubs {
+            $0.get("https://badge.test/a", .redirect(to: "https://other.test/b"))
+            $0.get("https://other.test/b", .text("other"))
+            $0.get("https://badge.test/mine", .text("mine").field(.cacheControl, "max-age=60"))
+        })
+    func `what an authorization of the app sets is a credential, whatever its name`() async throws {
+        let (badge, user) = (try #require(HTTPField.Name("X-Weather-Badge")), Locked("b4dge-0123"))
+        func request(_ path: URLRequest.Path) -> URLRequest {
+            .with(.init(host: "https://badge.test")) {
+                $0.path = path
+                $0.authorization = Authorization { [user = user.withLock(\.self)] fields in
+                    (fields[badge], fields[.contentLanguage]) = (user, "en")
+                }
+            }
+        }
+        let response = try await URLSession.shared.response(for: request("/a")).validated()
+        #expect(try response.text() == "other")
+        #expect(HTTPStubs.requests.map { $0.headerFields[badge] } == ["b4dge-0123", nil])
+        // It is about the content.
+        #expect(HTTPStubs.requests.allSatisfy { $0.headerFields[.contentLanguage] == "en" })
+        #expect(!request("/a").cURL().contains("b4dge"))
+        let cache = HTTPCache.memory(megabytes: 1)
+        for name in ["Ada-0123", "Bob-0123"] {
+            user.set(\.self, name)
+            for _ in 1...2 { try await URLSession.shared.response(for: request("/mine")) { $0.cache = cache } }
+        }
+        #expect(HTTPStubs.requests.compactMap { $0.headerFields[badge] } == ["b4dge-0123", "Ada-0123", "Bob-0123"])
+    }
+
+    @Test func `the secrets of a UTF-16 body are known by its mark`() async throws {
+        let body = try #require(#"{"password":"hunter22-0123"}"#.data(using: .utf16))
+        let response = try await echoed {
+            ($0.method, $0.body) = (.post, .data(body, contentType: .json))
+            $0.headers[HTTPField.Name("X-Echo")!] = "hunter22-0123"
+        }
+        #expect(response.bodyString == "you have sent ***, ")
+    }
+
     @Test func `a token is hidden however many secrets a body has`() async throws {
         let response = try await echoed { config in
             config.method = .post
