@@ -70,3 +70,12 @@ func issue(
     #expect(all.count == 1, sourceLocation: sourceLocation)
     return (all.first?.comments.map(\.rawValue).joined() ?? "", all.first?.sourceLocation?.line ?? 0)
 }
+
+/// The issue of a call that the routes refuse, as its text and line.
+func refusal(
+    _ routes: (inout HTTPStubs.Routes) -> Void, of call: () async throws -> DataResponse = { try await send() }
+) async throws -> (text: String, line: Int) {
+    try await issue {
+        try await HTTPStubs.with(routes) { _ = await #expect(throws: RequestError.self) { try await call() } }
+    }
+}

@@ -118,10 +118,7 @@ struct ArchiveTests {
     @Test(arguments: ["", "a/b", "../api", ".", ".hidden", "a\\b"])
     func `a name that is no file is an error`(_ name: String) async throws {
         let error = await #expect(throws: RequestError.self) {
-            try await HTTPStubs.with {
-                $0.replay(name, line: 3)
-            } operation: {
-            }
+            try await HTTPStubs.with({ $0.replay(name, line: 3) }, operation: {})
         }
         #expect(error?.reason.contains("ArchiveTests.swift:3: replay of \(name): '\(name)' is not the name") == true)
     }

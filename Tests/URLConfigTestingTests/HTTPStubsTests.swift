@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfig
 
@@ -175,11 +174,7 @@ struct RefuseNetworkTests {
             }
             try await send { $0.transport = Transport { _ in .init() } }
             URLSession.Config.default.transport = Transport { _ in throw URLError(.notConnectedToInternet) }
-            try await HTTPStubs.with {
-                $0.get("/v2/users/1")
-            } operation: {
-                try await send()
-            }
+            try await HTTPStubs.with({ $0.get("/v2/users/1") }, operation: { try await send() })
         }
     }
 

@@ -212,13 +212,7 @@ struct ResponseTests {
     @Test(arguments: ["a\ndata: b", "a\rb", "a\r\nb", "\n"])
     func `a line break in the type or the ID of an event is an issue at the route`(_ text: String) async throws {
         for event in [ServerSentEvent(event: text), ServerSentEvent(id: text)] {
-            let found = try await issue {
-                try await HTTPStubs.with {
-                    $0.get("/v2/users/1", .events([.init(data: "a"), event]), line: 4)
-                } operation: {
-                    _ = await #expect(throws: RequestError.self) { try await send() }
-                }
-            }
+            let found = try await refusal { $0.get("/v2/users/1", .events([.init(data: "a"), event]), line: 4) }
             #expect(found.text.contains("cannot respond: event 2 has a line break in its type or ID"))
             #expect(found.line == 4)
         }
@@ -248,13 +242,7 @@ struct ResponseTests {
             (HTTPStubs.Response.json(Double.infinity), "cannot respond: "),
             (.file("none.json", in: .main), "there is no file"),
         ] {
-            let found = try await issue {
-                try await HTTPStubs.with {
-                    $0.get("/v2/users/1", response, line: 4)
-                } operation: {
-                    _ = await #expect(throws: RequestError.self) { try await send() }
-                }
-            }
+            let found = try await refusal { $0.get("/v2/users/1", response, line: 4) }
             #expect(found.text.contains(text))
             #expect(found.line == 4)
         }

@@ -1,5 +1,3 @@
-import Foundation
-
 @testable import URLConfig
 
 /// A store of an app, which keeps what it is told.

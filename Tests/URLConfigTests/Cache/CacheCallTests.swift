@@ -1,4 +1,3 @@
-import Foundation
 import InMemoryLogging
 import Logging
 import Testing
@@ -151,19 +150,11 @@ import URLConfigTesting
 
     @Test func `a response says where it comes from, in its attempts and in the log`() async throws {
         let (logger, log) = Logger.recording()
-        let first = try await get { _ in
-            fresh()
-        } _: {
-            $0.logger = logger
-        }
+        let first = try await get({ _ in fresh() }, { $0.logger = logger })
         #expect(first.cacheStatus?.description == "fwd=uri-miss; stored")
         #expect(!first.fromCache)
         await clock.advance(by: .seconds(12))
-        let second = try await get { _ in
-            fresh("b")
-        } _: {
-            $0.logger = logger
-        }
+        let second = try await get({ _ in fresh("b") }, { $0.logger = logger })
         #expect(second.cacheStatus?.description == "hit; age=12; ttl=48")
         #expect(second.fromCache)
         #expect(try second.text() == "a")
@@ -172,12 +163,7 @@ import URLConfigTesting
         #expect(second.attempts.map(\.cacheStatus) == [second.cacheStatus])
         #expect("\(second.attempts[0])".contains("hit"))
         #expect(seen.count == 1)
-        #expect(
-            try await get { _ in
-                fresh()
-            } _: {
-                $0.cache = nil
-            }.cacheStatus == nil)
+        #expect(try await get({ _ in fresh() }, { $0.cache = nil }).cacheStatus == nil)
     }
 
     @Test func `a stream is stored when it was read to its end, and read from the cache`() async throws {
@@ -221,7 +207,7 @@ import URLConfigTesting
     /// The length of the body and of a field.
     @Test(arguments: ["memory", "disk"], [(499_900, 0), (10, 70_000), (10, 10)])
     func `a response says that it is stored only if it is`(store: String, sizes: (body: Int, field: Int)) async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let cache = store == "disk" ? HTTPCache.disk(megabytes: 1, in: directory.url) : .memory(megabytes: 1)
         func get() async throws -> DataResponse {
             try await self.get { _ in
@@ -239,21 +225,9 @@ import URLConfigTesting
     }
 
     @Test func `a call that is cancelled or reaches its limit stores nothing`() async throws {
-        await expectError(.responseTooLarge) {
-            try await get { _ in
-                fresh("abcdef")
-            } _: {
-                $0.responseLimit = 3
-            }
-        }
+        await expectError(.responseTooLarge) { try await get({ _ in fresh("abcdef") }, { $0.responseLimit = 3 }) }
         try await get { _ in fresh("abcdef") }
-        await expectError(.responseTooLarge) {
-            try await get { _ in
-                fresh()
-            } _: {
-                $0.responseLimit = 3
-            }
-        }
+        await expectError(.responseTooLarge) { try await get({ _ in fresh() }, { $0.responseLimit = 3 }) }
         #expect(seen.count == 2)
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import URLConfigTesting
 
 @testable import URLConfig

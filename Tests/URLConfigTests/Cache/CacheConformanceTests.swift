@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -17,7 +16,7 @@ struct CacheConformanceTests {
         let document = try Data(contentsOf: URL(filePath: try #require(pathOfCases)))
         let suites = try JSONDecoder().decode(JSON.self, from: document).list
         let cases = suites.flatMap { $0["tests"].list }.compactMap { CacheCase($0) }
-        let (folder, session) = (try TemporaryDirectory(), URLSession(configuration: .ofTests))
+        let (folder, session) = (TemporaryDirectory(), URLSession(configuration: .ofTests))
         var failures: [String: String] = [:]
         for test in cases {
             let own = folder.url.appending(component: test.id)

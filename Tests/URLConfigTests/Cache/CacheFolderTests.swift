@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -34,7 +33,7 @@ import URLConfigTesting
 
     @Test(arguments: ["PUT", "requester", "all"])
     func `what one cache of a folder removes, another one does not store later`(removal: String) async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let caches = [URL.DirectoryHint.isDirectory, .notDirectory].map { hint in
             HTTPCache.disk(megabytes: 1, in: directory.url.appending(path: "cache", directoryHint: hint))
         }
@@ -64,7 +63,7 @@ import URLConfigTesting
     }
 
     @Test func `what one cache of a folder removes stays removed if it waits for the disk`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let caches = (0..<2).map { _ in HTTPCache.disk(megabytes: 20, in: directory.url) }
         let store = try #require(caches[0].core.store as? DiskStore)
         let gate = DispatchSemaphore(value: 0)
@@ -79,7 +78,7 @@ import URLConfigTesting
     @Test func `after the folder has vanished, the next run finds a user's responses, and removes them`()
         async throws
     {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let folder = directory.url.appending(path: "cache")
         func cache() -> HTTPCache {
             var cache = HTTPCache.disk(megabytes: 1, in: folder)
@@ -100,7 +99,7 @@ import URLConfigTesting
     }
 
     @Test func `a damaged file of any length is a miss`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let cache = HTTPCache.disk(megabytes: 20, in: directory.url)
         let store = try #require(cache.core.store as? DiskStore)
         for count in [10, 900_000, 3_000_000] {
@@ -125,7 +124,7 @@ import URLConfigTesting
     }
 
     @Test func `a sign-out removes all that was stored with other fields of the same user`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let cache = HTTPCache.disk(megabytes: 10, in: directory.url)
         let authenticator = TokenAuthenticator("one") { _ in nil }
         for tenant in 0..<120 {

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -8,12 +7,10 @@ import URLConfigTesting
 @Suite(.inTime) struct CacheRemovalTests {
     enum Kind: CaseIterable { case memory, disk, app }
 
-    private let directory: TemporaryDirectory
+    private let directory = TemporaryDirectory()
     private let clock = TestClock()
     private let seen = Recorder<URLRequest>()
     private let request = URLRequest.with { $0.url = URL(string: "https://api.test/me") }
-
-    init() throws { directory = try TemporaryDirectory() }
 
     private func cache(_ kind: Kind) -> HTTPCache {
         switch kind {

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -7,9 +6,7 @@ import Testing
 @Suite(.inTime) struct CacheStoreTests {
     enum Kind: CaseIterable { case memory, disk }
 
-    private let directory: TemporaryDirectory
-
-    init() throws { directory = try TemporaryDirectory() }
+    private let directory = TemporaryDirectory()
 
     private func store(_ kind: Kind, capacity: Int = 20_000_000) -> any CacheStore {
         switch kind {

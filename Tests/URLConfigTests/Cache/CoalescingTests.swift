@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -101,8 +100,7 @@ import URLConfigTesting
         try await waitForWaiters(50)
         origin.gate.open()
         for call in calls {
-            let error = await #expect(throws: URLError.self) { try await call.valueInTime }
-            #expect(error?.code == .cannotConnectToHost)
+            await expectError(.cannotConnectToHost) { try await call.valueInTime }
         }
         #expect(origin.seen.count == 1)
     }
@@ -118,8 +116,7 @@ import URLConfigTesting
         try await waitForWaiters(3)
         origin.gate.open()
         for call in calls {
-            let error = await #expect(throws: URLError.self) { try await call.valueInTime }
-            #expect(error?.code == .networkConnectionLost)
+            await expectError(.networkConnectionLost) { try await call.valueInTime }
         }
         #expect(origin.seen.count == 1)
     }
@@ -218,7 +215,7 @@ import URLConfigTesting
     }
 
     @Test func `people whom only the cache tells apart share nothing, even if the store fails`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         // No folder can be made in a file.
         let cache = HTTPCache.disk(megabytes: 1, in: try directory.file("file").appending(path: "folder"))
         let origin = Origin()
@@ -277,11 +274,7 @@ import URLConfigTesting
         }
         origin.gate.open()
         let cache = HTTPCache.memory(megabytes: 1)
-        _ = try await calls(1, origin.transport) { _ in
-            request
-        } _: {
-            $1.cache = cache
-        }[0].valueInTime
+        _ = try await calls(1, origin.transport, request: { _ in request }, { $1.cache = cache })[0].valueInTime
         let held = Origin(origin.respond)
         // The same identity, so that both are one server.
         let transport = Transport { request in
@@ -289,11 +282,7 @@ import URLConfigTesting
             await held.gate.pass()
             return try origin.respond(count)
         }
-        let calls = calls(20, transport) { _ in
-            request
-        } _: {
-            $1.cache = cache
-        }
+        let calls = calls(20, transport, request: { _ in request }, { $1.cache = cache })
         try await waitForWaiters(20)
         held.gate.open()
         for call in calls {

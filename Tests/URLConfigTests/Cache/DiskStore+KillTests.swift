@@ -1,6 +1,5 @@
 // Exit tests have values of their own since Swift 6.3.
 #if compiler(>=6.3) && (os(Linux) || os(macOS))
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -41,7 +40,7 @@ import Testing
 
     @Test func `50 processes that are killed leave no wrong response`() async throws {
         var random = SeededGenerator.ofThisRun()
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let path = directory.url.path()
         let store = DiskStore(capacity: 5_000_000, folder: directory.url, pause: .zero)
         _ = try store.salt()

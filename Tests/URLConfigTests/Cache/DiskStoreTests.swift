@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -11,7 +10,7 @@ import URLConfigTesting
     private let key = CacheKey.test(1)
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = TemporaryDirectory()
         folder = directory.url.appending(component: "cache", directoryHint: .notDirectory)
     }
 
@@ -253,18 +252,23 @@ import URLConfigTesting
         #expect(!exists(file(key)))
     }
 
-    @Test func `the least recently used files are removed, whoever has written them`() async throws {
-        let (store, other) = (store(capacity: 400_000), store(capacity: 400_000))
-        for number in 0..<16 { try await other.put(.test(number, count: 20_000), .test(number)) }
+    /// The files that are left of sixteen of another store with these times, after two were used and four are new.
+    private func left(in store: DiskStore, after time: (Int) -> TimeInterval) async throws -> [Int] {
+        let other = self.store(capacity: 400_000)
         for number in 0..<16 {
-            let time = Date.now.addingTimeInterval(Double(number) * 10 - 1000)
+            try await other.put(.test(number, count: 20_000), .test(number))
+            let time = Date.now.addingTimeInterval(time(number))
             try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: file(.test(number)).path())
         }
-        // These are used now.
         for number in [0, 1] { #expect(try await store.variants(.test(number)) == [0]) }
         for number in 16..<20 { try await store.put(.test(number, count: 20_000), .test(number)) }
         await store.settle()
-        let left = (0..<20).filter { exists(file(.test($0))) }
+        return (0..<20).filter { exists(file(.test($0))) }
+    }
+
+    @Test func `the least recently used files are removed, whoever has written them`() async throws {
+        let store = store(capacity: 400_000)
+        let left = try await left(in: store) { Double($0) * 10 - 1000 }
         #expect(left == [0, 1] + Array(5..<20))
         #expect(try names(folder).count == left.count + 1)
         // Small files count as a block: 98 of them are too many.
@@ -277,17 +281,7 @@ import URLConfigTesting
     }
 
     @Test func `a file with a time that is still to come is removed first, unless it is used`() async throws {
-        for number in 0..<16 { try await store(capacity: 400_000).put(.test(number, count: 20_000), .test(number)) }
-        for number in 0..<16 {
-            let time = Date.now.addingTimeInterval(number < 12 ? 31_536_000 : -1000)
-            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: file(.test(number)).path())
-        }
-        let store = store(capacity: 400_000)
-        // These are used now.
-        for number in [0, 1] { #expect(try await store.variants(.test(number)) == [0]) }
-        for number in 16..<20 { try await store.put(.test(number, count: 20_000), .test(number)) }
-        await store.settle()
-        let left = (0..<20).filter { exists(file(.test($0))) }
+        let left = try await left(in: store(capacity: 400_000)) { $0 < 12 ? 31_536_000 : -1000 }
         #expect(left.count == 17)
         #expect(Set(left).isSuperset(of: [0, 1] + Array(12..<20)))
     }
@@ -443,33 +437,25 @@ import URLConfigTesting
     @Test func `on a full disk nothing is stored, and what was there can be read`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            let directory = try TemporaryDirectory()
+            let directory = TemporaryDirectory()
             let store = DiskStore(capacity: 20_000_000, folder: directory.url, pause: .zero)
             let key = CacheKey.test(1)
-            signal(SIGXFSZ, SIG_IGN)
-            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-            var (before, limit) = (rlimit(), rlimit())
-            try #require(getrlimit(resource, &before) == 0)
             try await store.put(.test(1, count: 50_000), key)
             // The end is in the body, in the head, and behind it.
-            for size in [0, 50_000, 50_100, 50_200] as [rlim_t] {
-                (limit.rlim_cur, limit.rlim_max) = (size, before.rlim_max)
-                try #require(setrlimit(resource, &limit) == 0)
-                await #expect(throws: URLError.self) { try await store.put(.test(2, count: 50_000), key) }
-                try #require(setrlimit(resource, &before) == 0)
+            for size in [0, 50_000, 50_100, 50_200] as [UInt] {
+                try await ChildProcess.limitingFiles(to: size) {
+                    await #expect(throws: URLError.self) { try await store.put(.test(2, count: 50_000), key) }
+                }
                 let found = try await store.responses(for: key)
                 #expect(found.map(\.head) == [.test(1, count: 50_000)])
                 #expect(await found.first?.isComplete == true)
                 #expect(try directory.names == [key.resource, "salt"])
             }
             let response = try #require(try await store.responses(for: key).first)
-            limit.rlim_cur = 50_600
-            try #require(setrlimit(resource, &limit) == 0)
-            #expect(throws: (any Error).self) {
-                try store.update(
-                    response, .test(1, count: 50_000, more: [["A", String(repeating: "b", count: 500)]]), key: key)
+            let longer = StoredResponse.Head.test(1, count: 50_000, more: [["A", String(repeating: "b", count: 500)]])
+            try await ChildProcess.limitingFiles(to: 50_600) {
+                #expect(throws: (any Error).self) { try store.update(response, longer, key: key) }
             }
-            try #require(setrlimit(resource, &before) == 0)
             // It has only a part of the new head.
             #expect(try await store.responses(for: key).isEmpty)
             try await store.put(.test(3, count: 50_000), key)
@@ -480,27 +466,20 @@ import URLConfigTesting
     @Test func `without descriptors nothing is found, and a removal says that it has removed nothing`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            let directory = try TemporaryDirectory()
+            let directory = TemporaryDirectory()
             let store = DiskStore(capacity: 20_000_000, folder: directory.url, pause: .zero)
             try await store.put(.test(1, count: 50_000), .test(1))
             await store.settle()
-            var taken: [Int32] = []
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            let before = limit.rlim_cur
-            limit.rlim_cur = 256
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            while case let file = open("/dev/null", O_RDONLY), file >= 0 { taken.append(file) }
-            let found = try await store.responses(for: .test(1)).count
-            let isRefused = (try? store.writer(for: .test(1, count: 1), key: .test(1))) == nil
-            let key = CacheKey.test(1)
-            for responses in [nil, .requester(key.requester), .resource(key.resource)] as [CacheSelection?] {
-                let result = await Result { try await store.remove(responses) }
-                #expect(throws: (any Error).self) { try result.get() }
+            let (found, isRefused) = try await ChildProcess.withoutDescriptors {
+                let found = try await store.responses(for: .test(1)).count
+                let isRefused = (try? store.writer(for: .test(1, count: 1), key: .test(1))) == nil
+                let key = CacheKey.test(1)
+                for responses in [nil, .requester(key.requester), .resource(key.resource)] as [CacheSelection?] {
+                    let result = await Result { try await store.remove(responses) }
+                    #expect(throws: (any Error).self) { try result.get() }
+                }
+                return (found, isRefused)
             }
-            limit.rlim_cur = before
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            for file in taken { close(file) }
             #expect(found == 0 && isRefused)
             #expect(try await store.variants(.test(1)) == [0])
         }

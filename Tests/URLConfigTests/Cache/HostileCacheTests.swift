@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -35,11 +34,7 @@ import URLConfigTesting
     @Test(arguments: [401, 419]) func `a stored refusal is not the response to new credentials`(status: Int)
         async throws
     {
-        let authenticator = TokenAuthenticator(hosts: ["api.test"]) {
-            .init("old")
-        } refresh: { _ in
-            .init("new")
-        }
+        let authenticator = TokenAuthenticator("old") { _ in "new" }
         let response = try await get(nil) {
             $0.authenticator = authenticator
             $0.isUnauthorized = { $0.status.code == status }
@@ -52,7 +47,7 @@ import URLConfigTesting
     }
 
     @Test func `a sign-out removes what was stored with all cookies, also what arrives later`() async throws {
-        let (authenticator, gate, store) = (Self.signedIn(), Gate(), AppStore())
+        let (authenticator, gate, store) = (TokenAuthenticator("token") { _ in nil }, Gate(), AppStore())
         func get(cookie: Int, _ gate: Gate? = nil) async throws {
             var request = request
             request.setValue("id=\(cookie)", forHTTPHeaderField: "Cookie")
@@ -73,14 +68,6 @@ import URLConfigTesting
         try await waitUntil { store.keys.entries.allSatisfy { store.store.responses(for: $0).isEmpty } }
     }
 
-    private static func signedIn() -> TokenAuthenticator {
-        TokenAuthenticator(hosts: ["api.test"]) {
-            .init("token")
-        } refresh: { _ in
-            nil
-        }
-    }
-
     @Test func `a transport that may pass requests on to the session sends the cookies of all sessions`() async throws {
         var request = request
         request.url = URL(string: "https://hostile.test/a")
@@ -89,10 +76,7 @@ import URLConfigTesting
         for person in ["Ada", "Bob"] {
             let cookie = HTTPCookie(properties: [.name: "id", .value: person, .domain: "hostile.test", .path: "/"])
             storage.setCookie(try #require(cookie))
-            let response = try await get(request) { _ in
-            } _: { [self] _ in
-                reply(person, "max-age=60")
-            }
+            let response = try await get(request) { [self] _ in reply(person, "max-age=60") }
             #expect(try response.text() == person)
         }
     }
@@ -136,11 +120,7 @@ import URLConfigTesting
 
     @Test(arguments: [Int.min, -1, 0]) func `a cache of no size stores nothing`(megabytes: Int) async throws {
         for _ in 0..<2 {
-            try await get(nil) {
-                $0.cache = .memory(megabytes: megabytes)
-            } _: { [self] _ in
-                reply("x", "max-age=60")
-            }
+            try await get(nil, { $0.cache = .memory(megabytes: megabytes) }, { [self] _ in reply("x", "max-age=60") })
         }
         #expect(seen.count == 2)
     }
@@ -149,7 +129,7 @@ import URLConfigTesting
 
     @Test(arguments: [true, false])
     func `what the store has no room for removes what it would have replaced`(isMemory: Bool) async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let cache = isMemory ? HTTPCache.memory(megabytes: 1) : .disk(megabytes: 1, in: directory.url)
         let response = { @Sendable (number: Int) async throws -> Transport.Response in
             // Alone, the body and the field would fit.
@@ -195,7 +175,7 @@ import URLConfigTesting
     }
 
     @Test func `without a cache, a request for a stored response only is not sent`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         try await FaultServer.serving(.ok("{}")) { server in
             var request = server.request()
             request.cachePolicy = .returnCacheDataDontLoad
@@ -296,11 +276,7 @@ import URLConfigTesting
     @Test(arguments: [true, false]) func `a stale body that does not come holds up no call`(isLost: Bool) async throws {
         let gate = Gate()
         let cache = HTTPCache(store: SilentBodies(gate: gate))
-        try await get(nil) {
-            $0.cache = cache
-        } _: { [self] _ in
-            reply("old", "max-age=10")
-        }
+        try await get(nil, { $0.cache = cache }, { [self] _ in reply("old", "max-age=10") })
         await clock.advance(by: .seconds(20))
         let call = Task {
             try await get(nil) {
@@ -330,11 +306,8 @@ import URLConfigTesting
         var request = request
         request.httpMethod = "DELETE"
         let call = Task { [request] in
-            try await get(request) {
-                ($0.cache, $0.deadline) = (HTTPCache(store: store), .seconds(1))
-            } _: { _ in
-                .init()
-            }
+            let cache = HTTPCache(store: store)
+            return try await get(request, { ($0.cache, $0.deadline) = (cache, .seconds(1)) }, { _ in .init() })
         }
         await gate.waitForArrivals()
         await clock.advance(by: .seconds(1))
@@ -350,7 +323,7 @@ import URLConfigTesting
     func `who wants only a stored response sends nothing, even if the cache cannot be used`(
         obstacle: String, isField: Bool
     ) async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         // No folder can be made in a file.
         let broken = HTTPCache.disk(megabytes: 1, in: try directory.file("file").appending(path: "folder"))
         var request = request
@@ -366,11 +339,7 @@ import URLConfigTesting
         default: break
         }
         let result = await Result { [request] in
-            try await get(request) {
-                if obstacle == "store" { $0.cache = broken }
-            } _: { _ in
-                .init()
-            }
+            try await get(request, { if obstacle == "store" { $0.cache = broken } }, { _ in .init() })
         }
         #expect(seen.count == 0)
         if isField {

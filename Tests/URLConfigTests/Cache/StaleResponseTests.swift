@@ -1,4 +1,3 @@
-import Foundation
 import InMemoryLogging
 import Logging
 import Testing
@@ -16,11 +15,12 @@ import URLConfigTesting
     /// - Parameter respond: The response of the server.
     @discardableResult
     private func get(
-        _ cache: HTTPCache, _ change: (inout URLSession.Config) -> Void = { _ in },
+        _ cache: HTTPCache, as authenticator: (any Authenticator)? = nil,
+        _ change: (inout URLSession.Config) -> Void = { _ in },
         _ respond: @escaping @Sendable () async throws -> Transport.Response
     ) async throws -> DataResponse {
         try await URLSession.shared.response(for: request, config: .silent) {
-            ($0.cache, $0.clock) = (cache, clock)
+            ($0.cache, $0.clock, $0.authenticator) = (cache, clock, authenticator)
             $0.transport = Transport {
                 seen.note($0.urlRequest)
                 return try await respond()
@@ -101,19 +101,11 @@ import URLConfigTesting
             return nil
         }
         await authenticator.setToken(.init("one"))
-        try await get(cache) {
-            $0.authenticator = authenticator
-        } _: {
-            reply()
-        }
+        try await get(cache, as: authenticator) { reply() }
         await clock.advance(by: .seconds(20))
         // The same token, but it has to be refreshed.
         await authenticator.setToken(.init("one", expiry: .distantPast))
-        let response = try await get(cache) {
-            $0.authenticator = authenticator
-        } _: {
-            reply("new")
-        }
+        let response = try await get(cache, as: authenticator) { reply("new") }
         #expect(seen.count == 1)
         #expect(try response.text() == "old")
         gate.open()
@@ -125,11 +117,7 @@ import URLConfigTesting
     ) async throws {
         let cache = cache()
         let authenticator = TokenAuthenticator("one") { _ in "two" }
-        try await get(cache) {
-            $0.authenticator = authenticator
-        } _: {
-            reply("old", "max-age=10, stale-while-revalidate=900")
-        }
+        try await get(cache, as: authenticator) { reply("old", "max-age=10, stale-while-revalidate=900") }
         await clock.advance(by: .seconds(20))
         var texts: [String] = []
         for _ in 0..<2 {
@@ -179,11 +167,7 @@ import URLConfigTesting
         }
         await clock.advance(by: .seconds(20))
         let (logger, log) = Logger.recording(level: .info)
-        let response = try await get(cache) {
-            ($0.logger, $0.authenticator) = (logger, nil)
-        } _: {
-            .init(status: .init(code: status))
-        }
+        let response = try await get(cache, { $0.logger = logger }, { .init(status: .init(code: status)) })
         #expect(try response.text() == "old")
         await cache.finishRevalidations()
         #expect(log.entries.map { $0.metadata["status"].map { "\($0)" } } == logged)
@@ -196,11 +180,7 @@ import URLConfigTesting
     func `after a deadline, it is found in each store, and after a refresh of the token`(isOwn: Bool) async throws {
         let cache = cache(isOwn ? nil : MemoryStore(capacity: 1_000_000))
         let authenticator = TokenAuthenticator("one") { _ in "two" }
-        try await get(cache) {
-            $0.authenticator = authenticator
-        } _: {
-            reply()
-        }
+        try await get(cache, as: authenticator) { reply() }
         #expect(try await authenticator.refuse("one"))
         await clock.advance(by: .seconds(20))
         let gate = Gate()
@@ -270,9 +250,8 @@ import URLConfigTesting
     ) async throws {
         let (cache, authenticator) = (cache(), await offline())
         func get() async throws -> DataResponse {
-            try await self.get(cache) {
+            try await self.get(cache, as: authenticator) {
                 $0.cache?.staleIfError = limit
-                $0.authenticator = authenticator
                 $0.fallback = { _, request in DataResponse(request: request, data: Data("fallback".utf8)) }
             } _: {
                 reply("old", control)
@@ -293,18 +272,10 @@ import URLConfigTesting
                 await gate.pass()
                 return "two"
             })
-        try await get(cache) {
-            $0.authenticator = authenticator
-        } _: {
-            reply()
-        }
+        try await get(cache, as: authenticator) { reply() }
         await clock.advance(by: .seconds(20))
         let call = Task {
-            try await get(cache) {
-                ($0.authenticator, $0.deadline) = (authenticator, .seconds(5))
-            } _: {
-                reply("new")
-            }
+            try await get(cache, as: authenticator, { $0.deadline = .seconds(5) }, { reply("new") })
         }
         await gate.waitForArrivals()
         clock.move(by: .seconds(5))
@@ -326,16 +297,8 @@ import URLConfigTesting
     @Test(arguments: ["Bob", "Bob signs in", "signed out", "never signed in", "own", "refused"])
     func `it is never another one's`(who: String) async throws {
         let (cache, ada) = (cache(), await offline())
-        try await get(cache) {
-            $0.authenticator = ada
-        } _: {
-            reply("Ada")
-        }
-        try await get(cache) {
-            $0.authenticator = nil
-        } _: {
-            reply("nobody")
-        }
+        try await get(cache, as: ada) { reply("Ada") }
+        try await get(cache) { reply("nobody") }
         await clock.advance(by: .seconds(20))
         var authenticator: any Authenticator = ada
         switch who {
@@ -344,28 +307,17 @@ import URLConfigTesting
         case "own": authenticator = OwnAuthenticator(isOffline: true)
         case "refused": authenticator = await offline("one", for: 0, RequestError(.unauthorized, reason: "revoked"))
         case "never signed in":
-            authenticator = TokenAuthenticator(hosts: ["api.test"]) {
-                throw URLError(.notConnectedToInternet)
-            } refresh: { _ in
-                nil
-            }
+            authenticator = TokenAuthenticator(
+                hosts: ["api.test"], load: { throw URLError(.notConnectedToInternet) }, refresh: { _ in nil })
         default: await ada.setToken(nil)
         }
         if who == "signed out" {
             // The request needs no token to be sent.
-            let response = try await get(cache) {
-                $0.authenticator = authenticator
-            } _: {
-                reply("signed out")
-            }
+            let response = try await get(cache, as: authenticator) { reply("signed out") }
             #expect(try response.text() == "signed out")
         } else {
             let result = await Result { [authenticator] in
-                try await get(cache) {
-                    $0.authenticator = authenticator
-                } _: {
-                    reply("new")
-                }
+                try await get(cache, as: authenticator) { reply("new") }
             }
             #expect(throws: (any Error).self) { try result.get() }
             #expect(seen.count == 2)
@@ -376,12 +328,8 @@ import URLConfigTesting
         let cache = cache()
         for (name, isOffline) in [("Ada", false), ("Ada", true), ("Bob", true)] {
             let result = await Result {
-                try await get(cache) {
-                    $0.cache?.requester = name
-                    $0.authenticator = OwnAuthenticator(isOffline: isOffline)
-                } _: {
-                    reply(name)
-                }
+                let authenticator = OwnAuthenticator(isOffline: isOffline)
+                return try await get(cache, as: authenticator, { $0.cache?.requester = name }, { reply(name) })
             }
             if name == "Ada" {
                 #expect(try result.get().text() == "Ada")

@@ -1,5 +1,4 @@
 import FlyingFox
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -7,9 +6,7 @@ import Testing
 /// Forms as `multipart/form-data`: RFC 7578, and WHATWG HTML §4.10.21.8 for names.
 @Suite(.inTime) struct MultipartFormTests {
     private let config = URLRequest.Config(host: "https://h.example") { $0.method = .post }
-    private let directory: TemporaryDirectory
-
-    init() throws { directory = try TemporaryDirectory() }
+    private let directory = TemporaryDirectory()
 
     private func text(_ form: MultipartForm) -> String? {
         URLRequest.with(config) { $0.body = .multipart(form) }.bodyText

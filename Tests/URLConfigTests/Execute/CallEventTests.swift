@@ -1,5 +1,4 @@
 import FlyingFox
-import Foundation
 import InMemoryLogging
 import Logging
 import Testing
@@ -243,7 +242,7 @@ import URLConfigTesting
     }
 
     @Test func `a download tells of each attempt and of its body`() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         try await Loopback.serving(.status(.ok, "hello")) { server in
             let target = directory.url.appending(path: "file")
             let file = try await server.session.download(
@@ -375,55 +374,34 @@ import URLConfigTesting
         #expect(events.count <= (1 << 16) + 14)
     }
 
-    @Test func `the bodies of calls whose events wait are bounded`() async throws {
-        let (config, isBlocked, end) = blocking()
-        let request = stubs.request("/a") {
-            $0.method = .post
-            $0.body = .data(Data(count: 1 << 24))
-        }
-        try await stubs.response(for: request, config: config)
-        await isBlocked.pass()
-        for _ in 0..<100 { try await stubs.response(for: request, config: config) }
-        end.signal()
-        try await waitUntil { events.entries.count { $0.word == "1 ended 200" } >= 4 }
-        try await stubs.get("/b", config: config)
-        try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
-        // The first call, four with 64 MB, the one that is too much, and the last one.
-        #expect(Set(events.entries.map(\.callID)).count <= 7)
-    }
-
-    @Test func `the bodies of failed calls whose events wait are bounded`() async throws {
+    @Test(arguments: ["requests", "failed calls", "errors of fallbacks"])
+    func `the bodies of calls whose events wait are bounded`(place: String) async throws {
         var (config, isBlocked, end) = blocking()
-        config.transport = Transport { _ in .init(status: .internalServerError, body: .init(Data(count: 1 << 24))) }
-        config.validators = [.success]
-        _ = try? await stubs.get("/a", config: config)
-        await isBlocked.pass()
-        for _ in 0..<100 { _ = try? await stubs.get("/a", config: config) }
-        end.signal()
-        try await waitUntil { events.entries.count { "\($0.kind)".hasPrefix("failed") } >= 4 }
-        config.transport = Transport { _ in .init() }
-        try await stubs.get("/b", config: config)
-        try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
-        #expect(Set(events.entries.map(\.callID)).count <= 7)
-    }
-
-    @Test func `the bodies in errors of fallbacks whose events wait are bounded`() async throws {
-        var (config, isBlocked, end) = blocking()
-        config.transport = Transport { _ in throw URLError(.cannotFindHost) }
-        config.fallback = { _, request in
-            let response = DataResponse(request: request, status: .notFound, data: Data(count: 1 << 24))
-            let error = RequestError(.unacceptableStatus, reason: "not found", response: response)
-            // The content may also be in the error that has led to this one.
-            throw RequestError(.invalidResponse, reason: "no fallback", underlyingError: error)
+        var request = stubs.request("/a")
+        switch place {
+        case "requests": request = stubs.request("/a") { ($0.method, $0.body) = (.post, .data(Data(count: 1 << 24))) }
+        case "failed calls":
+            config.transport = Transport { _ in .init(status: .internalServerError, body: .init(Data(count: 1 << 24))) }
+            config.validators = [.success]
+        default:
+            config.transport = Transport { _ in throw URLError(.cannotFindHost) }
+            config.fallback = { _, request in
+                let response = DataResponse(request: request, status: .notFound, data: Data(count: 1 << 24))
+                let error = RequestError(.unacceptableStatus, reason: "not found", response: response)
+                // The content may also be in the error that has led to this one.
+                throw RequestError(.invalidResponse, reason: "no fallback", underlyingError: error)
+            }
         }
-        _ = try? await stubs.get("/a", config: config)
+        _ = try? await stubs.response(for: request, config: config)
         await isBlocked.pass()
-        for _ in 0..<100 { _ = try? await stubs.get("/a", config: config) }
+        for _ in 0..<100 { _ = try? await stubs.response(for: request, config: config) }
         end.signal()
-        try await waitUntil { events.entries.count { "\($0.kind)".hasPrefix("ended") } >= 4 }
+        let last = place == "failed calls" ? "failed" : "ended"
+        try await waitUntil { events.entries.count { "\($0.kind)".hasPrefix(last) } >= 4 }
         (config.transport, config.fallback) = (Transport { _ in .init() }, nil)
         try await stubs.get("/b", config: config)
         try await waitUntil { events.entries.last?.url?.hasSuffix("/b") == true }
+        // The first call, four with 64 MB, the one that is too much, and the last one.
         #expect(Set(events.entries.map(\.callID)).count <= 7)
     }
 

@@ -1,5 +1,4 @@
 import FlyingFox
-import Foundation
 import Testing
 
 @testable import URLConfig

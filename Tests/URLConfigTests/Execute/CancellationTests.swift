@@ -64,8 +64,7 @@ import Testing
                 }
             }
             try await entered.value()
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
+            await task.expectCancelled()
         }
     }
 
@@ -96,8 +95,7 @@ import Testing
             let task = Task { try await server.get { $0.retry = .standard } }
             // The head may have arrived or not, and both must end in the same way.
             try await entered.value()
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
+            await task.expectCancelled()
         }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -27,12 +26,9 @@ import URLConfigTesting
     }
 
     @Test func `the secrets of a streamed upload are hidden where the server repeats them`() async throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).json")
-        try Data(#"{"password": "\#(secret)"}"#.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let large = file.appendingPathExtension("bin")
-        try Data(count: 3 << 20).write(to: large)
-        defer { try? FileManager.default.removeItem(at: large) }
+        let directory = TemporaryDirectory()
+        let file = try directory.file("a.json", Data(#"{"password": "\#(secret)"}"#.utf8))
+        let large = try directory.file("a.bin", Data(count: 3 << 20))
         var form = MultipartForm()
         form.append("film", file: large)
         form.append("password", secret)

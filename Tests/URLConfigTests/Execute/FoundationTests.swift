@@ -57,8 +57,7 @@ import Testing
         // Latin-1, as servers send it.
         let bytes = try #require(
             "HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 2\r\n\r\n{}".data(using: .isoLatin1))
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send(bytes)
         }
         try await FaultServer.serving(fault) { server in
@@ -69,8 +68,7 @@ import Testing
 
     @Test func `a gzip body that breaks off is a success with what arrived`() async throws {
         let whole = try Shell.run("head -c 1000000 /dev/urandom | gzip -1")
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
             try connection.send(whole.prefix(whole.count / 2))
         }

@@ -82,8 +82,7 @@ import URLConfigTesting
         let clock = TestClock()
         let call = call(clock, firstDelay: .seconds(1))
         await clock.waitForSleepers()
-        call.cancel()
-        await #expect(throws: CancellationError.self) { try await call.valueInTime }
+        await call.expectCancelled()
         #expect(HTTPStubs.requests.count == 1)
     }
 

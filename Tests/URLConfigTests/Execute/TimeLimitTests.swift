@@ -159,8 +159,7 @@ import URLConfigTesting
             for call in waiting { await expectError(.timedOut) { try await call.valueInTime } }
             #expect(server.connections == most)
             for call in calls {
-                call.cancel()
-                await #expect(throws: CancellationError.self) { try await call.valueInTime }
+                await call.expectCancelled()
             }
         }
     }

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -10,6 +9,23 @@ import URLConfigTesting
 
     private let now = Locked(Date(timeIntervalSince1970: 1000))
     private let refreshed = Recorder<String>()
+    private let sent = Recorder<String>()
+    private let signOuts = Recorder<Void>()
+    private let put = URLRequest.with(.init(host: "https://api.example.com")) { $0.method = .put }
+
+    /// Calls with a transport, which notes the tokens, and at most two attempts, at once.
+    private func config(
+        _ tokens: TokenAuthenticator, _ respond: @escaping @Sendable () async throws -> Transport.Response
+    ) -> URLSession.Config {
+        .silent.with {
+            $0.transport = Transport { [sent] request in
+                sent.note(request.urlRequest.field("Authorization") ?? "none")
+                return try await respond()
+            }
+            ($0.authenticator, $0.retry.attempts, $0.retry.firstDelay) = (tokens, 2, .zero)
+            $0.onUnauthorized = { [signOuts] _ in signOuts.note(()) }
+        }
+    }
 
     @Test(
         arguments: [.unauthorized, .serviceUnavailable] as [HTTPResponse.Status],
@@ -22,22 +38,15 @@ import URLConfigTesting
             return nil
         }
         await tokens.setToken("ada")
-        let (sent, signOuts) = (Recorder<String>(), Recorder<Void>())
-        let transport = Transport { request in
-            sent.note(request.urlRequest.field("Authorization") ?? "none")
-            await tokens.setToken(nil)
-            await tokens.setToken("bob")
+        let config = config(tokens) {
+            await tokens.replaceUser(by: "bob")
             return .init(status: status)
         }
         let request = URLRequest.with(.init(host: "https://api.example.com")) {
             ($0.method, $0.body) = (method, .data(Data("Ada's".utf8)))
         }
         let error = await #expect(throws: RequestError.self) {
-            try await URLSession.shared.response(for: request, config: .silent) {
-                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 3)
-                ($0.retry.firstDelay, $0.validators) = (.zero, [.success])
-                $0.onUnauthorized = { _ in signOuts.note(()) }
-            }
+            try await URLSession.shared.response(for: request, config: config) { $0.validators = [.success] }
         }
         #expect(sent.entries == ["Bearer ada"])
         #expect(signOuts.count == 0 && refreshed.count == 0)
@@ -52,25 +61,16 @@ import URLConfigTesting
             await gate.pass()
             return "ada-2"
         }
-        let (sent, refusal) = (Recorder<String>(), Locked(Task<Bool, any Error>?.none))
-        let transport = Transport { request in
-            sent.note(request.urlRequest.field("Authorization") ?? "none")
+        let refusal = Locked(Task<Bool, any Error>?.none)
+        let config = config(tokens) {
             refusal.set(\.self, Task { try await tokens.refuse("ada") })
             await gate.waitForArrivals()
             return .init(status: .serviceUnavailable)
         }
-        let call = Task {
-            try await URLSession.shared.response(
-                for: .with(.init(host: "https://api.example.com")) { $0.method = .put }, config: .silent
-            ) {
-                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 2)
-                $0.retry.firstDelay = .zero
-            }
-        }
+        let call = Task { try await URLSession.shared.response(for: put, config: config) }
         await tokens.waitForWaiters(2)
         await tokens.replaceUser(by: "bob")
-        let error = await #expect(throws: RequestError.self) { try await call.valueInTime }
-        #expect(error?.code == .unauthorized)
+        await expectError(.unauthorized) { try await call.valueInTime }
         #expect(sent.entries == ["Bearer ada"])
         // An authenticator of the app may forward to this one.
         #expect(try await refusal.withLock { $0 }?.valueInTime == false)
@@ -79,9 +79,8 @@ import URLConfigTesting
     }
 
     @Test func `a download does not go on with the token of the next user`() async throws {
-        let (tokens, sent) = (TokenAuthenticator("ada") { _ in nil }, Recorder<String>())
-        let transport = Transport { request in
-            sent.note(request.urlRequest.field("Authorization") ?? "none")
+        let tokens = TokenAuthenticator("ada") { _ in nil }
+        let config = config(tokens) {
             let pieces = AsyncThrowingStream<Data, any Error> { continuation in
                 continuation.yield(Data("ada's".utf8))
                 Task {
@@ -91,17 +90,12 @@ import URLConfigTesting
             }
             return .init(headerFields: [.eTag: "\"0123456789abcdef\"", .contentLength: "10"], body: .init(pieces))
         }
-        let folder = try TemporaryDirectory()
+        let folder = TemporaryDirectory()
         let target = folder.url.appending(path: "file")
-        let error = await #expect(throws: RequestError.self) {
+        await expectError(.unauthorized) {
             try await URLSession.shared.download(
-                for: .with(.init(host: "https://api.example.com")), to: target, config: .silent
-            ) {
-                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 3)
-                $0.retry.firstDelay = .zero
-            }
+                for: .with(.init(host: "https://api.example.com")), to: target, config: config)
         }
-        #expect(error?.code == .unauthorized)
         #expect(sent.entries == ["Bearer ada"])
         #expect(!FileManager.default.fileExists(atPath: target.path()))
     }
@@ -110,20 +104,11 @@ import URLConfigTesting
         async throws
     {
         let tokens = await authenticator(Token("ada", expiry: Date(timeIntervalSince1970: 1100))) { _ in nil }
-        let (sent, signOuts) = (Recorder<String>(), Recorder<Void>())
-        let transport = Transport { [now] request in
-            sent.note(request.urlRequest.field("Authorization") ?? "none")
+        let config = config(tokens) { [now, sent] in
             now.withLock { $0 += 95 }
             return .init(status: sent.count == 1 ? .serviceUnavailable : .unauthorized)
         }
-        await expectError(.unauthorized) {
-            try await URLSession.shared.response(
-                for: .with(.init(host: "https://api.example.com")) { $0.method = .put }, config: .silent
-            ) {
-                ($0.authenticator, $0.transport, $0.retry.attempts) = (tokens, transport, 2)
-                ($0.retry.firstDelay, $0.onUnauthorized) = (.zero, { _ in signOuts.note(()) })
-            }
-        }
+        await expectError(.unauthorized) { try await URLSession.shared.response(for: put, config: config) }
         #expect(sent.entries == ["Bearer ada", "none"])
         #expect(signOuts.count == 1)
     }
@@ -132,12 +117,12 @@ import URLConfigTesting
         "events", "events after a redirect", "events after no network", "pages", "own pages after a redirect",
     ])
     func `a loop that one user began does not go on with the token of the next one`(kind: String) async throws {
-        let (clock, sent) = (TestClock(), Recorder<String>())
+        let clock = TestClock()
         let tokens = TokenAuthenticator("ada") { [refreshed] in
             refreshed.note($0.value)
             throw URLError(.notConnectedToInternet)
         }
-        let transport = Transport { request in
+        let transport = Transport { [sent] request in
             let url = request.urlRequest.url
             if url?.host() == "api.example.com" {
                 sent.note(request.urlRequest.field("Authorization") ?? "none")
@@ -162,7 +147,7 @@ import URLConfigTesting
         let config = URLSession.Config.silent.with {
             ($0.authenticator, $0.transport, $0.clock) = (tokens, transport, clock)
         }
-        let loop = Task {
+        let loop = Task { [sent] in
             if kind.hasPrefix("events") {
                 for try await _ in URLSession.shared.events(for: request, config: config) {}
             } else if kind == "pages" {
@@ -291,13 +276,9 @@ import URLConfigTesting
         _ loaded: Token, leeway: Duration = .seconds(30), clock: any Clock<Duration> = ContinuousClock(),
         refresh: @escaping @Sendable (Int) async throws -> Token?
     ) async -> TokenAuthenticator {
-        await TokenAuthenticator(leeway: leeway, clock: clock) {
-            now.withLock { $0 }
-        } load: {
-            loaded
-        } refresh: { token in
-            try await refresh(refreshed.note(token.value))
-        }
+        await TokenAuthenticator(
+            leeway: leeway, clock: clock, now: { now.withLock { $0 } }, load: { loaded },
+            refresh: { try await refresh(refreshed.note($0.value)) })
     }
 }
 

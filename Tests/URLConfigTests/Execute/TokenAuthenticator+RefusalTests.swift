@@ -58,11 +58,8 @@ struct TokenAuthenticatorRefusalTests {
     func `own credentials that are refused while nobody is signed in are no sign-out, and ask for no token`(
         isSignedOut: Bool
     ) async throws {
-        let authenticator = TokenAuthenticator(hosts: ["api.test"]) {
-            throw Unreachable()
-        } refresh: { _ in
-            nil
-        }
+        let authenticator = TokenAuthenticator(
+            hosts: ["api.test"], load: { throw Unreachable() }, refresh: { _ in nil })
         if isSignedOut { await authenticator.setToken(nil) }
         let error = await stubs.refusal(authenticator, signOuts) {
             $0.authorization = .basic(username: "ada", password: "wrong")
@@ -180,8 +177,7 @@ struct TokenAuthenticatorRefusalTests {
         }
         let starter = Task { try await stubs.get(config: config.withLock { $0 }) }
         await gate.waitForArrivals()
-        starter.cancel()
-        await #expect(throws: CancellationError.self) { try await starter.valueInTime }
+        await starter.expectCancelled()
         async let waiting = stubs.refusal(authenticator, journal)
         await authenticator.waitForWaiters(1)
         gate.open()
@@ -240,11 +236,8 @@ struct TokenAuthenticatorRefusalTests {
 
     @Test func `who was found signed in since can be signed out again`() async throws {
         let stored = Locked<Token?>(nil)
-        let authenticator = TokenAuthenticator(hosts: ["api.test"]) {
-            stored.withLock { $0 }
-        } refresh: { _ in
-            nil
-        }
+        let authenticator = TokenAuthenticator(
+            hosts: ["api.test"], load: { stored.withLock { $0 } }, refresh: { _ in nil })
         for (token, count) in [(nil, 1), (nil, 1), ("a", 2), ("a", 2), ("b", 3), (nil, 3)] as [(Token?, Int)] {
             stored.set(\.self, token)
             await stubs.refusal(authenticator, signOuts)

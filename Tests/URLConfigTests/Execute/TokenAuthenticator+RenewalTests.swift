@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -86,11 +85,7 @@ import URLConfigTesting
     @Test func `a handler that blocks when a refresh is cancelled holds up nobody else`() async throws {
         let released = DispatchSemaphore(value: 0)
         let authenticator = TokenAuthenticator("old") { [gate] _ in
-            await withTaskCancellationHandler {
-                await gate.pass()
-            } onCancel: {
-                released.wait()
-            }
+            await withTaskCancellationHandler(operation: { await gate.pass() }, onCancel: { released.wait() })
             return "first"
         }
         let refused = try await refuse(by: authenticator)
@@ -179,8 +174,7 @@ import URLConfigTesting
         let starter = try await refuse(by: authenticator)
         let waiter = Task { try await authenticator.refuse("old") }
         await authenticator.waitForWaiters(2)
-        starter.cancel()
-        await #expect(throws: CancellationError.self) { try await starter.valueInTime }
+        await starter.expectCancelled()
         #expect(await authenticator.waiting == 1)
         gate.open()
         #expect(try await waiter.valueInTime)
@@ -197,8 +191,7 @@ import URLConfigTesting
         for call in calls { if case .failure(is CancellationError) = await call.result { cancelled += 1 } }
         #expect(cancelled == calls.count)
         #expect(await authenticator.waiting == 1)
-        starter.cancel()
-        await #expect(throws: CancellationError.self) { try await starter.valueInTime }
+        await starter.expectCancelled()
         #expect(await authenticator.waiting == 0)
         try await whenTaken { gate.open() }
         #expect(try await authenticator.sent() == "Bearer first")
@@ -260,14 +253,8 @@ import URLConfigTesting
             return "never"
         }
         let authenticator = await TokenAuthenticator(
-            hosts: ["b.example.com", "api.example.com"], renewalLimit: .seconds(5), clock: clock
-        ) {
-            Date()
-        } load: {
-            function == "load" ? try await renew() : "old"
-        } refresh: { _ in
-            try await renew()
-        }
+            hosts: ["b.example.com", "api.example.com"], renewalLimit: .seconds(5), clock: clock, now: { Date() },
+            load: { function == "load" ? try await renew() : "old" }, refresh: { _ in try await renew() })
         box.set(\.self, authenticator)
         @Sendable func call() async throws -> String? {
             if function == "refresh" {
@@ -293,11 +280,8 @@ import URLConfigTesting
     }
 
     @Test func `a limit of zero has passed before anything returns or is sent`() async throws {
-        let authenticator = TokenAuthenticator(hosts: ["127.0.0.1"], renewalLimit: .zero) {
-            throw Unreachable()
-        } refresh: { _ in
-            nil
-        }
+        let authenticator = TokenAuthenticator(
+            hosts: ["127.0.0.1"], renewalLimit: .zero, load: { throw Unreachable() }, refresh: { _ in nil })
         let error = await expectError(.authenticationTimedOut) {
             try await URLSession.shared.response(for: .with(.init(host: "http://127.0.0.1:1")) { _ in }) {
                 $0.logger = nil

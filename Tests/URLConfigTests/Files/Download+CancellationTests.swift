@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -6,17 +5,14 @@ import Testing
 /// Downloads that are cancelled, and two of them at once.
 @Suite(.inTime) struct DownloadCancellationTests {
     private static let version = FileServer.Version(1, size: 2_000_000)
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     @Test func `after a cancelled download, the next one continues immediately`() async throws {
         try await FileServer(Self.version, cuts: [.init(count: 500_000, end: .hang)]).serving { server in
             let folder = folder
             let task = Task { try await server.download(to: folder) }
             try await waitUntil { folder.size(folder.part) == 500_000 }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
+            await task.expectCancelled()
             try await server.download(to: folder)
             #expect(folder.has(Self.version.content))
             #expect(server.hasRanges(from: nil, 500_000))
@@ -60,8 +56,7 @@ import Testing
             }
         }
         try await waitUntil { folder.size(folder.part) == 2 }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.valueInTime }
+        await task.expectCancelled()
         #expect(folder.text(folder.file) == nil)
         #expect(folder.text(folder.part) == "12")
     }
@@ -104,7 +99,7 @@ import Testing
                 // What a process needs once.
                 try await server.download(to: DownloadFolder())
                 length.set(\.self, 256 << 20)
-                let folder = try DownloadFolder()
+                let folder = DownloadFolder()
                 let before = try Memory.peak()
                 try await server.download(to: folder)
                 #expect(folder.size(folder.file) == 256 << 20)

@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 import Testing
 
 @testable import URLConfig
@@ -34,9 +32,7 @@ import Testing
     private static let version = FileServer.Version(1, size: 300_000)
     private static let new = FileServer.Version(2, size: 300_000)
     private static let rest = version.content.dropFirst(200_000)
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     /// Lends a server that sends these replies, and then one version of the file as it should.
     private static func serving(
@@ -145,8 +141,7 @@ import Testing
     func `a file that was encoded for its way, perhaps cut, is refused`(codings: String, part: Int) async throws {
         let encoded = try Shell.run("head -c 300000 /dev/zero | gzip -9")
         let piece = encoded.prefix(encoded.count / part)
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: \(codings)\r\n\r\n")
             try connection.send(Data("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Data("\r\n0\r\n\r\n".utf8))
             try connection.waitForEnd()

@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 import Testing
 
 @testable import URLConfig
@@ -9,9 +7,7 @@ import Testing
     private static let version = FileServer.Version(1, size: 300_000)
     private static let other = FileServer.Version(2, size: 300_000).with("ETag: \"v1\"\r\n", validator: "\"v1\"")
     private static let cut = FileServer.Cut(count: 200_000)
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     @Test(arguments: [false, true], [false, true])
     func `files of others beside the target are neither changed nor removed, and it is continued`(
@@ -56,7 +52,7 @@ import Testing
                 let result = await Result { [request] in
                     try await session.download(for: request, to: folder.file, config: .silent) {
                         $0.transport = TransportOfTests.transport
-                        if place == "authenticator" { $0.authenticator = Named(user) }
+                        if place == "authenticator" { $0.authenticator = named(user) }
                     }
                 }
                 #expect((try? result.get()) != nil || !isLast)
@@ -87,7 +83,7 @@ import Testing
         }
         try await FaultServer.serving(fault) { server in
             await #expect(throws: URLError.self) { try await server.download(to: folder) }
-            try await server.download(to: folder) { $0.authenticator = Named("robert") }
+            try await server.download(to: folder) { $0.authenticator = named("robert") }
             #expect(folder.has(Self.other.content.prefix(100_000)))
         }
     }
@@ -98,11 +94,11 @@ import Testing
         }
         try await server.serving { server in
             await #expect(throws: URLError.self) {
-                try await server.download(to: folder, attempts: 2) { $0.authenticator = Counting() }
+                try await server.download(to: folder, attempts: 2) { $0.authenticator = CountingAuthenticator() }
             }
-            try await server.download(to: folder) { $0.authenticator = Named("token 2") }
+            try await server.download(to: folder) { $0.authenticator = named("2") }
             #expect(folder.has(Self.version.content))
-            #expect(server.requests.map { $0.field("Authorization") } == ["token 1", "token 2", "token 2"])
+            #expect(server.requests.map { $0.field("Authorization") } == ["1", "2", "2"])
             if !TransportOfTests.isAsyncHTTPClient { #expect(server.hasRanges(from: nil, 200_000, 260_000)) }
         }
     }
@@ -142,25 +138,6 @@ import Testing
 }
 
 /// An authenticator for one user.
-private struct Named: Authenticator {
-    let user: String
-
-    init(_ user: String) { self.user = user }
-
-    func authorize(_ request: inout URLRequest) async throws {
-        request.setValue(user, forHTTPHeaderField: "Authorization")
-    }
-}
-
-/// An authenticator with a new token for each request.
-private final class Counting: Authenticator {
-    private let count = Locked(0)
-
-    func authorize(_ request: inout URLRequest) async throws {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        request.setValue("token \(number)", forHTTPHeaderField: "Authorization")
-    }
+private func named(_ user: String) -> TestAuthenticator {
+    TestAuthenticator { $0.setValue(user, forHTTPHeaderField: "Authorization") }
 }

@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 import Testing
 
 @testable import URLConfig
@@ -7,9 +5,7 @@ import Testing
 /// Credentials, redirects, validators and refusals in downloads.
 @Suite(.inTime) struct DownloadPolicyTests {
     private static let version = FileServer.Version(1, size: 300_000)
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     @Test(arguments: [200, 201, 202, 204, 206, 304, 404, 500])
     func `a response that is not a file has its content in the error`(status: Int) async throws {

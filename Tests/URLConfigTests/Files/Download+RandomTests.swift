@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -34,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: 1...12 as ClosedRange<UInt64>) func `no file is made of two versions`(seed: UInt64) async throws {
-        let folder = try DownloadFolder()
+        let folder = DownloadFolder()
         var random = SeededGenerator(seed: seed)
         var files = 0
         try await Self.server(seed).serving { server in

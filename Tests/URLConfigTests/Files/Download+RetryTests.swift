@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 import Testing
 import URLConfigTesting
 
@@ -8,9 +6,7 @@ import URLConfigTesting
 /// Downloads that continue within one call after a failure.
 @Suite(.inTime) struct DownloadRetryTests {
     private static let version = FileServer.Version(1, size: 1_000_000)
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     @Test(arguments: [1, 65_536, 999_999], [FaultServer.Fault.End.close, .reset])
     func `after a failure, the rest is requested`(count: Int, end: FaultServer.Fault.End) async throws {
@@ -100,8 +96,7 @@ import URLConfigTesting
     }
 
     @Test(arguments: [true, false]) func `the limit holds for the whole file`(isKnown: Bool) async throws {
-        let unknown = FaultServer.Fault { connection in
-            try connection.read()
+        let unknown = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\n\r\n")
             try connection.send(Self.version.content)
         }
@@ -110,7 +105,7 @@ import URLConfigTesting
             try await server.download(to: folder, attempts: 2) { $0.responseLimit = 1_000_000 }
             #expect(folder.has(Self.version.content))
         }
-        let other = try DownloadFolder()
+        let other = DownloadFolder()
         try await FaultServer.serving(server) { server in
             let error = await expectError(.responseTooLarge) {
                 try await server.download(to: other, attempts: 2) { $0.responseLimit = 999_999 }

@@ -1,19 +1,10 @@
-import Foundation
-import HTTPTypes
-
 @testable import URLConfig
 
 /// A temporary folder for a download, which is removed when it is released.
 final class DownloadFolder: Sendable {
     static let url = URL(string: "https://files.example.com/a.zip?id=1")
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
+    private let directory = TemporaryDirectory()
+    var url: URL { directory.url }
 
     /// Where the download goes.
     var file: URL { url.appending(component: "a.zip") }
@@ -59,11 +50,7 @@ final class DownloadFolder: Sendable {
     /// A version of the file.
     static func version(_ tag: String) -> StrongValidator? { StrongValidator([.eTag: "\"\(tag)\""], of: url) }
 
-    /// Leaves a part behind, as a run that is interrupted does.
-    ///
-    /// - Parameters:
-    ///   - fields: What names the version.
-    ///   - url: The URL after redirects; by default the request's.
+    /// Leaves a part behind, as a run that is interrupted does; the URL is the one after redirects.
     func leavePart(
         _ content: Data = Data("01234".utf8), named fields: HTTPFields = [.eTag: "\"v1\""], of url: URL? = nil,
         total: Int64? = 10, for request: URLRequest = request()

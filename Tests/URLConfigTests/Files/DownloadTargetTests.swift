@@ -1,13 +1,10 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
 
 /// What is checked before anything is sent, and what may be in the place of the files beside the target.
 @Suite struct DownloadTargetTests {
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     /// Why a target, or the part of it, cannot be used; `nil` if it can.
     private func reason(_ url: URL? = nil, overwrites: Bool = false) -> String? {

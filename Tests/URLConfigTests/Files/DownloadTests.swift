@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 import Testing
 
 @testable import URLConfig
@@ -7,9 +5,7 @@ import Testing
 /// Downloads, and how they continue in a later run.
 @Suite(.inTime) struct DownloadTests {
     private static let version = FileServer.Version(1, size: 300_000)
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     @Test func `a file is downloaded, and nothing else remains`() async throws {
         try await FileServer(Self.version).serving { server in
@@ -64,9 +60,9 @@ import Testing
     @Test func `progress counts the whole file`() async throws {
         try await FileServer(Self.version).serving { server in
             try server.leavePart(of: Self.version, in: folder)
-            let reports = Reports()
-            try await server.download(to: folder) { $0.progress = reports.add }
-            let all = reports.all
+            let reports = Recorder<TransferProgress>()
+            try await server.download(to: folder) { $0.progress = { reports.note($0) } }
+            let all = reports.entries
             #expect(all.allSatisfy { $0.totalBytesToReceive == 300_000 })
             #expect(all.allSatisfy { $0.bytesReceived >= 200_000 })
             #expect(all.last?.bytesReceived == 300_000)

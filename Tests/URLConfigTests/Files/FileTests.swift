@@ -1,13 +1,10 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
 
 /// An open file, and what callers are told when the system refuses something.
 @Suite struct FileTests {
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     @Test func `it is unlocked even if another process inherits the descriptor`() throws {
         let file = folder.file.path()

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -49,14 +48,14 @@ import Testing
 
     @Test func `no crash leads to a file of two versions, and none loses anything but time`() throws {
         let seen = Locked<[PartialFile.Step]>([])
-        let folder = try DownloadFolder()
+        let folder = DownloadFolder()
         var first = try folder.open { step in seen.withLock { $0.append(step) } }
         try first.restart(DownloadFolder.version("v1"), total: 0)
         try first.finish()
         #expect(seen.withLock(\.self) == PartialFile.Step.allCases)
         for step in PartialFile.Step.allCases {
             for (bytes, next) in [0, 4, 10].flatMap({ [($0, "v1"), ($0, "v2")] }) {
-                let folder = try DownloadFolder()
+                let folder = DownloadFolder()
                 try Self.run(folder, "v1", until: nil, bytes: 4)
                 try Self.run(folder, "v2", until: step, bytes: bytes)
                 try Self.check(folder, "\(step), \(bytes) bytes")
@@ -69,7 +68,7 @@ import Testing
 
     @Test func `random crashes never lead to a file of two versions`() throws {
         var random = SeededGenerator(seed: 13)
-        let folder = try DownloadFolder()
+        let folder = DownloadFolder()
         for round in 0..<300 {
             let tag = Bool.random(using: &random) ? "v1" : "v2"
             let step = PartialFile.Step.allCases.randomElement(using: &random)

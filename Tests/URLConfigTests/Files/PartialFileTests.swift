@@ -1,14 +1,10 @@
-import Foundation
-import HTTPTypes
 import Testing
 
 @testable import URLConfig
 
 /// A part that a later run continues, parts that cannot be continued, and what may happen before a file is in place.
 @Suite(.inTime) struct PartialFileTests {
-    private let folder: DownloadFolder
-
-    init() throws { folder = try DownloadFolder() }
+    private let folder = DownloadFolder()
 
     @Test func `a download is moved into place, and nothing else remains`() throws {
         var part = try folder.open()
@@ -266,7 +262,7 @@ import Testing
     @Test func `a full disk is named, and what was written before is kept`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            let (folder, content) = (try DownloadFolder(), FileServer.Version(1, size: 200_000))
+            let (folder, content) = (DownloadFolder(), FileServer.Version(1, size: 200_000))
             try await FileServer(content).serving { server in
                 try await ChildProcess.limitingFiles(to: 100_000) {
                     let error = await expectError(.cannotWriteToFile) { try await server.download(to: folder) }

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -11,8 +10,8 @@ import Testing
     private let directory: TemporaryDirectory
 
     init() throws {
-        sources = try TemporaryDirectory()
-        directory = try TemporaryDirectory()
+        sources = TemporaryDirectory()
+        directory = TemporaryDirectory()
     }
 
     private func prepared(_ form: MultipartForm, encoder: JSONEncoder? = nil) async throws -> PreparedUpload {
@@ -138,7 +137,7 @@ import Testing
     @Test func `a full disk is a URLError with the system's reason`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            let directory = try TemporaryDirectory()
+            let directory = TemporaryDirectory()
             let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
             var form = MultipartForm()
             form.append("film", file: try directory.sparseFile("film.mp4", size: 1_000_000))
@@ -159,7 +158,7 @@ import Testing
     func `a large file needs no memory`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            let directory = try TemporaryDirectory()
+            let directory = TemporaryDirectory()
             let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
             func prepared(_ form: MultipartForm) async throws -> PreparedUpload {
                 try await UploadSource.multipart(form).prepared(for: request, in: directory.url)

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -6,9 +5,7 @@ import Testing
 /// Uploads before they are sent: the request, the body, and the files.
 @Suite(.inTime) struct PreparedUploadTests {
     private let request = URLRequest.with(.init(host: "https://h.example")) { $0.method = .put }
-    private let directory: TemporaryDirectory
-
-    init() throws { directory = try TemporaryDirectory() }
+    private let directory = TemporaryDirectory()
 
     @Test func `a file is sent with the type of its extension, and is not removed`() async throws {
         let file = try directory.file("beach.png", Data("abc".utf8))

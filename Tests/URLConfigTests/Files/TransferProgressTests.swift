@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -19,16 +18,16 @@ import Testing
     func `an upload reports its length at once, and all bytes at the end, and a repeated attempt does not go back`(
         method: String, isRepeated: Bool
     ) async throws {
-        let reports = Reports()
+        let reports = Recorder<TransferProgress>()
         let busy = FaultServer.Fault.raw("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         try await FaultServer.serving(.first(isRepeated ? 1 : 0, busy, then: .ok("1234"))) { server in
             let request = server.request { $0.method = .init(method) ?? .get }
             try await server.session.upload(.data(content), for: request, config: .silent) {
                 $0.retry = RetryPolicy(attempts: 2).quick
-                $0.progress = reports.add
+                $0.progress = { reports.note($0) }
             }
         }
-        let all = reports.all
+        let all = reports.entries
         #expect(isMonotonic(all))
         #expect(all.allSatisfy { $0.totalBytesToSend == 5_000_000 })
         #expect(all.last?.bytesSent == 5_000_000)
@@ -39,17 +38,17 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `a response reports the received bytes`(isStream: Bool) async throws {
-        let reports = Reports()
+        let reports = Recorder<TransferProgress>()
         let text = String(repeating: "x", count: 2_000_000)
         try await FaultServer.serving(.ok(text)) { server in
-            let configure: (inout URLSession.Config) -> Void = { $0.progress = reports.add }
+            let configure: (inout URLSession.Config) -> Void = { $0.progress = { reports.note($0) } }
             if isStream {
                 for try await _ in try await server.stream(nil, configure).chunks {}
             } else {
                 try await server.get(nil, configure)
             }
         }
-        let all = reports.all
+        let all = reports.entries
         #expect(isMonotonic(all))
         #expect(all.last?.bytesReceived == 2_000_000)
         #expect(all.last?.totalBytesToReceive == 2_000_000)
@@ -58,25 +57,25 @@ import Testing
 
     @Test func `a closure that blocks gets fewer reports, and does not delay the transfer`() async throws {
         let goOn = DispatchSemaphore(value: 0)
-        let reports = Reports()
+        let reports = Recorder<TransferProgress>()
         let meter = ProgressMeter { report in
-            reports.add(report)
+            reports.note(report)
             goOn.wait()
         }
         meter.expect(1000)
-        try await waitUntil { reports.all.count == 1 }
+        try await waitUntil { reports.entries.count == 1 }
         for _ in 0..<1000 { meter.received(1) }
         for _ in 0..<2 { goOn.signal() }
         try await meter.finish()
-        #expect(reports.all.map(\.bytesReceived) == [0, 1000])
+        #expect(reports.entries.map(\.bytesReceived) == [0, 1000])
     }
 
     @Test func `it never exceeds its total, whatever a later attempt is`() async throws {
-        let reports = Reports()
-        let meter = ProgressMeter(reports.add)
+        let reports = Recorder<TransferProgress>()
+        let meter = ProgressMeter { reports.note($0) }
         func last() async throws -> [Int64?] {
             try await meter.finish()
-            let last = try #require(reports.all.last)
+            let last = try #require(reports.entries.last)
             return [last.bytesSent, last.totalBytesToSend, last.bytesReceived, last.totalBytesToReceive]
         }
         meter.sent(800, of: 1000)
@@ -93,22 +92,22 @@ import Testing
         #expect(try await last() == [500, nil, 300, 500])
         meter.received(201)
         #expect(try await last() == [500, nil, 501, nil])
-        #expect(reports.all.allSatisfy { $0.isWithinTotals })
+        #expect(reports.entries.allSatisfy { $0.isWithinTotals })
     }
 
     @Test func `a new version that is shorter begins again`() async throws {
-        let reports = Reports()
-        let folder = try DownloadFolder()
+        let reports = Recorder<TransferProgress>()
+        let folder = DownloadFolder()
         let version = FileServer.Version(2, size: 200_000)
         let server = FileServer { number, _ in
             number == 0
                 ? .init(version: .init(1, size: 1_000_000), cut: .init(count: 800_000)) : .init(version: version)
         }
         try await server.serving { server in
-            try await server.download(to: folder, attempts: 2) { $0.progress = reports.add }
+            try await server.download(to: folder, attempts: 2) { $0.progress = { reports.note($0) } }
             #expect(folder.has(version.content))
         }
-        let all = reports.all
+        let all = reports.entries
         #expect(all.allSatisfy { $0.isWithinTotals })
         #expect(all.last?.bytesReceived == 200_000)
         #expect(all.last?.totalBytesToReceive == 200_000)
@@ -116,31 +115,31 @@ import Testing
 
     @Test(arguments: ["HEAD", "204 None", "304 Same"])
     func `a stream without a body has no total`(kind: String) async throws {
-        let reports = Reports()
+        let reports = Recorder<TransferProgress>()
         let status = kind == "HEAD" ? "200 OK" : kind
         let head = "HTTP/1.1 \(status)\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n"
         try await FaultServer.serving(.raw(head)) { server in
             let request = server.request { if kind == "HEAD" { $0.method = .head } }
             let response = try await server.session.stream(for: request, config: .silent) {
-                $0.progress = reports.add
+                $0.progress = { reports.note($0) }
             }
             for try await _ in response.chunks {}
         }
-        #expect(reports.all.allSatisfy { $0.totalBytesToReceive == nil })
+        #expect(reports.entries.allSatisfy { $0.totalBytesToReceive == nil })
     }
 
     /// The last report.
     private func last(
         _ fault: FaultServer.Fault, _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> TransferProgress? {
-        let reports = Reports()
+        let reports = Recorder<TransferProgress>()
         try await FaultServer.serving(fault) { server in
             try await server.get {
-                $0.progress = reports.add
+                $0.progress = { reports.note($0) }
                 configure(&$0)
             }
         }
-        return reports.all.last
+        return reports.entries.last
     }
 
     @Test func `the bytes of a redirect do not count`() async throws {
@@ -156,14 +155,14 @@ import Testing
     @Test(arguments: [false, true]) func `an upload that a response ends early is not complete`(reports: Bool)
         async throws
     {
-        let meter = Reports()
-        let progress = ProgressMeter(meter.add)
+        let meter = Recorder<TransferProgress>()
+        let progress = ProgressMeter { meter.note($0) }
         progress.beginUpload(of: 100)
         progress.begin()
         if reports { progress.sent(10, of: 100) }
         progress.endSending()
         try await progress.finish()
-        #expect(meter.all.last?.bytesSent == (reports ? 10 : 100))
+        #expect(meter.entries.last?.bytesSent == (reports ? 10 : 100))
     }
 
     @Test func `the bytes of a transport that passes the request on count once`() async throws {
@@ -176,19 +175,19 @@ import Testing
     }
 
     @Test func `a transport that reports nothing has sent the body when its response arrives`() async throws {
-        let reports = Reports()
+        let reports = Recorder<TransferProgress>()
         let request = URLRequest.with(.init(host: "https://example.com")) {
             $0.method = .post
             $0.body = .text("12345")
         }
         try await URLSession.shared.response(for: request, config: .silent) {
             $0.transport = Transport { _ in .init(body: .init(Data("123".utf8))) }
-            $0.progress = reports.add
+            $0.progress = { reports.note($0) }
         }
-        #expect(reports.all.last?.bytesSent == 5)
-        #expect(reports.all.last?.totalBytesToSend == 5)
-        #expect(reports.all.last?.bytesReceived == 3)
-        #expect(reports.all.last?.isUpload == false)
+        #expect(reports.entries.last?.bytesSent == 5)
+        #expect(reports.entries.last?.totalBytesToSend == 5)
+        #expect(reports.entries.last?.bytesReceived == 3)
+        #expect(reports.entries.last?.isUpload == false)
     }
 
     @Test func `Foundation's progress never exceeds its total, even between two changes`() {
@@ -227,15 +226,6 @@ import Testing
         (transfer.bytesSent, transfer.totalBytesToSend) = (0, 0)
         #expect(transfer.fractionCompleted == 1)
     }
-}
-
-/// The reports of a call.
-final class Reports: Sendable {
-    private let reports = Locked<[TransferProgress]>([])
-
-    var all: [TransferProgress] { reports.withLock(\.self) }
-
-    func add(_ report: TransferProgress) { reports.withLock { $0.append(report) } }
 }
 
 extension TransferProgress {

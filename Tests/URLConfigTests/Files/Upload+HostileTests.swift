@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -74,7 +73,7 @@ import URLConfigTesting
     @Test(arguments: ["PUT", "POST"]) func `a response that is kept does not keep the file open`(method: String)
         async throws
     {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let file = try directory.file("film.mp4", Data(count: 100_000))
         try await FaultServer.serving(.ok("ok")) { server in
             var kept: [DataResponse] = []

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -29,17 +28,17 @@ import URLConfigTesting
     func `the pieces arrive in order, with their length if it is known`(texts: [String], isKnown: Bool) async throws {
         let count = texts.joined().utf8.count
         try await FaultServer.serving(.ok("{}")) { server in
-            let reports = Reports()
+            let reports = Recorder<TransferProgress>()
             let source = UploadSource.sequence(Self.pieces(texts), length: isKnown ? Int64(count) : nil)
-            let response = try await Self.upload(source, to: server) { $0.progress = reports.add }
+            let response = try await Self.upload(source, to: server) { $0.progress = { reports.note($0) } }
             #expect(response.status == .ok)
             #expect(server.requests.map(\.bodyText) == [texts.joined()])
             #expect(server.requests.first?.field("Content-Type") == "application/octet-stream")
             guard count > 0 else { return }
             let isChunked = !isKnown && TransportOfTests.isAsyncHTTPClient
             #expect(server.requests.first?.field("Content-Length") == (isChunked ? nil : "6"))
-            #expect(reports.all.last?.bytesSent == 6)
-            #expect(reports.all.last?.fractionCompleted == (isChunked ? nil : 1))
+            #expect(reports.entries.last?.bytesSent == 6)
+            #expect(reports.entries.last?.fractionCompleted == (isChunked ? nil : 1))
         }
     }
 
@@ -75,8 +74,7 @@ import URLConfigTesting
 
     @Test func `bytes that arrive from one server are passed on to another`() async throws {
         let content = Data.sample(3_000_000)
-        let sending = FaultServer.Fault { connection in
-            try connection.read()
+        let sending = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.head(length: content.count))
             try connection.send(content)
         }
@@ -184,8 +182,7 @@ import URLConfigTesting
         try await FaultServer.serving(.ok("{}")) { server in
             let call = Task { try await Self.upload(.sequence(stubborn), to: server) }
             await begun.waitForArrivals()
-            call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.valueInTime }
+            await call.expectCancelled()
             for gate in [gate, begun] { gate.open() }
         }
     }

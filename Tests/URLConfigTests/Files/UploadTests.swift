@@ -1,15 +1,12 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
 
 /// Large bodies, over a real socket.
 @Suite(.inTime) struct UploadTests {
-    private let directory: TemporaryDirectory
+    private let directory = TemporaryDirectory()
     private let content = Self.content
     private static let content = Data.sample(3_000_000)
-
-    init() throws { directory = try TemporaryDirectory() }
 
     private func request(_ server: FaultServer) -> URLRequest { server.request("/files/1") { $0.method = .put } }
 
@@ -90,8 +87,7 @@ import Testing
 
     @Test func `a file that has changed its size is not sent again`() async throws {
         let file = try directory.file("film.mp4", content)
-        let busy = FaultServer.Fault { connection in
-            try connection.read()
+        let busy = FaultServer.Fault.reading { connection in
             try Data("short".utf8).write(to: file)
             try connection.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
         }
@@ -117,8 +113,7 @@ import Testing
         try await FaultServer.serving(stalled) { server in
             let task = Task { try await server.session.upload(.multipart(form), for: request(server), config: .silent) }
             try await waitUntil { server.connections > 0 }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
+            await task.expectCancelled()
         }
         try await Self.waitForRemoval(besides: before)
     }

@@ -1,4 +1,3 @@
-import Foundation
 import InMemoryLogging
 import Logging
 import Testing

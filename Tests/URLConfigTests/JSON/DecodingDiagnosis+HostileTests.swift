@@ -5,19 +5,11 @@ import URLConfig
 @Suite(.oneAtATime) struct DecodingDiagnosisHostileTests {
     /// A decoder that fails at a given path.
     struct Failing: ResponseDecoder {
-        struct Key: CodingKey {
-            var stringValue: String
-            var intValue: Int?
-
-            init(stringValue: String) { self.stringValue = stringValue }
-            init(intValue: Int) { (stringValue, self.intValue) = ("Index \(intValue)", intValue) }
-        }
-
         var names: [String] = []
         var isSyntax = false
 
         func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
-            let path = names.map { name in Int(name).map { Key(intValue: $0) } ?? Key(stringValue: name) }
+            let path = names.map { name in Int(name).map { AnyKey(intValue: $0) } ?? AnyKey(stringValue: name) }
             let context = DecodingError.Context(
                 codingPath: path, debugDescription: isSyntax ? "The given data was not valid JSON." : "told to")
             throw isSyntax ? DecodingError.dataCorrupted(context) : .typeMismatch(Int.self, context)

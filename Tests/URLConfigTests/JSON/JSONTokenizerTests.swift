@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -118,15 +117,8 @@ import Testing
 
     /// Decodes the whole document: `JSONDecoder` checks only what is decoded.
     private struct Everything: Decodable {
-        struct Key: CodingKey {
-            var stringValue: String
-            var intValue: Int?
-            init(stringValue: String) { self.stringValue = stringValue }
-            init?(intValue: Int) { nil }
-        }
-
         init(from decoder: any Decoder) throws {
-            if let object = try? decoder.container(keyedBy: Key.self) {
+            if let object = try? decoder.container(keyedBy: AnyKey.self) {
                 for key in object.allKeys { _ = try object.decode(Everything.self, forKey: key) }
             } else if var array = try? decoder.unkeyedContainer() {
                 while !array.isAtEnd { _ = try array.decode(Everything.self) }

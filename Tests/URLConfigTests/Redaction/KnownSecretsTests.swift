@@ -1,5 +1,4 @@
 import FlyingFox
-import Foundation
 import Logging
 import Testing
 import URLConfigTesting

@@ -77,8 +77,7 @@ import URLConfigTesting
         let mover = clock.moving()
         defer { mover.cancel() }
         try await waitUntil { clock.asked.count >= 3 }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.valueInTime }
+        await task.expectCancelled()
     }
 
     @Test(
@@ -110,8 +109,7 @@ import URLConfigTesting
     }
 
     @Test func `an event that is too long is the end`() async throws {
-        let long = FaultServer.Fault { connection in
-            try connection.read()
+        let long = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.eventsHead + "data: a\n\ndata: ")
             let bytes = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
             for _ in 0..<20 { try connection.send(bytes) }
@@ -140,8 +138,7 @@ import URLConfigTesting
             }
         }
         try await waitUntil { condition(count.withLock { $0 }) }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.valueInTime }
+        await task.expectCancelled()
     }
 
     @Test func `cancelled before the head, in the body, and while it waits`() async throws {

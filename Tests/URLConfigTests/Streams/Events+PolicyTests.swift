@@ -87,8 +87,7 @@ import URLConfigTesting
 
     @Test func `the deadline is for each head, not for the body`() async throws {
         let goOn = DispatchSemaphore(value: 0)
-        let slow = FaultServer.Fault { connection in
-            try connection.read()
+        let slow = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.eventsHead + "data: a\n\n")
             goOn.wait()
             try connection.send("data: b\n\n")

@@ -124,8 +124,7 @@ import URLConfigTesting
     @Test(arguments: [FaultServer.Fault.End.reset, .close])
     func `a connection that breaks off in a body is replaced`(end: FaultServer.Fault.End) async throws {
         let hasArrived = DispatchSemaphore(value: 0)
-        let breaking = FaultServer.Fault { connection in
-            try connection.read()
+        let breaking = FaultServer.Fault.reading { connection in
             try connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
             try connection.send("f\r\nid: 1\ndata: a\n\n\r\nff\r\ndata: half\n")

@@ -110,8 +110,7 @@ import URLConfigTesting
         } operation: {
             let task = Task { try await stubs.pages().all }
             await gate.waitForArrivals()
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
+            await task.expectCancelled()
             #expect(HTTPStubs.requests.count == 2)
         }
     }

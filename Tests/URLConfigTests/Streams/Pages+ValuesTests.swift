@@ -90,11 +90,3 @@ extension HTTPStubs.Routes {
         }
     }
 }
-
-struct AnyKey: CodingKey {
-    let stringValue: String
-    let intValue: Int? = nil
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-}

@@ -1,5 +1,3 @@
-import Foundation
-
 @testable import URLConfig
 
 /// What a parser makes of the chunks of a body.

@@ -7,8 +7,7 @@ import URLConfigTesting
 @Suite(.inTime) struct StreamHostileTests {
     @Test(arguments: ["100 Continue", "102 Processing", "103 Early Hints"])
     func `an interim response is not the response`(status: String) async throws {
-        let late = FaultServer.Fault { connection in
-            try connection.read()
+        let late = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 \(status)\r\nX-Interim: 1\r\n\r\n")
             // Time in which a client could take it for the response.
             try connection.pause(.milliseconds(300))
@@ -51,8 +50,7 @@ import URLConfigTesting
             defer { call.cancel() }
             try await waitUntil { isOver.withLock { $0 } }
             #expect(server.requests.count == 1)
-            call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.valueInTime }
+            await call.expectCancelled()
         }
     }
 
@@ -91,8 +89,7 @@ import URLConfigTesting
 
     @Test func `the explanation of a failure may take ten seconds`() async throws {
         let clock = TestClock()
-        let dripping = FaultServer.Fault { connection in
-            try connection.read()
+        let dripping = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 404 Not Found\r\n\r\n")
             while true {
                 try connection.send("x")

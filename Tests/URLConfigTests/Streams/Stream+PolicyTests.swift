@@ -46,8 +46,7 @@ import URLConfigTesting
     }
 
     @Test func `of an endless failure, a megabyte is read`() async throws {
-        let failure = FaultServer.Fault { connection in
-            try connection.read()
+        let failure = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 500 No\r\n\r\n")
             for _ in 0..<12 { try connection.send([UInt8](repeating: 48, count: 1_000_000)) }
             try connection.waitForEnd()
@@ -68,8 +67,7 @@ import URLConfigTesting
     // By a clock that the test moves. The limit is long, because Foundation's clock also runs.
     @Test func `the request's timeout is a limit for silence, and a slow reader is no silence`() async throws {
         let (clock, steps) = (TestClock(), DispatchSemaphore(value: 0))
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.head(length: 10))
             for byte in "012".utf8 {
                 steps.wait()

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -19,8 +18,7 @@ import URLConfigTesting
 
     /// Sends each part when the part before was read.
     private static func sending(_ parts: [String], _ turn: DispatchSemaphore, type: String) -> FaultServer.Fault {
-        .init { connection in
-            try connection.read()
+        .reading { connection in
             try connection.send("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\r\n")
             for part in parts {
                 try connection.send(part)

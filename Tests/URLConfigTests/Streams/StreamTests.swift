@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
@@ -7,8 +6,7 @@ import Testing
 @Suite(.inTime) struct StreamTests {
     @Test func `the head is there before the body`() async throws {
         let goOn = DispatchSemaphore(value: 0)
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.head(length: 4, "X-A: b\r\n") + "12")
             goOn.wait()
             try connection.send("34")
@@ -66,8 +64,7 @@ import Testing
                 for try await _ in try await server.stream().chunks { hasBegun.set(\.self, true) }
             }
             try await waitUntil { hasBegun.withLock { $0 } }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.valueInTime }
+            await task.expectCancelled()
         }
     }
 

@@ -5,10 +5,6 @@ import URLConfigTesting
 
 extension HTTPStubs.Routes {
     /// Adds `/articles?page=1` and so on, with a link to the next page, and the content `[1]`, `[2]` and so on.
-    ///
-    /// - Parameters:
-    ///   - count: The number of pages.
-    ///   - status: The status of a page, by its number.
     func pages(_ count: Int, status: @escaping @Sendable (Int) async throws -> Status = { _ in .ok }) {
         get("/articles") { request in
             let number = request.query.first?.value.flatMap { Int($0) } ?? 1

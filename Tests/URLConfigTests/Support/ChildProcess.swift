@@ -21,6 +21,21 @@ enum ChildProcess {
         // The process writes its coverage when it ends.
         try #require(setrlimit(resource, &before) == 0)
     }
+
+    /// Does something while this process can open no file and no socket.
+    static func withoutDescriptors<Value>(_ work: () async throws -> Value) async throws -> Value {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var (before, limit) = (rlimit(), rlimit())
+        try #require(getrlimit(resource, &before) == 0)
+        (limit.rlim_cur, limit.rlim_max) = (256, before.rlim_max)
+        try #require(setrlimit(resource, &limit) == 0)
+        var taken: [Int32] = []
+        while case let file = open("/dev/null", O_RDONLY), file >= 0 { taken.append(file) }
+        let value = try await work()
+        setrlimit(resource, &before)
+        for file in taken { close(file) }
+        return value
+    }
     #endif
 
     /// The number of open files and sockets of this process.

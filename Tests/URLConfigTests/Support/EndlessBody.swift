@@ -1,5 +1,3 @@
-import Foundation
-
 @testable import URLConfig
 
 /// A server whose response is long and does not end, and what happened there.

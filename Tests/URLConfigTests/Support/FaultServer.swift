@@ -12,6 +12,14 @@ struct FaultServer: TestServer {
         init(_ run: @escaping @Sendable (Connection) throws -> Void) {
             self.run = run
         }
+
+        /// Reads a request first.
+        static func reading(_ run: @escaping @Sendable (Connection) throws -> Void) -> Self {
+            Self { connection in
+                try connection.read()
+                try run(connection)
+            }
+        }
     }
 
     private struct State: Sendable {

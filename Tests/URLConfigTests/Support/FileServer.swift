@@ -1,6 +1,3 @@
-import Foundation
-import HTTPTypes
-
 @testable import URLConfig
 
 /// A server with one file, of which it sends ranges (RFC 9110 §14), and faults that a test chooses for each request.

@@ -39,11 +39,40 @@ extension HTTPClient {
         _ certificate: TestCertificate = .localhost, isolation: isolated (any Actor)? = #isolation,
         _ body: (HTTPClient) async throws -> Value
     ) async throws -> Value {
-        try await lending {
-            $0.tlsConfiguration = try certificate.forClient()
-        } _: {
-            try await body($0)
+        try await lending({ $0.tlsConfiguration = try certificate.forClient() }, { try await body($0) })
+    }
+}
+
+extension TLSServer {
+    /// Serves requests, and lends a configuration whose client trusts the server.
+    static func trusted(
+        protocols: [String] = ["h2", "http/1.1"], dropped: Int = .max,
+        _ answer: @escaping @Sendable (Request, _ number: Int) -> Answer = { _, _ in .ok("{}") },
+        _ body: (TLSServer, URLSession.Config) async throws -> Void
+    ) async throws {
+        try await serving(protocols: protocols, dropped: dropped, answer) { server in
+            try await HTTPClient.trusting { client in try await body(server, .onServer(client)) }
         }
+    }
+}
+
+extension RawHTTP2 {
+    /// Serves requests, and lends a configuration whose client trusts the server.
+    static func trusted(
+        _ settings: [UInt8] = settings, _ answer: @escaping @Sendable (UInt32) -> [UInt8],
+        _ body: (RawHTTP2, URLSession.Config) async throws -> Void
+    ) async throws {
+        try await serving(settings, answer) { server in
+            try await HTTPClient.trusting { client in try await body(server, .onServer(client)) }
+        }
+    }
+}
+
+extension URLRequest.Config {
+    /// A method, with a body unless it is GET: these are sent in different ways.
+    mutating func use(_ method: HTTPRequest.Method) {
+        self.method = method
+        if method != .get { body = .data(Data("body".utf8)) }
     }
 }
 

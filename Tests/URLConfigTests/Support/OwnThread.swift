@@ -1,5 +1,3 @@
-import Foundation
-
 @testable import URLConfig
 
 /// Runs long work on a thread that tasks do not use, because other tests need the few threads that run tasks.

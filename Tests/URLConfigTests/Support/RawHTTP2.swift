@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 
-import Foundation
 import NIOCore
 
 @testable import URLConfig
@@ -36,11 +35,8 @@ struct RawHTTP2: TestServer {
         _ settings: [UInt8] = settings, _ answer: @escaping @Sendable (UInt32) -> [UInt8],
         _ body: (RawHTTP2) async throws -> Void
     ) async throws {
-        try await TLSListener.serving(["h2"]) {
-            Frames(settings, answer)
-        } _: { host in
-            try await body(RawHTTP2(host: host))
-        }
+        try await TLSListener.serving(
+            ["h2"], handler: { Frames(settings, answer) }, { host in try await body(RawHTTP2(host: host)) })
     }
 
     private final class Frames: ChannelInboundHandler {

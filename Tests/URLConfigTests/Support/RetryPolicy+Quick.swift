@@ -18,11 +18,7 @@ extension URLSession {
         silence: TimeInterval = 3, isolation: isolated (any Actor)? = #isolation,
         _ body: (URLSession) async throws -> Void
     ) async throws {
-        try await with {
-            $0.timeoutIntervalForRequest = silence
-        } _: {
-            try await body($0)
-        }
+        try await with({ $0.timeoutIntervalForRequest = silence }, { try await body($0) })
     }
 
     /// Lends a session with another configuration.

@@ -17,11 +17,7 @@ struct Stubs: TestServer {
         _ response: HTTPStubs.Response, isolation: isolated (any Actor)? = #isolation,
         _ configure: (inout URLSession.Config) -> Void = { _ in }
     ) async throws -> DataResponse {
-        try await HTTPStubs.with {
-            $0.get("/*", response).optional()
-        } operation: {
-            try await get(nil, configure)
-        }
+        try await HTTPStubs.with({ $0.get("/*", response).optional() }, operation: { try await get(nil, configure) })
     }
 }
 

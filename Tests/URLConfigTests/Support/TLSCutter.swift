@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 
-import Foundation
 import NIOCore
 
 @testable import URLConfig
@@ -12,11 +11,8 @@ struct TLSCutter: TestServer {
 
     static func serving(_ body: (TLSCutter, Locked<Int>) async throws -> Void) async throws {
         let count = Locked(0)
-        try await TLSListener.serving(["http/1.1"]) {
-            Cutter(count)
-        } _: { host in
-            try await body(TLSCutter(host: host), count)
-        }
+        try await TLSListener.serving(
+            ["http/1.1"], handler: { Cutter(count) }, { host in try await body(TLSCutter(host: host), count) })
     }
 
     private final class Cutter: ChannelInboundHandler {

@@ -1,5 +1,3 @@
-import Foundation
-
 @testable import URLConfig
 
 extension Transport.Request {

@@ -1,4 +1,3 @@
-import Foundation
 import URLConfig
 
 /// A status, even where FlyingFox's `HTTPResponse` is imported.

@@ -1,15 +1,8 @@
 import Testing
 
-/// Waits until a condition is true, as long as the test may take.
+/// Waits until a condition, which is read every millisecond, is true, as long as the test may take, see ``InTime``.
 ///
-/// The limit is the one of the test, see ``InTime``: a busy machine may need minutes. A child process ends itself, see
-/// ``ChildProcess``.
-///
-/// - Parameters:
-///   - what: What it waits for, if that is not the condition at the source location.
-///   - condition: It is read every millisecond.
-/// - Throws: `CancellationError` when the test's time is up, after it has recorded what it waited for; errors of the
-///   condition.
+/// When the time is up, it records what it waited for, and throws `CancellationError`. A child process ends itself.
 func waitUntil(
     _ what: String = "the condition here", sourceLocation: SourceLocation = #_sourceLocation,
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool

@@ -1,22 +1,12 @@
-import Foundation
 import Testing
 
 @testable import URLConfig
 
 /// One sentence for any error, without its values.
 @Suite struct ErrorSummaryTests {
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int?
-
-        init(_ name: String) { stringValue = name }
-        init(_ index: Int) { (stringValue, intValue) = ("Index \(index)", index) }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { self.init(intValue) }
-    }
-
     @Test func `an encoding error does not show the value`() {
-        let context = EncodingError.Context(codingPath: [Key("a"), Key(1)], debugDescription: "no")
+        let path = [AnyKey(stringValue: "a"), AnyKey(intValue: 1)]
+        let context = EncodingError.Context(codingPath: path, debugDescription: "no")
         #expect(EncodingError.invalidValue("s3cret", context).summary == "a[1]: no")
         let top = EncodingError.Context(codingPath: [], debugDescription: "no")
         #expect(EncodingError.invalidValue("s3cret", top).summary == "no")

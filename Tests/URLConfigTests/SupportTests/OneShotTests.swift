@@ -21,8 +21,7 @@ import Testing
         let promise = OneShot<Int>()
         let told = Locked(0)
         let task = Task { try await promise.value { told.withLock { $0 += 1 } } }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.valueInTime }
+        await task.expectCancelled()
         #expect(told.withLock { $0 } == 1)
     }
 

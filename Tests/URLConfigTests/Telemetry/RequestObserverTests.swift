@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -68,16 +67,16 @@ import URLConfigTesting
             }
         }
         let (observer, body, finished) = (Blocking(), ReceivedBody(), Recorder<Void>())
-        let reports = Reports()
+        let reports = Recorder<TransferProgress>()
         body.receive(Data("{}".utf8))
         let call = Task {
             try await URLSession.shared.response(for: .with(.init(host: "https://h.example")), config: .silent) {
                 ($0.observer, $0.transport) = (observer, Transport { _ in .init(body: ResponseBody(body)) })
-                $0.progress = reports.add
+                $0.progress = { reports.note($0) }
             }
         }
         // The call reads.
-        try await waitUntil { reports.all.last?.bytesReceived == 2 }
+        try await waitUntil { reports.entries.last?.bytesReceived == 2 }
         DispatchQueue.global().async {
             body.finish()
             finished.note(())
@@ -101,8 +100,7 @@ import URLConfigTesting
         try await FaultServer.serving(fault) { server in
             let call = Task { try await server.get(config: config) }
             try await waitUntil { server.requests.count == 1 }
-            call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.valueInTime }
+            await call.expectCancelled()
         }
         try await waitUntil { observer.ended.count > 0 }
         #expect(observer.ended.entries.map { $0.error is CancellationError } == [true])

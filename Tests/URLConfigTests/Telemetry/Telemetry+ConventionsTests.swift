@@ -185,15 +185,11 @@ import AsyncHTTPClient
 #if AsyncHTTPClient
 extension TelemetryConventionsTests {
     @Test func `the version of HTTP is the one of the connection`() async throws {
-        try await TLSServer.serving { _, _ in
-            .ok("{}")
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                try await InMemoryTelemetry.observing { telemetry in
-                    try await server.get(config: .onServer(client)) { $0.telemetry = .openTelemetry }
-                    #expect(telemetry.spans.map { $0.texts["network.protocol.version"] } == ["2"])
-                    #expect(telemetry.durations.keys.map { $0["network.protocol.version"] } == ["2"])
-                }
+        try await TLSServer.trusted { server, config in
+            try await InMemoryTelemetry.observing { telemetry in
+                try await server.get(config: config) { $0.telemetry = .openTelemetry }
+                #expect(telemetry.spans.map { $0.texts["network.protocol.version"] } == ["2"])
+                #expect(telemetry.durations.keys.map { $0["network.protocol.version"] } == ["2"])
             }
         }
     }

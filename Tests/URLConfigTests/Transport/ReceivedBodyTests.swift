@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import URLConfigTesting
 
@@ -97,8 +96,7 @@ import URLConfigTesting
                 body.finish()
                 #expect(try await task.valueInTime == nil)
             default:
-                task.cancel()
-                await #expect(throws: CancellationError.self) { try await task.valueInTime }
+                await task.expectCancelled()
             }
         }
     }

@@ -43,8 +43,7 @@ import Testing
             }
             let call = Task { try await response(transport) }
             await Task.yield()
-            call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.valueInTime }
+            await call.expectCancelled()
         }
     }
 

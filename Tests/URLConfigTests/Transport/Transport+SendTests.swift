@@ -19,9 +19,8 @@ import Testing
     }
 
     @Test func `a body may be data, a file or a stream`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
-        try Data("from a file".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let directory = TemporaryDirectory()
+        let file = try directory.file("file", Data("from a file".utf8))
         let bodies: [Transport.Body?] = [
             .data(Data("from memory".utf8)), .file(file),
             .stream(length: 13) { InputStream(data: Data("from a stream".utf8)) },
@@ -128,7 +127,7 @@ import Testing
             switch request.body {
             case .data(let data): seen.note(String(decoding: data, as: UTF8.self))
             case .stream(let length, let open):
-                seen.note("\(length ?? -1) " + String(decoding: try open().content, as: UTF8.self))
+                seen.note("\(length ?? -1) " + String(decoding: try open().readToEnd(), as: UTF8.self))
             case .file(let url): seen.note(url.path())
             case .sequence(let pieces, _): seen.note(String(decoding: try await pieces.collect(), as: UTF8.self))
             case nil: seen.note("-")

@@ -15,12 +15,6 @@ struct Rival {
 }
 
 /// Measures our way and the others in turn, a batch each, so that what disturbs the machine disturbs all of them alike.
-///
-/// - Parameters:
-///   - name: The work.
-///   - batch: How often the work is done between two looks at the clock.
-///   - ours: Our way to do it.
-///   - rivals: The other ways.
 func contest(_ name: String, batch: Int, ours: @escaping () -> Void, rivals: [Rival]) {
     let own = BenchmarkMetric.custom("ours, ns", useScalingFactor: false)
     let metrics = [own] + rivals.map(\.metric)

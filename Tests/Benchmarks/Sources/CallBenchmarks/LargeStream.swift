@@ -15,8 +15,9 @@ struct LargeStream {
     func run(on server: Server) async throws {
         let request = URLRequest(url: URL(string: server.url("/body/\(size)"))!)
         let ways: [any StreamWay] = [
-            OurStream(), BareDelegateStream(), WholeBody(), OurStreamOnServers(), BareAsyncHTTPClientStream(),
-            OurStreamWithDeadline(),
+            OurStream(), BareDelegateStream(), WholeBody(),
+            OurStream("ours on servers, no deadline", transport: .asyncHTTPClient), BareAsyncHTTPClientStream(),
+            OurStream("ours with a deadline", deadline: .seconds(600)),
         ]
         for way in ways { try await read(way, request, isCompared: true) }
         var costs = [[Cost]](repeating: [], count: ways.count)
@@ -34,7 +35,7 @@ struct LargeStream {
             (withDeadline, 5, 0, \.wall, 1.05), (withDeadline, 5, 0, \.processor, 1.05),
         ]
         for (work, ours, theirs, cost, target) in comparisons {
-            let against = "\(type(of: ways[theirs]).name), \(cost == \.wall ? "wall clock" : "processor")"
+            let against = "\(ways[theirs].name), \(cost == \.wall ? "wall clock" : "processor")"
             let (mine, others) = (costs[ours].map { $0[keyPath: cost] }, costs[theirs].map { $0[keyPath: cost] })
             let ratios = zip(mine, others).map { $0 / $1 }
             Row(
@@ -47,6 +48,6 @@ struct LargeStream {
 
     private func read(_ way: any StreamWay, _ request: URLRequest, isCompared: Bool) async throws {
         let count = try await way.read(request, isCompared: isCompared).count
-        require(count == size, "\(type(of: way).name) got \(count) bytes")
+        require(count == size, "\(way.name) got \(count) bytes")
     }
 }

@@ -2,11 +2,8 @@ import Foundation
 
 /// How far the memory of a process grows at most for a piece of work, which has a process of its own.
 enum PeakMemory {
-    /// Starts the process.
+    /// Starts the process, in which ``CallBenchmarks`` finds the work by its name.
     ///
-    /// - Parameters:
-    ///   - work: What ``CallBenchmarks`` finds the work by.
-    ///   - url: The URL of the work.
     /// - Returns: The bytes of growth.
     static func growth(work: String, url: String) throws -> Double {
         let process = Process()

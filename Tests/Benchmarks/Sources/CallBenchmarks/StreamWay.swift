@@ -6,7 +6,7 @@ import URLConfig
 /// A way to read a body as it arrives, with a session of its own.
 protocol StreamWay: Sendable {
     /// What the table calls it.
-    static var name: String { get }
+    var name: String { get }
 
     /// Reads the whole body.
     func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival
@@ -14,14 +14,17 @@ protocol StreamWay: Sendable {
 
 /// Ours: `stream(for:)` on a session of the usual ephemeral configuration.
 struct OurStream: StreamWay {
-    static let name = "ours, no deadline"
-
+    let name: String
     private let session = URLSession(configuration: .ephemeral)
     private let transport: Transport
     private let deadline: Duration?
     private let cache: HTTPCache?
 
-    init(transport: Transport = .urlSession, deadline: Duration? = nil, cache: HTTPCache? = nil) {
+    init(
+        _ name: String = "ours, no deadline", transport: Transport = .urlSession, deadline: Duration? = nil,
+        cache: HTTPCache? = nil
+    ) {
+        self.name = name
         self.transport = transport
         self.deadline = deadline
         self.cache = cache
@@ -44,31 +47,9 @@ struct OurStream: StreamWay {
     }
 }
 
-/// Ours with a deadline.
-struct OurStreamWithDeadline: StreamWay {
-    static let name = "ours with a deadline"
-
-    private let way = OurStream(deadline: .seconds(600))
-
-    func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
-        try await way.read(request, isCompared: isCompared)
-    }
-}
-
-/// Ours on the server transport.
-struct OurStreamOnServers: StreamWay {
-    static let name = "ours on servers, no deadline"
-
-    private let way = OurStream(transport: .asyncHTTPClient)
-
-    func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
-        try await way.read(request, isCompared: isCompared)
-    }
-}
-
 /// The whole body at once.
 struct WholeBody: StreamWay {
-    static let name = "data(for:)"
+    let name = "data(for:)"
 
     private let way = ByHand()
 
@@ -81,7 +62,7 @@ struct WholeBody: StreamWay {
 
 /// As AsyncHTTPClient's documentation does it.
 struct BareAsyncHTTPClientStream: StreamWay {
-    static let name = "bare AsyncHTTPClient"
+    let name = "bare AsyncHTTPClient"
 
     func read(_ request: URLRequest, isCompared: Bool) async throws -> Arrival {
         var arrival = Arrival(isCompared: isCompared)
@@ -94,7 +75,7 @@ struct BareAsyncHTTPClientStream: StreamWay {
 
 /// A session's delegate written by hand, which uses each piece when it is called and keeps nothing.
 struct BareDelegateStream: StreamWay {
-    static let name = "bare delegate"
+    let name = "bare delegate"
 
     private let counter = Counter()
     private let session: URLSession

@@ -8,11 +8,16 @@ import URLConfig
 protocol Way: Sendable {
     /// What the table calls it.
     static var name: String { get }
+    var name: String { get }
 
     init()
 
     func data(for request: URLRequest) async throws -> Data
     func article(for request: URLRequest) async throws -> Article
+}
+
+extension Way {
+    var name: String { Self.name }
 }
 
 /// The small model.
@@ -31,6 +36,7 @@ struct Article: Codable, Equatable {
 struct Ours: Way {
     static let name = "ours, no deadline"
 
+    let name: String
     private let session = URLSession(configuration: .ephemeral)
     private let transport: Transport
     private let deadline: Duration?
@@ -38,13 +44,14 @@ struct Ours: Way {
     private let telemetry: URLSession.Config.Telemetry?
 
     init() {
-        self.init(transport: .urlSession)
+        self.init(Self.name)
     }
 
     init(
-        transport: Transport, deadline: Duration? = nil, cache: HTTPCache? = nil,
-        telemetry: URLSession.Config.Telemetry? = nil
+        _ name: String = Self.name, transport: Transport = .urlSession, deadline: Duration? = nil,
+        cache: HTTPCache? = nil, telemetry: URLSession.Config.Telemetry? = nil
     ) {
+        self.name = name
         self.transport = transport
         self.deadline = deadline
         self.cache = cache
@@ -72,31 +79,11 @@ struct Ours: Way {
     }
 }
 
-/// Ours with a deadline.
-struct OursWithDeadline: Way {
-    static let name = "ours with a deadline"
-
-    private let way = Ours(transport: .urlSession, deadline: .seconds(60))
-
-    func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
-    func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
-}
-
-/// Ours with telemetry, in a process without a backend.
-struct OursWithTelemetry: Way {
-    static let name = "ours with telemetry"
-
-    private let way = Ours(transport: .urlSession, telemetry: .openTelemetry)
-
-    func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
-    func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
-}
-
 /// Ours with telemetry, and with backends in memory.
 struct OursWithTelemetryInMemory: Way {
     static let name = "ours with telemetry in memory"
 
-    private let way = OursWithTelemetry()
+    private let way = Ours(telemetry: .openTelemetry)
     private let tracer = InMemoryTracer()
     private let metrics = TestMetrics()
 
@@ -126,14 +113,16 @@ struct OursOnServers: Way {
 struct ByHand: Way {
     static let name = "data(for:)"
 
+    let name: String
     private let session: URLSession
     private let decoder = JSONDecoder()
 
     init() {
-        self.init(configuration: .ephemeral)
+        self.init(Self.name, configuration: .ephemeral)
     }
 
-    init(configuration: URLSessionConfiguration) {
+    init(_ name: String, configuration: URLSessionConfiguration) {
+        self.name = name
         session = URLSession(configuration: configuration)
     }
 
@@ -148,16 +137,6 @@ struct ByHand: Way {
     func article(for request: URLRequest) async throws -> Article {
         try await decoder.decode(Article.self, from: data(for: request))
     }
-}
-
-/// The same without a URL cache: the least that a call costs with Foundation on Linux, though not the least memory.
-struct ByHandWithoutCache: Way {
-    static let name = "data(for:), no cache"
-
-    private let way = ByHand(configuration: .ephemeralWithoutCache)
-
-    func data(for request: URLRequest) async throws -> Data { try await way.data(for: request) }
-    func article(for request: URLRequest) async throws -> Article { try await way.article(for: request) }
 }
 
 extension URLSessionConfiguration {

@@ -13,22 +13,16 @@ import Testing
         isKept: Bool
     ) async throws {
         let answer = isKept ? TLSServer.Answer.ok("{}") : .last("{}")
-        try await TLSServer.serving(protocols: ["http/1.1"], dropped: 6) { _, _ in
+        try await TLSServer.trusted(protocols: ["http/1.1"], dropped: 6) { _, _ in
             answer
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                // A caller's client shows by its first response that it has its guards.
-                let config = URLSession.Config.onServer(client)
-                try await server.get(config: config)
-                try await concurrently(200) { index in
-                    let request = server.request {
-                        $0.method = index % 2 == 0 ? .get : .post
-                        if index % 2 == 1 { $0.body = .data(Data("body".utf8)) }
-                    }
-                    try await server.response(for: request, config: config) { $0.retry = .none }
-                }
-                #expect(server.requests.count == 201)
+        } _: { server, config in
+            // A caller's client shows by its first response that it has its guards.
+            try await server.get(config: config)
+            try await concurrently(200) { index in
+                let request = server.request { $0.use(index % 2 == 0 ? .get : .post) }
+                try await server.response(for: request, config: config) { $0.retry = .none }
             }
+            #expect(server.requests.count == 201)
         }
     }
 
@@ -55,10 +49,7 @@ import Testing
             try await HTTPClient.lending {
                 $0.http1_1ConnectionDebugInitializer = { $0.eventLoop.makeSucceededVoidFuture() }
             } _: { client in
-                let post = server.request {
-                    $0.method = .post
-                    $0.body = .text("body")
-                }
+                let post = server.request { $0.use(.post) }
                 await #expect(throws: URLError.self) {
                     try await server.response(for: post, config: .onServer(client)) { $0.retry = .none }
                 }
@@ -79,10 +70,7 @@ import Testing
         defer { session.finishTasksAndInvalidate() }
         let start = ContinuousClock.now
         for method in [HTTPRequest.Method.get, .post] {
-            let request = URLRequest.with(.init(host: "http://127.0.0.1:\(port)")) {
-                $0.method = method
-                if method == .post { $0.body = .data(Data("body".utf8)) }
-            }
+            let request = URLRequest.with(.init(host: "http://127.0.0.1:\(port)")) { $0.use(method) }
             await expectError(.cannotConnectToHost) {
                 try await session.response(for: request, config: .server) { $0.retry = .none }
             }
@@ -132,24 +120,17 @@ import Testing
         try await BlackHole.open { host in
             let session = URLSession(configuration: .ofTests)
             defer { session.finishTasksAndInvalidate() }
-            let request = URLRequest.with(.init(host: host)) {
-                $0.method = method
-                if method == .post { $0.body = .data(Data("body".utf8)) }
-            }
+            let request = URLRequest.with(.init(host: host)) { $0.use(method) }
             let call = Task { try await session.response(for: request, config: .server) }
             try await waitUntil { Delivery.waiting(for: request.url) == 1 }
-            call.cancel()
-            await #expect(throws: CancellationError.self) { try await call.valueInTime }
+            await call.expectCancelled()
             #expect(Delivery.waiting(for: request.url) == 0)
         }
     }
 
     @Test func `the number of a delivery is not sent`() async throws {
         try await FaultServer.serving(.ok("{}")) { server in
-            let body = server.request {
-                $0.method = .post
-                $0.body = .data(Data("body".utf8))
-            }
+            let body = server.request { $0.use(.post) }
             try await server.get(config: .server)
             try await server.response(for: body, config: .server)
             #expect(server.requests.map { $0.field("urlconfig-delivery") } == [nil, nil])

@@ -29,33 +29,21 @@ import Testing
     }
 
     /// A request without a body, and one with, because these are sent in different ways.
-    private static func requests(
-        _ server: some TestServer, _ method: HTTPRequest.Method
-    ) -> [URLRequest] {
-        let plain = server.request { $0.method = method }
-        guard method != .head else { return [plain] }
-        return [
-            plain,
-            server.request {
-                $0.method = .post
-                $0.body = .data(Data("body".utf8))
-            },
-        ]
+    private static func requests(_ server: some TestServer) -> [URLRequest] {
+        [HTTPRequest.Method.get, .post].map { method in server.request { $0.use(method) } }
     }
 
     @Test(arguments: ["204", "304", "200", "302"])
     func `a response of HTTP 2 without content is not decoded`(status: String) async throws {
-        try await RawHTTP2.serving { stream in
+        try await RawHTTP2.trusted { stream in
             let head = RawHTTP2.headers(
                 stream, [":status": status, "content-encoding": "gzip"], end: status != "200")
             return status == "200" ? head + RawHTTP2.data(stream, "", end: true) : head
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                for request in Self.requests(server, .get) {
-                    let response = try await server.response(for: request, config: .onServer(client))
-                    #expect(response.data.isEmpty)
-                    #expect(response.status.code == Int(status))
-                }
+        } _: { server, config in
+            for request in Self.requests(server) {
+                let response = try await server.response(for: request, config: config)
+                #expect(response.data.isEmpty)
+                #expect(response.status.code == Int(status))
             }
         }
     }
@@ -69,7 +57,7 @@ import Testing
     @Test(arguments: valid)
     func `a body is decoded`(coding: String, body: Data, times: Int) async throws {
         try await FaultServer.serving(Self.responding(coding: "Content-Encoding: \(coding)", body)) { server in
-            for request in Self.requests(server, .get) {
+            for request in Self.requests(server) {
                 let response = try await server.response(for: request, config: .server)
                 #expect(try response.text() == String(repeating: Self.text, count: times))
             }
@@ -96,7 +84,7 @@ import Testing
     @Test(arguments: malformed)
     func `a body that cannot be decoded is an error`(coding: String, body: Data) async throws {
         try await FaultServer.serving(Self.responding(coding: "Content-Encoding: \(coding)", body)) { server in
-            for request in Self.requests(server, .get) {
+            for request in Self.requests(server) {
                 let error = await expectError(.cannotDecodeContentData) {
                     try await server.response(for: request, config: .server)
                 }
@@ -108,7 +96,7 @@ import Testing
     @Test func `a coding that cannot be decoded does not hide the status`() async throws {
         let head = "503 Busy\r\nContent-Encoding: br\r\nContent-Length: 2"
         try await FaultServer.serving(Self.responding(head, Data("br".utf8))) { server in
-            for request in Self.requests(server, .get) {
+            for request in Self.requests(server) {
                 let response = try await server.response(for: request, config: .server)
                 #expect(response.status == .serviceUnavailable)
                 #expect(response.data == Data("br".utf8))
@@ -156,11 +144,9 @@ import Testing
     }
 
     @Test func `random bytes are decoded as gzip did encode them`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let directory = TemporaryDirectory()
         let sample = Data.sample(300_000) + Data(count: 300_000)
-        try sample.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let body = try Shell.run("gzip -c '\(file.path)'")
+        let body = try Shell.run("gzip -c '\(directory.file("file", sample).path)'")
         try await FaultServer.serving(Self.responding(coding: "Content-Encoding: gzip", body)) { server in
             let data = try await server.get(config: .server).data
             #expect(data == sample)

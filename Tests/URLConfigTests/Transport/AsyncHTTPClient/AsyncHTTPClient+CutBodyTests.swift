@@ -9,8 +9,8 @@ import Testing
 /// A body whose connection breaks, and responses that nobody asked for.
 @Suite(.inTime) struct AsyncHTTPClientCutBodyTests {
     /// Reads a body that is cut, after the server has closed its connection.
-    private static func count(_ body: ResponseBody, after isClosed: Gate) async throws -> Int {
-        await isClosed.pass()
+    private static func count(_ body: ResponseBody, after isClosed: Gate? = nil) async throws -> Int {
+        await isClosed?.pass()
         var count = 0
         await expectError(.networkConnectionLost) { for try await piece in body { count += piece.count } }
         return count
@@ -19,8 +19,7 @@ import Testing
     @Test(arguments: ["Content-Length: 400001\r\n", "Transfer-Encoding: chunked\r\n"], [false, true])
     func `all bytes that arrived are read before the error`(framing: String, hasBody: Bool) async throws {
         let isClosed = Gate()
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 200 OK\r\n\(framing)\r\n")
             if framing.hasPrefix("T") { try connection.send("\(String(400_001, radix: 16))\r\n") }
             try connection.send(Data.sample(400_000))
@@ -28,11 +27,7 @@ import Testing
             isClosed.open()
         }
         try await FaultServer.serving(fault) { server in
-            let request = server.request {
-                $0.method = hasBody ? .post : .get
-                if hasBody { $0.body = .data(Data("body".utf8)) }
-            }
-            let response = try await server.open(request)
+            let response = try await server.open(server.request { $0.use(hasBody ? .post : .get) })
             let count = try await Self.count(response.body, after: isClosed)
             #expect(count == 400_000)
         }
@@ -41,18 +36,13 @@ import Testing
     @Test(arguments: [false, true])
     func `a body without a length is not complete if its connection is reset`(hasBody: Bool) async throws {
         let isRead = Locked(false)
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npart")
             while !isRead.withLock({ $0 }) { try connection.pause(.milliseconds(1)) }
             try connection.reset()
         }
         try await FaultServer.serving(fault) { server in
-            let request = server.request {
-                $0.method = hasBody ? .post : .get
-                if hasBody { $0.body = .data(Data("body".utf8)) }
-            }
-            let response = try await server.open(request)
+            let response = try await server.open(server.request { $0.use(hasBody ? .post : .get) })
             var count = 0
             await #expect(throws: URLError.self) {
                 for try await piece in response.body {
@@ -65,24 +55,16 @@ import Testing
     }
 
     @Test func `all bytes of a stream of HTTP 2 that arrived are read before the error`() async throws {
-        try await RawHTTP2.serving { stream in
+        try await RawHTTP2.trusted { stream in
             RawHTTP2.headers(stream, [":status": "200"]) + RawHTTP2.data(stream, "0123")
                 + RawHTTP2.frame(3, 0, stream, [0, 0, 0, 2])
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                for method in [HTTPRequest.Method.get, .put] {
-                    let request = server.request {
-                        $0.method = method
-                        if method == .put { $0.body = .data(Data("body".utf8)) }
-                    }
-                    let body = try await Transport.asyncHTTPClient(client).send(
-                        Transport.Request(for: request, in: server.session, config: .server)
-                    ).body
-                    let isClosed = Gate()
-                    isClosed.open()
-                    let count = try await Self.count(body, after: isClosed)
-                    #expect(count == 4)
-                }
+        } _: { server, config in
+            for method in [HTTPRequest.Method.get, .put] {
+                let body = try await config.transport.send(
+                    Transport.Request(for: server.request { $0.use(method) }, in: server.session, config: .server)
+                ).body
+                let count = try await Self.count(body)
+                #expect(count == 4)
             }
         }
     }
@@ -91,8 +73,7 @@ import Testing
     @Test(arguments: ["200 OK", "408 Request Timeout"], [true, false])
     func `a response on an idle connection is not the next call's`(status: String, isWhole: Bool) async throws {
         let (received, closed) = (Locked(0), Locked(0))
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.answer("right"))
             while received.withLock({ $0 }) <= connection.index { try connection.pause(.milliseconds(1)) }
             try connection.send("HTTP/1.1 \(status)\r\nContent-Length: 6\r\n" + (isWhole ? "\r\npoison" : ""))

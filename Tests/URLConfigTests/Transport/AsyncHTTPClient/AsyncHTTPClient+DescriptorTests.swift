@@ -1,6 +1,5 @@
 #if compiler(>=6.3) && AsyncHTTPClient && os(Linux)
 
-import Glibc
 import Testing
 
 @testable import URLConfig
@@ -14,20 +13,12 @@ import Testing
             try await FaultServer.serving(.ok("{}")) { server in
                 // Everything is loaded, and the event loops run.
                 try await server.get(config: .server)
-                var limit = rlimit()
-                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                let before = limit.rlim_cur
-                limit.rlim_cur = 256
-                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                var taken: [Int32] = []
-                while case let file = open("/dev/null", O_RDONLY), file >= 0 { taken.append(file) }
                 let request = URLRequest.with(.init(host: "http://\(host):9")) { _ in }
-                let error = await #expect(throws: URLError.self) {
-                    try await server.session.response(for: request, config: .server) { $0.retry = .none }
+                let error = try await ChildProcess.withoutDescriptors {
+                    await #expect(throws: URLError.self) {
+                        try await server.session.response(for: request, config: .server) { $0.retry = .none }
+                    }
                 }
-                limit.rlim_cur = before
-                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                for file in taken { close(file) }
                 #expect(error?.code == .cannotConnectToHost, "\(String(describing: error))")
                 #expect(error?.localizedDescription.contains("Too many open files") == true)
             }

@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 
-import AsyncHTTPClient
 import Testing
 
 @testable import URLConfig
@@ -9,111 +8,100 @@ import Testing
 @Suite(.inTime) struct AsyncHTTPClientHTTP2Tests {
     @Test(arguments: [TLSServer.Answer.resetBeforeHead, .resetInBody, .close])
     func `a stream or a connection that ends too early is a lost connection`(answer: TLSServer.Answer) async throws {
-        try await TLSServer.serving { _, _ in
+        try await TLSServer.trusted { _, _ in
             answer
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let request = server.request { $0.method = .post }
-                let error = await expectError(.networkConnectionLost) {
-                    try await server.response(for: request, config: .onServer(client))
-                }
-                #expect(error?.cause != nil)
+        } _: { server, config in
+            let request = server.request { $0.method = .post }
+            let error = await expectError(.networkConnectionLost) {
+                try await server.response(for: request, config: config)
             }
+            #expect(error?.cause != nil)
             #expect(server.requests.first?.version == 2)
         }
     }
 
     @Test(arguments: ["000", "001", "42", "099", "abc", "2OO", "", "-200", "1000", "99999999999999999999"])
     func `an invalid status is an error and does not crash`(status: String) async throws {
-        try await TLSServer.serving { _, _ in
+        try await TLSServer.trusted { _, _ in
             .ok("{}", status: status)
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                await #expect(throws: (any Error).self) { try await server.get(config: .onServer(client)) }
-            }
+        } _: { server, config in
+            await #expect(throws: (any Error).self) { try await server.get(config: config) }
             #expect(server.requests.first?.version == 2)
         }
     }
 
     @Test(arguments: ["200", "299", "404", "600", "999"])
     func `a valid status is received`(status: String) async throws {
-        try await TLSServer.serving { _, _ in
+        try await TLSServer.trusted { _, _ in
             .ok("{}", status: status)
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let events = Recorder<CallEvent>()
-                let response = try await server.get(config: .onServer(client)) { $0.events = { events.note($0) } }
-                #expect(response.status.code == Int(status))
-                #expect(try response.text() == "{}")
-                try await waitUntil { events.entries.contains { $0.attempt == 1 && $0.connection != nil } }
-                // The connection may have had other requests, which its streams do not know.
-                let connections = Set(events.entries.compactMap(\.connection))
-                #expect(connections == [.init(protocolName: "h2", isReused: nil)])
-            }
+        } _: { server, config in
+            let events = Recorder<CallEvent>()
+            let response = try await server.get(config: config) { $0.events = { events.note($0) } }
+            #expect(response.status.code == Int(status))
+            #expect(try response.text() == "{}")
+            try await waitUntil { events.entries.contains { $0.attempt == 1 && $0.connection != nil } }
+            // The connection may have had other requests, which its streams do not know.
+            let connections = Set(events.entries.compactMap(\.connection))
+            #expect(connections == [.init(protocolName: "h2", isReused: nil)])
         }
     }
 
     @Test func `a reset stream does not disturb the others of its connection`() async throws {
-        try await TLSServer.serving { request, _ in
+        try await TLSServer.trusted { request, _ in
             request.path == "/bad" ? .resetInBody : .ok("{}")
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let config = URLSession.Config.onServer(client)
-                try await concurrently(40) { index in
-                    let path = index.isMultiple(of: 2) ? "/good" : "/bad"
-                    let response = try? await server.get(.init(path), config: config)
-                    #expect((response != nil) == (path == "/good"))
-                }
+        } _: { server, config in
+            try await concurrently(40) { index in
+                let path = index.isMultiple(of: 2) ? "/good" : "/bad"
+                let response = try? await server.get(.init(path), config: config)
+                #expect((response != nil) == (path == "/good"))
             }
         }
     }
 
     @Test func `a connection that the server ends in an orderly manner before a response ends the call`() async throws {
-        try await TLSServer.serving { _, number in
+        try await TLSServer.trusted { _, number in
             number == 0 ? .goAway : .ok("{}")
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let request = server.request { $0.timeout = .seconds(300) }
-                let result = await Result {
-                    try await server.response(for: request, config: .onServer(client)) { $0.retry = .standard }
-                }
-                #expect((try? result.get().status) == .ok, "\(result)")
+        } _: { server, config in
+            let request = server.request { $0.timeout = .seconds(300) }
+            let result = await Result {
+                try await server.response(for: request, config: config) { $0.retry = .standard }
             }
+            #expect((try? result.get().status) == .ok, "\(result)")
         }
     }
 
     @Test func `a connection that is closed in the middle of many streams ends each call`() async throws {
-        try await TLSServer.serving { _, number in
+        try await TLSServer.trusted { _, number in
             number == 19 ? .close : .silence
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let config = URLSession.Config.onServer(client)
-                let request = server.request { $0.method = .post }
-                try await concurrently(20) { _ in
-                    await expectError(.networkConnectionLost) {
-                        try await server.response(for: request, config: config)
-                    }
-                }
+        } _: { server, config in
+            let request = server.request { $0.method = .post }
+            try await concurrently(20) { _ in
+                await expectError(.networkConnectionLost) { try await server.response(for: request, config: config) }
             }
             #expect(Set(server.requests.map(\.connection)).count == 1)
         }
     }
 
-    @Test func `a call that is cancelled ends its stream, and the connection stays`() async throws {
-        try await TLSServer.serving { request, _ in
+    /// Serves other calls while one waits, which is cancelled then: its connection stays.
+    private func beside(
+        _ method: HTTPRequest.Method = .post, _ body: (TLSServer, URLSession.Config) async throws -> Void
+    ) async throws {
+        try await TLSServer.trusted { request, _ in
             request.path == "/silence" ? .silence : .ok("{}")
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let config = URLSession.Config.onServer(client)
-                let call = Task { try await server.get("/silence", config: config) }
-                try await waitUntil { server.requests.count == 1 }
-                call.cancel()
-                await #expect(throws: CancellationError.self) { try await call.valueInTime }
-                let response = try await server.get("/", config: config)
-                #expect(response.isSuccess)
-            }
+        } _: { server, config in
+            let silent = server.request("/silence") { $0.method = method }
+            let call = Task { try await server.response(for: silent, config: config) }
+            try await waitUntil { server.requests.count == 1 }
+            try await body(server, config)
+            await call.expectCancelled()
+            let response = try await server.get("/", config: config)
+            #expect(response.isSuccess)
             #expect(server.connections == 1)
         }
+    }
+
+    @Test func `a call that is cancelled ends its stream, and the connection stays`() async throws {
+        try await beside(.get) { _, _ in }
     }
 
     @Test(arguments: [17, 1000, 30 << 14])
@@ -122,23 +110,12 @@ import Testing
         // A frame of a body has 16 kB, so that it ends with these bytes.
         let block = Data(repeating: 65, count: min(count, 1 << 14) - goAway.count) + goAway
         let body = (0..<max(1, count >> 14)).reduce(into: Data()) { body, _ in body += block }
-        try await TLSServer.serving { request, _ in
-            request.path == "/silence" ? .silence : .ok("{}")
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let config = URLSession.Config.onServer(client)
-                let silent = server.request("/silence") { $0.method = .post }
-                let other = Task { try await server.response(for: silent, config: config) }
-                try await waitUntil { server.requests.count == 1 }
-                let request = server.request { $0.method = .post }
-                for _ in 0..<3 {
-                    let response = try await server.session.upload(.data(body), for: request, config: config)
-                    #expect(response.isSuccess)
-                }
-                other.cancel()
-                await #expect(throws: CancellationError.self) { try await other.valueInTime }
+        try await beside { server, config in
+            let request = server.request { $0.method = .post }
+            for _ in 0..<3 {
+                let response = try await server.session.upload(.data(body), for: request, config: config)
+                #expect(response.isSuccess)
             }
-            #expect(server.connections == 1)
         }
     }
 
@@ -146,53 +123,39 @@ import Testing
     func `a head that does not fit into a frame is an error of its call only`(
         text: String, hasBody: Bool
     ) async throws {
-        try await TLSServer.serving { request, _ in
-            request.path == "/silence" ? .silence : .ok("{}")
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let config = URLSession.Config.onServer(client)
-                let silent = server.request("/silence") { $0.method = .post }
-                let other = Task { try await server.response(for: silent, config: config) }
-                try await waitUntil { server.requests.count == 1 }
-                var request = server.request("/long") {
-                    $0.method = hasBody ? .put : .get
-                    $0.timeout = .seconds(10)
-                }
-                if hasBody { request.httpBody = Data.sample(1_000_000) }
-                request.setValue(String(repeating: text, count: 20_000), forHTTPHeaderField: "X-Long")
-                for _ in 0..<3 {
-                    let error = await expectError(.invalidRequest) {
-                        try await server.response(for: request, config: config)
-                    }
-                    #expect(error.says(.invalidRequest, "HTTP/2", "16384"))
-                    #expect(error?.attempts.count == 1)
-                }
-                let response = try await server.get(config: config)
-                #expect(response.isSuccess)
-                other.cancel()
-                await #expect(throws: CancellationError.self) { try await other.valueInTime }
+        try await beside { server, config in
+            var request = server.request("/long") {
+                $0.method = hasBody ? .put : .get
+                $0.timeout = .seconds(10)
             }
+            if hasBody { request.httpBody = Data.sample(1_000_000) }
+            request.setValue(String(repeating: text, count: 20_000), forHTTPHeaderField: "X-Long")
+            for _ in 0..<3 {
+                let error = await expectError(.invalidRequest) {
+                    try await server.response(for: request, config: config)
+                }
+                #expect(error.says(.invalidRequest, "HTTP/2", "16384"))
+                #expect(error?.attempts.count == 1)
+            }
+            let response = try await server.get(config: config)
+            #expect(response.isSuccess)
             #expect(server.requests.map(\.path) == ["/silence", "/"])
-            #expect(server.connections == 1)
         }
     }
 
     @Test func `a head that is refused gives its stream back`() async throws {
         // Two streams at once.
-        try await RawHTTP2.serving(RawHTTP2.frame(4, 0, 0, [0, 3, 0, 0, 0, 2])) { stream in
+        try await RawHTTP2.trusted(RawHTTP2.frame(4, 0, 0, [0, 3, 0, 0, 0, 2])) { stream in
             RawHTTP2.headers(stream, [":status": "200"], end: true)
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let config = URLSession.Config.onServer(client)
-                let request = server.request { $0.timeout = .seconds(10) }
-                var long = request
-                long.setValue(String(repeating: "~", count: 20_000), forHTTPHeaderField: "X-Long")
-                try await server.response(for: request, config: config)
-                for _ in 0..<3 {
-                    await expectError(.invalidRequest) { try await server.response(for: long, config: config) }
-                }
-                try await server.response(for: request, config: config)
+        } _: { server, config in
+            let request = server.request { $0.timeout = .seconds(10) }
+            var long = request
+            long.setValue(String(repeating: "~", count: 20_000), forHTTPHeaderField: "X-Long")
+            try await server.response(for: request, config: config)
+            for _ in 0..<3 {
+                await expectError(.invalidRequest) { try await server.response(for: long, config: config) }
             }
+            try await server.response(for: request, config: config)
         }
     }
 
@@ -203,16 +166,14 @@ import Testing
         ("~", 20_000, RawHTTP2.frame(4, 0, 0, [0, 5, 0, 16, 0, 0])),
     ])
     func `a head as long as a frame of the server is sent`(text: String, count: Int, settings: [UInt8]) async throws {
-        try await RawHTTP2.serving(settings) { stream in
+        try await RawHTTP2.trusted(settings) { stream in
             RawHTTP2.headers(stream, [":status": "200"], end: true)
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                var request = server.request { $0.timeout = .seconds(10) }
-                request.setValue(String(repeating: text, count: count), forHTTPHeaderField: "X-Long")
-                for _ in 0..<3 {
-                    let response = try await server.response(for: request, config: .onServer(client))
-                    #expect(response.isSuccess)
-                }
+        } _: { server, config in
+            var request = server.request { $0.timeout = .seconds(10) }
+            request.setValue(String(repeating: text, count: count), forHTTPHeaderField: "X-Long")
+            for _ in 0..<3 {
+                let response = try await server.response(for: request, config: config)
+                #expect(response.isSuccess)
             }
         }
     }

@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: 0..<10) func `frames of HTTP 2 in a wrong order do not crash`(number: Int) async {
         await #expect(processExitsWith: .success) { [number] in
             ChildProcess.endIfStuck()
-            try await RawHTTP2.serving { stream in
+            try await RawHTTP2.trusted { stream in
                 let head = RawHTTP2.headers(stream, [":status": "200"])
                 let info = RawHTTP2.headers(stream, [":status": "103"])
                 let end = RawHTTP2.data(stream, "0123", end: true)
@@ -24,10 +24,8 @@ import Testing
                     info + info + head + end, end + head, RawHTTP2.headers(stream, [":status": "103"], end: true),
                     switching + RawHTTP2.headers(stream, [":status": "200"], end: true),
                 ][number]
-            } _: { server in
-                try await HTTPClient.trusting { client in
-                    _ = try? await server.get(config: .onServer(client)) { $0.deadline = .seconds(2) }
-                }
+            } _: { server, config in
+                _ = try? await server.get(config: config) { $0.deadline = .seconds(2) }
             }
         }
     }
@@ -37,7 +35,7 @@ import Testing
         number: Int
     ) async throws {
         let asked = Recorder<Void>()
-        try await RawHTTP2.serving { stream in
+        try await RawHTTP2.trusted { stream in
             let head = RawHTTP2.headers(stream, [":status": "200"])
             let end = RawHTTP2.headers(stream, [":status": "200"], end: true)
             if asked.note(()) > 1 { return end }
@@ -48,16 +46,13 @@ import Testing
                 head + RawHTTP2.frame(0, 0, 0, [1]),
                 head + RawHTTP2.frame(0, 0, stream, [UInt8](repeating: 0, count: 20_000)),
             ][number]
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                let error = await #expect(throws: URLError.self) {
-                    try await server.response(for: server.request { $0.method = .post }, config: .onServer(client))
-                }
-                #expect(error?.code == .networkConnectionLost)
-                // The pool may give a request to the connection that is just being closed.
-                try await waitUntil { (try? await server.get("/a", config: .onServer(client))) != nil }
-                for _ in 0..<3 { try await server.get("/a", config: .onServer(client)) }
+        } _: { server, config in
+            await expectError(.networkConnectionLost) {
+                try await server.response(for: server.request { $0.method = .post }, config: config)
             }
+            // The pool may give a request to the connection that is just being closed.
+            try await waitUntil { (try? await server.get("/a", config: config)) != nil }
+            for _ in 0..<3 { try await server.get("/a", config: config) }
         }
         #expect(asked.count >= 5)
     }
@@ -81,8 +76,7 @@ import Testing
     @Test func `bombs and endless trailers do not grow memory`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
-            let trailers = FaultServer.Fault { connection in
-                try connection.read()
+            let trailers = FaultServer.Fault.reading { connection in
                 try connection.send(FaultServer.Fault.chunkedHead + "2\r\n{}\r\n0\r\n")
                 let line = "a: \(String(repeating: "b", count: 1000))\r\n"
                 for _ in 0..<300_000 { try connection.send(line) }
@@ -102,14 +96,12 @@ import Testing
     #endif
 
     @Test func `a cookie with a control character in a response of HTTP 2 does not end all later calls`() async throws {
-        try await RawHTTP2.serving { stream in
+        try await RawHTTP2.trusted { stream in
             RawHTTP2.headers(stream, [":status": "200", "set-cookie": "sid=a\u{1}b"], end: true)
-        } _: { server in
-            try await HTTPClient.trusting { client in
-                for _ in 0..<2 {
-                    let result = await Result { try await server.get(config: .onServer(client)) }
-                    #expect((try? result.get().isSuccess) == true, "\(result)")
-                }
+        } _: { server, config in
+            for _ in 0..<2 {
+                let result = await Result { try await server.get(config: config) }
+                #expect((try? result.get().isSuccess) == true, "\(result)")
             }
         }
     }

@@ -81,8 +81,7 @@ import Testing
             }
             let running = Task { try await call.get(host) }
             await Task.yield()
-            running.cancel()
-            await #expect(throws: CancellationError.self) { try await running.valueInTime }
+            await running.expectCancelled()
         }
     }
 

@@ -10,14 +10,11 @@ import Testing
 /// Certificates and the version of HTTP, with a server that speaks both versions.
 @Suite(.inTime) struct AsyncHTTPClientTLSTests {
     @Test func `HTTP 2 is used where the server speaks it, and many calls share a connection`() async throws {
-        try await TLSServer.serving { server in
-            try await HTTPClient.trusting { client in
-                let config = URLSession.Config.onServer(client)
-                try await server.get(config: config)
-                try await concurrently(50) { index in
-                    let text = try await server.get(.init("/\(index)"), config: config).text()
-                    #expect(text == "{}")
-                }
+        try await TLSServer.trusted { server, config in
+            try await server.get(config: config)
+            try await concurrently(50) { index in
+                let text = try await server.get(.init("/\(index)"), config: config).text()
+                #expect(text == "{}")
             }
             #expect(server.requests.count == 51)
             #expect(server.requests.allSatisfy { $0.version == 2 })
@@ -26,11 +23,9 @@ import Testing
     }
 
     @Test func `HTTP 1 is used where the server does not speak HTTP 2`() async throws {
-        try await TLSServer.serving(protocols: ["http/1.1"]) { server in
-            try await HTTPClient.trusting { client in
-                let response = try await server.get(config: .onServer(client))
-                #expect(try response.text() == "{}")
-            }
+        try await TLSServer.trusted(protocols: ["http/1.1"]) { server, config in
+            let response = try await server.get(config: config)
+            #expect(try response.text() == "{}")
             #expect(server.requests.map(\.version) == [1])
         }
     }
@@ -44,13 +39,10 @@ import Testing
     }
 
     @Test func `the right host name is accepted`() async throws {
-        try await TLSServer.serving { server in
-            try await HTTPClient.trusting { client in
-                let localhost = server.host.replacingOccurrences(of: "127.0.0.1", with: "localhost")
-                let request = URLRequest.with(.init(host: localhost)) { _ in }
-                let response = try await server.response(for: request, config: .onServer(client))
-                #expect(response.isSuccess)
-            }
+        try await TLSServer.trusted { server, config in
+            let localhost = server.host.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+            let response = try await server.response(for: .with(.init(host: localhost)) { _ in }, config: config)
+            #expect(response.isSuccess)
         }
     }
 

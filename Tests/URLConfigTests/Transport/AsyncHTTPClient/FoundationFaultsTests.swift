@@ -16,8 +16,7 @@ import Testing
     /// Responds with bytes that are not UTF-8 either.
     private func latin1(_ text: String) throws -> FaultServer.Fault {
         let bytes = try #require(text.data(using: .isoLatin1))
-        return .init { connection in
-            try connection.read()
+        return .reading { connection in
             try connection.send(bytes)
         }
     }
@@ -34,8 +33,7 @@ import Testing
     func `a gzip body that breaks off is an error`(framing: String) async throws {
         let whole = try Shell.run("head -c 1000000 /dev/urandom | gzip -1")
         let half = whole.prefix(whole.count / 2)
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(framing)\r\n")
             guard !framing.isEmpty else { return try connection.send(half) }
             try connection.send(String(half.count, radix: 16) + "\r\n")

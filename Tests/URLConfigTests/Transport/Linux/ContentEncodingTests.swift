@@ -15,8 +15,7 @@ import Testing
 
     private func response(_ encoding: String, _ body: some Sequence<UInt8>) async throws -> DataResponse {
         let bytes = Array(body)
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.head(length: bytes.count, "Content-Encoding: \(encoding)\r\n"))
             try connection.send(bytes)
         }

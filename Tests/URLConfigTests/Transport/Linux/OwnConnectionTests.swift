@@ -20,7 +20,7 @@ import Testing
             case .stream: _ = try await session.stream(for: request, config: .silent).collect(upTo: 100)
             case .uploadOfData: try await session.upload(.data(bytes), for: request, config: .silent)
             case .uploadOfFile:
-                let folder = try TemporaryDirectory()
+                let folder = TemporaryDirectory()
                 try await session.upload(.file(folder.file("body", bytes)), for: request, config: .silent)
             }
         }
@@ -59,8 +59,7 @@ import Testing
         async throws
     {
         let closed = Recorder<Void>()
-        let fault = FaultServer.Fault { connection in
-            try connection.read()
+        let fault = FaultServer.Fault.reading { connection in
             try connection.send(FaultServer.Fault.answer("{}"))
             // The client closes first, because this server does not.
             defer { closed.note(()) }
