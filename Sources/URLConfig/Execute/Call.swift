@@ -225,6 +225,8 @@ final class Call: Sendable {
 
     /// - Throws: The error of the deadline; every other error is an outcome.
     private func sent(_ request: URLRequest, _ step: Shared<Step>) async throws -> Result<Received, any Error> {
+        // The task may have been resumed late.
+        try deadline.check()
         let arrival = history.isObserved ? Arrival(deadline.elapsed) : nil
         history.add(.sent, request, arrival)
         let outcome: Result<Received, any Error>
@@ -270,6 +272,7 @@ final class Call: Sendable {
         var sending = Transport.Request(
             request, session, allowsSessionCredentials: !step.isForeign, conditions, buffersBody: !isStream)
         sending.arrival = arrival
+        sending.needsNewConnection = step.brokeOff
         if let body = step.body {
             sending.body = body
             known.add(sending.urlRequest)

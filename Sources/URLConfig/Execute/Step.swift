@@ -29,6 +29,8 @@ struct Step: Sendable {
     var redirects = 0
     /// How often the request was sent again at once.
     var repetitions = 0
+    /// Whether a connection broke off while the body was sent.
+    var brokeOff = false
     var attempts = 1
     var hasNewCredentials = false
 
@@ -94,10 +96,12 @@ struct Step: Sendable {
         else { return nil }
         // After a refused expectation, libcurl begins again just as after a loss.
         let isSurelyLost = error.isLostConnection && sent.value(forHTTPHeaderField: "Expect") == nil
-        guard repetitions < (isSurelyLost ? Self.mostRepetitions : 1) else { return nil }
+        let breaksOff = error.lostConnection?.brokeOff == true
+        guard repetitions < (isSurelyLost && !(breaksOff && brokeOff) ? Self.mostRepetitions : 1) else { return nil }
         let note = error.isLostConnection ? "again on another connection" : "the stored response was damaged"
         var next = following(.send, note)
         next.repetitions += 1
+        next.brokeOff = brokeOff || breaksOff
         return next
     }
 

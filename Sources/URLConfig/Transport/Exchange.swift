@@ -175,8 +175,8 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let hasHead = head != nil
-        body.finish(error.map { .failure($0.transportFailure(hasHead: hasHead)) } ?? .success(()))
+        let failure = error?.transportFailure(of: request.urlRequest, hasHead: head != nil)
+        body.finish(failure.map { .failure($0) } ?? .success(()))
         state.withLock { $0.isOver = true }
         begun.resolve(.success(()))
     }

@@ -33,6 +33,8 @@ extension Transport {
             limits.silence = Duration(timeoutInterval: configuration.timeoutIntervalForRequest)
             return (limits, ContinuousClock())
         }
+        /// Whether a connection that may have been kept broke off, so that other kept ones may do so, too.
+        var needsNewConnection = false
         /// What the transport notes about the attempt; `nil` if nobody wants to know it.
         var arrival: Arrival?
         /// The body that a transport has set, if `urlRequest` cannot contain it.

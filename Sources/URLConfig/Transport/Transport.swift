@@ -145,6 +145,8 @@ public struct Transport: Sendable {
     /// (RFC 9110 §9.2.2). Otherwise the call throws `URLError` with code `.networkConnectionLost`.
     struct LostConnection: Error {
         var underlyingError: (any Error)?
+        /// Whether it broke off while the body was sent, so that it may have been a new one.
+        var brokeOff = false
     }
 
     /// The head of a response, and a body that may still arrive.
@@ -198,7 +200,10 @@ extension URLError {
     /// Whether a reused connection was closed before a response to a request that may be sent again.
     ///
     /// It is part of the error, because a transport may send several requests and throw the error of any of them.
-    var isLostConnection: Bool { errorUserInfo[Self.lostConnectionKey] != nil }
+    var isLostConnection: Bool { lostConnection != nil }
+    var lostConnection: Transport.LostConnection? {
+        errorUserInfo[Self.lostConnectionKey] as? Transport.LostConnection
+    }
 
     /// Whether a stored response was found to be damaged while it was read.
     var isDamagedResponse: Bool { errorUserInfo[Self.damageKey] != nil }

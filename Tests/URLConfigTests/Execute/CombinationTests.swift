@@ -1,3 +1,4 @@
+import Logging
 import Testing
 import URLConfigTesting
 
@@ -168,6 +169,41 @@ import URLConfigTesting
         await expectError(.invalidResponse) { try await response.collect(upTo: 100) }
         let limited = try await URLSession.shared.stream(for: request, config: config) { $0.responseLimit = 2 }
         await expectError(.responseTooLarge) { try await limited.collect(upTo: 100) }
+    }
+
+    /// A logger that lets the time pass when a redirect is followed.
+    private struct SlowLog: LogHandler {
+        let clock: TestClock
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.debug
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            if "\(event.message)".hasPrefix("🔁") { clock.move(by: .seconds(10)) }
+        }
+    }
+
+    @Test func `a deadline that passes between two attempts leaves the second one out everywhere`() async throws {
+        let (clock, events, sent) = (TestClock(), Recorder<CallEvent>(), Recorder<Void>())
+        let config = config { _ in
+            sent.note(())
+            return .init(status: .found, headerFields: [.location: "/b"])
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await URLSession.shared.response(for: request, config: config) {
+                ($0.clock, $0.deadline) = (clock, .seconds(5))
+                $0.logger = Logger(label: "test") { _ in SlowLog(clock: clock) }
+                $0.events = { events.note($0) }
+            }
+        }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(error?.attempts.count == 1 && sent.count == 1)
+        try await waitUntil { if case .ended = events.entries.last?.kind { true } else { false } }
+        #expect(events.entries.map(\.attempt).max() == 1)
     }
 
     @Test(.stubs { $0.get("/a").optional() })

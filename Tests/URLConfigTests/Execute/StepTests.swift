@@ -51,6 +51,14 @@ import Testing
         #expect(try next(after: lost, of: sent, from: step).name == "end")
     }
 
+    @Test func `a connection that breaks off while the body is sent may be a new one: repeated once`() throws {
+        let error = URLError(Transport.LostConnection(brokeOff: true), of: Self.request)
+        let broken = Result<Received, any Error>.failure(error)
+        let step = try next(after: broken, from: try next(after: lost))
+        #expect(step.name == "send" && step.repetitions == 2 && step.brokeOff)
+        #expect(try next(after: broken, from: step).name == "end")
+    }
+
     @Test func `a damaged response is requested again once`() throws {
         let damaged = Result<Received, any Error>.failure(URLError(.cannotDecodeRawData).withDamageMark)
         let step = try next(after: damaged)

@@ -11,6 +11,8 @@ extension Task where Failure == any Error {
     /// Cancels this task, which ends with that.
     func expectCancelled(sourceLocation: SourceLocation = #_sourceLocation) async {
         cancel()
-        await #expect(throws: _Concurrency.CancellationError.self, sourceLocation: sourceLocation) { try await valueInTime }
+        await #expect(throws: _Concurrency.CancellationError.self, sourceLocation: sourceLocation) {
+            try await valueInTime
+        }
     }
 }

@@ -8,6 +8,11 @@ import NIOHTTP1
 /// AsyncHTTPClient itself decodes all that it has read at once, and 64 kB may become 64 MB. It also takes a body
 /// without a byte, such as the body of a response to HEAD, for one that was cut.
 final class ContentDecoder {
+    /// The body cannot be decoded.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
     fileprivate static let known: Set = ["gzip", "x-gzip", "deflate"]
     /// The most bytes of a step: 64 kB.
     private static let mostAtOnce = 1 << 16
@@ -15,7 +20,6 @@ final class ContentDecoder {
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutablePointer<UInt8>
     private let coding: String
-    private let url: URL?
     private var input = Data()
     /// Whether the first byte has arrived.
     private var isOpen = false
@@ -24,15 +28,13 @@ final class ContentDecoder {
     /// Whether there may be more output without input.
     private var isFull = false
 
-    /// - Parameter url: The URL of the request, for errors.
-    /// - Throws: `URLError` with code `.cannotDecodeContentData` for a coding that cannot be decoded, and for more than
-    ///   one.
-    init(_ codings: [String], of url: URL? = nil) throws(URLError) {
-        (coding, self.url) = (codings.joined(separator: ", "), url)
+    /// - Throws: ``Failure`` for a coding that cannot be decoded, and for more than one.
+    init(_ codings: [String]) throws(Failure) {
+        coding = codings.joined(separator: ", ")
         guard Self.known.contains(coding) else {
-            let reason = "the body has the content coding '\(coding)', which cannot be decoded; "
-            throw URLError(
-                .cannotDecodeContentData, reason + "if you decode it yourself, name it in Accept-Encoding", url: url)
+            throw Failure(
+                description: "the body has the content coding '\(coding)', which cannot be decoded; if you decode it "
+                    + "yourself, name it in Accept-Encoding")
         }
         // zlib keeps the address.
         stream = .allocate(capacity: 1)
@@ -52,7 +54,7 @@ final class ContentDecoder {
     }
 
     /// The next decoded bytes; `nil` if more of the body is needed.
-    func next() throws(URLError) -> Data? {
+    func next() throws(Failure) -> Data? {
         while !input.isEmpty || isFull {
             if !isInside, try !begin() { return nil }
             let (written, result) = inflateOnce()
@@ -62,24 +64,24 @@ final class ContentDecoder {
             // There is nothing to do without more input.
             case Z_BUF_ERROR where input.isEmpty: break
             case Z_STREAM_END: isInside = false
-            default: throw invalid
+            default: throw Failure(description: "the body is not valid \(coding)")
             }
             if written > 0 { return Data(bytes: output, count: written) }
         }
         return nil
     }
 
-    /// - Throws: `URLError` if the body ends too early.
-    func finish() throws(URLError) {
+    /// - Throws: ``Failure`` if the body ends too early.
+    func finish() throws(Failure) {
         guard !isInside, input.isEmpty else {
-            throw URLError(.cannotDecodeContentData, "the body ends before its \(coding) data do", url: url)
+            throw Failure(description: "the body ends before its \(coding) data do")
         }
     }
 
     /// Begins with the data, or after their end with another member of gzip (RFC 1952 §2.2).
     ///
     /// - Returns: `false` if there are no bytes.
-    private func begin() throws(URLError) -> Bool {
+    private func begin() throws(Failure) -> Bool {
         // After the end there may be zeros, as gzip allows.
         if isOpen { input = input.drop { $0 == 0 } }
         guard let first = input.first else { return false }
@@ -94,12 +96,10 @@ final class ContentDecoder {
         } else if first == 0x1F {
             result = inflateReset(stream)
         }
-        guard result == Z_OK else { throw invalid }
+        guard result == Z_OK else { throw Failure(description: "the body is not valid \(coding)") }
         (isOpen, isInside) = (true, true)
         return true
     }
-
-    private var invalid: URLError { URLError(.cannotDecodeContentData, "the body is not valid \(coding)", url: url) }
 
     private func inflateOnce() -> (written: Int, Int32) {
         let (rest, result) = input.withUnsafeBytes { bytes in
@@ -127,17 +127,21 @@ extension ResponseBody {
         nonisolated(unsafe) var decoder: ContentDecoder?
         return ResponseBody(
             ReceivedBody {
-                while true {
-                    // Decoding does not wait for anything that could be cancelled.
-                    try Task.checkCancellation()
-                    if let piece = try decoder?.next() { return piece }
-                    guard let piece = try await reader.next() else { break }
-                    // A body without a byte is not decoded, whatever its coding (RFC 9110 §6.4.1).
-                    if decoder == nil { decoder = try ContentDecoder(codings, of: url) }
-                    decoder?.receive(piece)
+                do {
+                    while true {
+                        // Decoding does not wait for anything that could be cancelled.
+                        try Task.checkCancellation()
+                        if let piece = try decoder?.next() { return piece }
+                        guard let piece = try await reader.next() else { break }
+                        // A body without a byte is not decoded, whatever its coding (RFC 9110 §6.4.1).
+                        if decoder == nil { decoder = try ContentDecoder(codings) }
+                        decoder?.receive(piece)
+                    }
+                    try decoder?.finish()
+                    return nil
+                } catch {
+                    throw error.asURLError(url)
                 }
-                try decoder?.finish()
-                return nil
             })
     }
 }

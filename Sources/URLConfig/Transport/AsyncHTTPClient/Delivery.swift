@@ -155,6 +155,7 @@ extension Delivery {
         delivery.state.withLock { ($0.isSent, $0.isReused) = (true, isReused) }
         delivery.client.didShowGuard(delivery.url)
         delivery.body.touch()
+        delivery.upload?.watch()
         Establishing.succeeded(to: delivery.url)
         return delivery
     }

@@ -59,6 +59,7 @@ extension Error {
         case let error as NIOSSLExtraError:
             error == .failedToValidateHostname
                 ? .serverCertificateUntrusted : .secureConnectionFailed
+        case is ContentDecoder.Failure: .cannotDecodeContentData
         #if canImport(Network)
         case let error as HTTPClient.NWPOSIXError:
             IOError(errnoCode: error.errorCode.rawValue, reason: "").matchingCode

@@ -31,6 +31,10 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
         var written: Int64 = 0
         var isOver = false
         var isAsked = false
+        /// Whether ``didWrite(_:)`` is called: a caller may have changed the client.
+        var isWatched = false
+        /// Whether all bytes were read, and only the end waits.
+        var isAtEnd = false
         /// The next piece, while AsyncHTTPClient waits for it.
         var piece: OneShot<ByteBuffer?>?
 
@@ -71,27 +75,31 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
     /// Whether a piece was asked for: the rest must not be sent as the whole body.
     var isAsked: Bool { state.withLock { $0.isAsked } }
 
+    /// Whether only the end waits.
+    var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
+
+    /// The connection that writes it tells of each piece.
+    func watch() { state.set(\.isWatched, true) }
+
     /// Bytes were written to the connection.
     func didWrite(_ count: Int) {
-        let next = state.withLock { state in
+        let (next, isAtEnd) = state.withLock { state in
             let hadRoom = state.hasRoom
             state.written += Int64(count)
-            return !hadRoom && state.hasRoom ? state.piece : nil
+            let isWanted = state.isAtEnd ? state.written >= state.count : !hadRoom && state.hasRoom
+            return (isWanted ? state.piece : nil, state.isAtEnd)
         }
-        if let next { readLater(next) }
+        guard let next else { return }
+        if isAtEnd { next.resolve(.success(nil)) } else { readLater(next) }
     }
 
     /// Ends the upload with its response: nobody waits for it, and it would keep the connection.
     func end() {
-        let (piece, isComplete) = state.withLock { state in
-            let hadRoom = state.hasRoom
-            state.isOver = state.count != length
-            // Bytes that were read no longer count when they are written.
-            state.written = state.count
-            return (state.isOver || !hadRoom ? state.piece : nil, !state.isOver)
+        let piece = state.withLock { state in
+            state.isOver = state.written != length
+            return state.isOver ? state.piece : nil
         }
-        guard let piece else { return }
-        if isComplete { readLater(piece) } else { piece.resolve(.failure(CancellationError())) }
+        piece?.resolve(.failure(CancellationError()))
     }
 
     func makeAsyncIterator() -> UploadBody { self }
@@ -109,13 +117,24 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
         return try await next.value()
     }
 
+    /// Reads the next piece.
+    ///
+    /// The end is passed on when all bytes were written. After a refusal that comes early, AsyncHTTPClient drops bytes:
+    /// with the end, it would take the body for one that is too short, and lose the response.
     private func readLater(_ next: OneShot<ByteBuffer?>) {
         read { [self] piece in
-            state.withLock { state in
-                if case .success(let bytes?) = piece { state.count += Int64(bytes.readableBytes) }
+            let waits = state.withLock { state in
+                switch piece {
+                case .success(let bytes?): state.count += Int64(bytes.readableBytes)
+                case .success(nil) where state.isWatched && state.written < state.count:
+                    state.isAtEnd = true
+                    return true
+                default: break
+                }
                 state.piece = nil
+                return false
             }
-            next.resolve(piece)
+            if !waits { next.resolve(piece) }
         }
     }
 }

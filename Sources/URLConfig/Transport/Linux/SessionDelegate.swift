@@ -118,8 +118,10 @@ extension Error {
     /// Foundation on Linux has one code for most errors of libcurl, and wrong codes for some. Only libcurl's text
     /// distinguishes them. An error of a custom `URLProtocol` has no such text and is not changed.
     ///
-    /// - Parameter hasHead: Whether the head of a response had arrived.
-    func transportFailure(hasHead: Bool) -> any Error {
+    /// - Parameters:
+    ///   - request: What was sent. libcurl does not repeat a request by itself whose body it cannot send.
+    ///   - hasHead: Whether the head of a response had arrived.
+    func transportFailure(of request: URLRequest, hasHead: Bool) -> any Error {
         guard let error = self as? URLError,
             let words = (error.errorUserInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
         else { return self }
@@ -129,6 +131,8 @@ extension Error {
         // The response is not HTTP, or has an unknown version of HTTP. The scheme of the URL was supported.
         case .unsupportedURL: code = .cannotParseResponse
         case .unknown where words.hasPrefix("Failed to connect"): code = .cannotConnectToHost
+        case .unknown where !hasHead && words.hasPrefix("Send failure") && request.hasIdempotentMethod:
+            return URLError(Transport.LostConnection(underlyingError: error, brokeOff: true), of: request)
         // A redirect whose body breaks off has no head: Foundation tells of it when its body has ended.
         case .unknown where Self.breaks.contains(where: words.hasPrefix): code = .networkConnectionLost
         case .unknown where words.contains("certificate"): code = .serverCertificateUntrusted

@@ -114,7 +114,9 @@ final class ShadowSession: Sendable {
             silence: isExact || request.customTimeLimit != nil ? nil : silenceLimit)
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
-        if !request.isRepeatable { return singleUseSessions.begin(exchange, for: request) }
+        if !request.isRepeatable || sending.needsNewConnection {
+            return singleUseSessions.begin(exchange, for: request)
+        }
         Self.queue(of: exchange).async { [request] in
             exchange.begin {
                 let task = self.session.dataTask(with: request)

@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 
 import AsyncHTTPClient
+import NIOCore
 import Testing
 
 @testable import URLConfig
@@ -31,6 +32,44 @@ import Testing
         server.request {
             $0.method = .put
             $0.timeout = timeout
+        }
+    }
+
+    @Test func `the end of a body is passed on when all of it was written, or never`() async throws {
+        for isWritten in [true, false] {
+            let body = try UploadBody(Self.stream(Data("hello".utf8), length: 5), nil)
+            body.watch()
+            #expect(try await body.next()?.readableBytes == 5)
+            let end = Task { try await body.next() }
+            body.didWrite(4)
+            try await waitUntil { body.isAtEnd }
+            if isWritten {
+                body.didWrite(1)
+                #expect(try await end.valueInTime == nil)
+            }
+            body.end()
+            if !isWritten { await #expect(throws: CancellationError.self) { try await end.valueInTime } }
+        }
+    }
+
+    @Test func `a refusal that comes while a short body is sent is the response`() async throws {
+        let directory = TemporaryDirectory()
+        let file = try directory.file("a", Data(count: 1_000))
+        let refusal = FaultServer.Fault { connection in
+            _ = try connection.head()
+            try connection.send("HTTP/1.1 413 X\r\nConnection: close\r\nContent-Length: 10\r\n\r\n01234")
+            try connection.pause(.milliseconds(3))
+            try connection.send("56789")
+            try connection.pause(.milliseconds(20))
+        }
+        try await FaultServer.serving(refusal) { server in
+            for _ in 0..<5 {
+                try await concurrently(20) { _ in
+                    let request = server.request { $0.method = .post }
+                    let response = try await server.session.upload(.file(file), for: request, config: .server)
+                    #expect(response.status.code == 413 && response.data.count == 10)
+                }
+            }
         }
     }
 

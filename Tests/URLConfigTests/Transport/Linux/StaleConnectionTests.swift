@@ -48,6 +48,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [1_000, 100_000, 4_000_000])
+    func `a kept connection that breaks off while the body is sent is lost, too`(count: Int) async throws {
+        let fault = FaultServer.Fault { connection in
+            try connection.read()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            // The first two connections are lost at their second request.
+            if connection.index < 2 {
+                _ = try connection.head()
+                return
+            }
+            while true {
+                try connection.read()
+                try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            }
+        }
+        try await FaultServer.serving(fault) { server in
+            async let other = server.get()
+            _ = try await (server.get(), other)
+            let request = server.request {
+                ($0.method, $0.body) = (.put, .data(Data(count: count), contentType: .png))
+            }
+            let response = try await server.response(for: request)
+            #expect(response.isSuccess)
+            #expect(response.attempts.dropLast().allSatisfy { $0.reason == "again on another connection" })
+        }
+    }
+
     #if canImport(FoundationNetworking)
     @Test(arguments: ["POST", "PATCH"], Body.allCases)
     func `a request that is not idempotent reaches the server once`(method: String, body: Body) async throws {

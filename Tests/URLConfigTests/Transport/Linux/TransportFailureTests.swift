@@ -68,7 +68,8 @@ import Testing
         words: String, expected: URLError.Code
     ) {
         let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: words])
-        let failure = URLError(.unknown, userInfo: [NSUnderlyingErrorKey: cause]).transportFailure(hasHead: false)
+        let failure = URLError(.unknown, userInfo: [NSUnderlyingErrorKey: cause])
+            .transportFailure(of: stubs.request("/a"), hasHead: false)
         #expect((failure as? URLError)?.code == expected)
     }
 
@@ -91,8 +92,11 @@ import Testing
     }
 
     @Test func `the error of a custom protocol stays as it is`() {
-        #expect((URLError(.unknown).transportFailure(hasHead: true) as? URLError)?.code == .unknown)
-        #expect(CancellationError().transportFailure(hasHead: true) is CancellationError)
+        func failure(_ error: any Error) -> any Error {
+            error.transportFailure(of: stubs.request("/a"), hasHead: true)
+        }
+        #expect((failure(URLError(.unknown)) as? URLError)?.code == .unknown)
+        #expect(failure(CancellationError()) is CancellationError)
     }
     #endif
 
