@@ -15,8 +15,8 @@ public struct Authorization: Sendable {
 
     /// Credentials that a function adds to the header fields when the request is built.
     ///
-    /// From then on, fields of these names are hidden in all that the library shows, and stay with their origin, except
-    /// for those about the content, the host and the date.
+    /// From then on, fields of the names that it sets are hidden in all that the library shows, and stay with their
+    /// origin: of 1,000 names at most, without those about the content, the client, the host and the date.
     ///
     /// - Parameter apply: Sets the fields. Its errors become the underlying error of ``RequestError``.
     public init(_ apply: @escaping @Sendable (_ fields: inout HTTPFields) throws -> Void) {

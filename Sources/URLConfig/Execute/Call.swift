@@ -210,11 +210,7 @@ final class Call: Sendable {
                 }
             }
         } catch {
-            // Otherwise a request was sent before.
-            if attempts.isEmpty {
-                let sending = sending(step.request, step)
-                lastRequest?.set(\.self, LastRequest(sending: sending, isForeign: step.isForeign, isAuthorized: false))
-            }
+            noteUnsent(step.request, step, isAuthorized: false)
             throw error
         }
         known.add(request)
@@ -223,10 +219,23 @@ final class Call: Sendable {
         return request
     }
 
+    /// Notes the first request, for a stale response in its place.
+    private func noteUnsent(_ request: URLRequest, _ step: Shared<Step>, isAuthorized: Bool) {
+        // Otherwise a request was sent before.
+        guard let lastRequest, attempts.isEmpty else { return }
+        let sending = sending(request, step)
+        lastRequest.set(\.self, LastRequest(sending: sending, isForeign: step.isForeign, isAuthorized: isAuthorized))
+    }
+
     /// - Throws: The error of the deadline; every other error is an outcome.
     private func sent(_ request: URLRequest, _ step: Shared<Step>) async throws -> Result<Received, any Error> {
-        // The task may have been resumed late.
-        try deadline.check()
+        do {
+            // The task may have been resumed late.
+            try deadline.check()
+        } catch {
+            noteUnsent(request, step, isAuthorized: true)
+            throw error
+        }
         let arrival = history.isObserved ? Arrival(deadline.elapsed) : nil
         history.add(.sent, request, arrival)
         let outcome: Result<Received, any Error>

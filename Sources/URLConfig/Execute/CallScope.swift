@@ -117,7 +117,7 @@ extension Redaction {
         return knowing(known)
     }
 
-    /// A body, whose format and character set are not changed.
+    /// A body, whose format and character set are not changed; text that only a mark says to be Unicode becomes UTF-8.
     ///
     /// - Parameter keepsNumbers: Whether `0` is in place of a hidden number of JSON, so that it can be decoded.
     package func hiding(body: Data, _ type: MediaType?, keepsNumbers: Bool = false) -> Data {

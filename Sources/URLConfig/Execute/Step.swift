@@ -87,7 +87,8 @@ struct Step: Sendable {
     /// Only a request with an idempotent method is sent again after a lost connection (RFC 9112 §9.3.1).
     ///
     /// Only the loss of a connection that was kept counts, and the next one may be another kept one, which the server
-    /// has also closed. So the request is sent until it has had a new connection, whose loss is final.
+    /// has also closed. So the request is sent until it has had a new connection, whose loss is final. One that broke off
+    /// while the body was sent may have been new, so that counts once.
     ///
     /// The request is also sent again after a stored response that was damaged, once. The response was removed when its
     /// body was read.
@@ -96,12 +97,12 @@ struct Step: Sendable {
         else { return nil }
         // After a refused expectation, libcurl begins again just as after a loss.
         let isSurelyLost = error.isLostConnection && sent.value(forHTTPHeaderField: "Expect") == nil
-        let breaksOff = error.lostConnection?.brokeOff == true
-        guard repetitions < (isSurelyLost && !(breaksOff && brokeOff) ? Self.mostRepetitions : 1) else { return nil }
+        let most = isSurelyLost && !(error.brokeOff && brokeOff) ? Self.mostRepetitions : 1
+        guard repetitions < most else { return nil }
         let note = error.isLostConnection ? "again on another connection" : "the stored response was damaged"
         var next = following(.send, note)
         next.repetitions += 1
-        next.brokeOff = brokeOff || breaksOff
+        next.brokeOff = brokeOff || error.brokeOff
         return next
     }
 

@@ -98,10 +98,13 @@ public struct Redaction: Sendable, Hashable {
     static func note(credentials names: [HTTPField.Name]) {
         // Those that signers add.
         let others = ["accept", "date", "host", "user-agent", "x-amz-content-sha256", "x-amz-date"]
+        let known = ofCredentials
         for name in names.map(\.canonicalName)
-        where !standard.hides(name) && !others.contains(name) && !URLRequest.isAboutBody(name) {
+        where !known.isSecretName(name) && !standard.hides(name) && !others.contains(name)
+            && !URLRequest.isAboutBody(name)
+        {
             // An app may make names.
-            credentials.withLock { if $0.added.count < 100 { $0 = $0.adding(name) } }
+            credentials.withLock { if $0.added.count < 1_000 { $0 = $0.adding(name) } }
         }
     }
 

@@ -59,8 +59,13 @@ private final class Alarms: Sendable {
             last += 1
             functions[last] = function
             // Most limits are alike, so most entries belong at the end.
-            let earlier = entries.lastIndex { $0.time <= time }
-            entries.insert((time, last), at: earlier.map { $0 + 1 } ?? entries.startIndex)
+            var (start, end) = (entries.startIndex, entries.endIndex)
+            if let latest = entries.last, latest.time <= time { start = end }
+            while start < end {
+                let middle = (start + end) / 2
+                if entries[middle].time <= time { start = middle + 1 } else { end = middle }
+            }
+            entries.insert((time, last), at: start)
             return last
         }
 

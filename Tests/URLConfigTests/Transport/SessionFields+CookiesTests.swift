@@ -96,6 +96,16 @@ import Testing
         #expect(sent == nil)
     }
 
+    @Test func `a cookie has at most 4,096 bytes, and an attribute 1,024`() async throws {
+        let most = String(repeating: "x", count: 4095)
+        #expect(try await after(["a=\(most)"]).stored == ["a=\(most)"])
+        #expect(try await after(["ab=\(most)"]).stored == [])
+        #expect(try await after(["a=" + String(repeating: "x", count: 70_000)]).stored == [])
+        let path = "/" + String(repeating: "p", count: 1023)
+        #expect(try await after(["a=1; Path=\(path)"]).sent == nil)
+        #expect(try await after(["a=1; Path=\(path)p"]).sent == "a=1")
+    }
+
     @Test(arguments: ["a=1", "a=1; Path=/b", "a=; Max-Age=0"])
     func `a response over http does not touch a cookie for https only`(field: String) async throws {
         let (stored, sent) = try await after([field, "b=1"], known: [[.name: "a", .secure: "TRUE"]])
@@ -105,6 +115,11 @@ import Testing
 
     @Test func `a cookie that replaces one of the storage keeps its place`() async throws {
         #expect(try await after(["b=1", "z=1"], known: [[.name: "z"], [.name: "y"]]).sent == "z=1; y=old; b=1")
+    }
+
+    @Test(arguments: ["a=1; Domain=bank.example", "a=1; Domain=.1", "a=1; Domain=27.0.0.1", "a=1; Domain=0.0.1"])
+    func `a cookie for another host is not taken`(field: String) async throws {
+        #expect(try await after([field]).stored == [])
     }
 
     @Test(arguments: ["🙂=", "a=1; 🙂=", "🙂🙂=1", "=", ";", "a"])

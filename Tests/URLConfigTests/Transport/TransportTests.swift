@@ -1,3 +1,5 @@
+import InMemoryLogging
+import Logging
 import Testing
 
 @testable import URLConfig
@@ -52,6 +54,48 @@ import Testing
             #expect(unfollowed.status == .seeOther)
             #expect(try unfollowed.text() == "moved")
         }
+    }
+
+    @Test func `a failure is retried, unless its method is not idempotent, and a refused token is refreshed`()
+        async throws
+    {
+        for method in [HTTPRequest.Method.get, .post] {
+            let requests = Recorder<Void>()
+            let response = try await response(for: stubs.request { $0.method = method }) { request in
+                if requests.note(()) < 3 { return Self.text("busy", .serviceUnavailable) }
+                return request.field("Authorization") == "Bearer new" ? Self.text("") : Self.text("old", .unauthorized)
+            } _: {
+                $0.retry = .atOnce(4)
+                $0.authenticator = TokenAuthenticator("old") { _ in "new" }
+            }
+            #expect(response.attempts.map(\.status?.code) == (method == .get ? [503, 503, 401, 200] : [503]))
+        }
+    }
+
+    @Test func `limits, validators and the fallback work`() async throws {
+        let service = { @Sendable (_: URLRequest) in Self.text("0123456789", .notFound) }
+        let long = await expectError(.responseTooLarge) { try await response(from: service) { $0.responseLimit = 9 } }
+        #expect(long?.response?.data == Data("012345678".utf8))
+        #expect(try await response(from: service) { $0.responseLimit = 10 }.data.count == 10)
+        let stored = try await response(from: service) {
+            $0.validators = [.success]
+            $0.fallback = { error, request in
+                DataResponse(request: request, data: Data("\((error as? RequestError)?.code.rawValue ?? "")".utf8))
+            }
+        }
+        #expect(try stored.text() == "unacceptableStatus")
+    }
+
+    @Test func `it is logged as always`() async throws {
+        let (logger, log) = Logger.recording()
+        _ = try await response(for: stubs.request("/log")) { _ in
+            Self.text(#"{"token":"s3cret"}"#, .ok, [.contentType: "application/json"])
+        } _: {
+            $0.logger = logger
+        }
+        #expect(log.entries.count == 2)
+        #expect(log.text.contains("/log"))
+        #expect(!log.text.contains("s3cret"))
     }
 
     @Test func `credentials stay with their origin`() async throws {

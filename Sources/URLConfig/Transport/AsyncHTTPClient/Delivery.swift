@@ -145,14 +145,22 @@ final class Delivery: HTTPClientResponseDelegate {
 
 /// The functions that a connection calls.
 extension Delivery {
-    /// The delivery whose request a connection begins to write; `nil` if it was withdrawn.
+    /// The delivery whose request a connection begins to write; `nil` if it was withdrawn or has ended.
     ///
     /// - Parameters:
     ///   - number: The value of ``field``.
     ///   - isReused: Whether the connection has written other requests before.
     static func begin(_ number: String?, isReused: Bool) -> Delivery? {
         guard let delivery = number.flatMap({ Int($0) }).flatMap(take) else { return nil }
-        delivery.state.withLock { ($0.isSent, $0.isReused) = (true, isReused) }
+        let isOver = delivery.state.withLock { state in
+            (state.isSent, state.isReused) = (true, isReused)
+            return state.isOver
+        }
+        if isOver {
+            // Its call has ended, and nothing else ends the upload.
+            delivery.upload?.end()
+            return nil
+        }
         delivery.client.didShowGuard(delivery.url)
         delivery.body.touch()
         delivery.upload?.watch()

@@ -102,6 +102,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 }
 
+extension Transport.Request {
+    fileprivate var isSentAgain: Bool { urlRequest.hasIdempotentMethod && body != nil }
+}
+
 extension Error {
     /// Parts of libcurl's texts about a body that is not encoded as its fields say.
     ///
@@ -119,9 +123,10 @@ extension Error {
     /// distinguishes them. An error of a custom `URLProtocol` has no such text and is not changed.
     ///
     /// - Parameters:
-    ///   - request: What was sent. libcurl does not repeat a request by itself whose body it cannot send.
+    ///   - request: What was sent. libcurl does not tell of a connection that broke off while the body was sent, and
+    ///     had been kept. A redirect may have been on its way.
     ///   - hasHead: Whether the head of a response had arrived.
-    func transportFailure(of request: URLRequest, hasHead: Bool) -> any Error {
+    func transportFailure(of request: Transport.Request, hasHead: Bool) -> any Error {
         guard let error = self as? URLError,
             let words = (error.errorUserInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
         else { return self }
@@ -131,8 +136,8 @@ extension Error {
         // The response is not HTTP, or has an unknown version of HTTP. The scheme of the URL was supported.
         case .unsupportedURL: code = .cannotParseResponse
         case .unknown where words.hasPrefix("Failed to connect"): code = .cannotConnectToHost
-        case .unknown where !hasHead && words.hasPrefix("Send failure") && request.hasIdempotentMethod:
-            return URLError(Transport.LostConnection(underlyingError: error, brokeOff: true), of: request)
+        case .unknown where !hasHead && words.hasPrefix("Send failure") && request.isSentAgain:
+            return URLError(Transport.LostConnection(underlyingError: error, brokeOff: true), of: request.urlRequest)
         // A redirect whose body breaks off has no head: Foundation tells of it when its body has ended.
         case .unknown where Self.breaks.contains(where: words.hasPrefix): code = .networkConnectionLost
         case .unknown where words.contains("certificate"): code = .serverCertificateUntrusted

@@ -108,15 +108,14 @@ final class ShadowSession: Sendable {
         sending.conditions.redaction.known.add(request)
         request.prepareBody(for: exchange)
         // Foundation's limit is exact only for whole seconds, and its time begins with the task.
-        let isExact = silence == silence.forFoundation && request.isRepeatable
+        let isSingleUse = !request.isRepeatable || sending.needsNewConnection
+        let isExact = silence == silence.forFoundation && !isSingleUse
         exchange.watch(
             whole: resourceLimit,
             silence: isExact || request.customTimeLimit != nil ? nil : silenceLimit)
         let limit = request.timeoutInterval.forFoundation ?? 60
         if limit != request.timeoutInterval { request.timeoutInterval = limit }
-        if !request.isRepeatable || sending.needsNewConnection {
-            return singleUseSessions.begin(exchange, for: request)
-        }
+        if isSingleUse { return singleUseSessions.begin(exchange, for: request) }
         Self.queue(of: exchange).async { [request] in
             exchange.begin {
                 let task = self.session.dataTask(with: request)

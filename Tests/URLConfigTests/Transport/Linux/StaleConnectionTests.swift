@@ -68,10 +68,14 @@ import Testing
             _ = try await (server.get(), other)
             let request = server.request {
                 ($0.method, $0.body) = (.put, .data(Data(count: count), contentType: .png))
+                // Errors are masked, but stay what they are.
+                $0.query["token"] = "s3cret-0123"
             }
             let response = try await server.response(for: request)
             #expect(response.isSuccess)
-            #expect(response.attempts.dropLast().allSatisfy { $0.reason == "again on another connection" })
+            let lost = response.attempts.dropLast()
+            #expect(lost.allSatisfy { $0.reason == "again on another connection" })
+            #expect(count < 1_000_000 || !lost.isEmpty)
         }
     }
 

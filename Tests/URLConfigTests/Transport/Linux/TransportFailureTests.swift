@@ -69,7 +69,7 @@ import Testing
     ) {
         let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: words])
         let failure = URLError(.unknown, userInfo: [NSUnderlyingErrorKey: cause])
-            .transportFailure(of: stubs.request("/a"), hasHead: false)
+            .transportFailure(of: .init(for: stubs.request("/a")), hasHead: false)
         #expect((failure as? URLError)?.code == expected)
     }
 
@@ -93,7 +93,7 @@ import Testing
 
     @Test func `the error of a custom protocol stays as it is`() {
         func failure(_ error: any Error) -> any Error {
-            error.transportFailure(of: stubs.request("/a"), hasHead: true)
+            error.transportFailure(of: .init(for: stubs.request("/a")), hasHead: true)
         }
         #expect((failure(URLError(.unknown)) as? URLError)?.code == .unknown)
         #expect(failure(CancellationError()) is CancellationError)
