@@ -52,9 +52,10 @@ public struct Authorization: Sendable {
     }
 
     func callAsFunction(_ fields: inout HTTPFields) throws(RequestError) {
-        let before = fields
+        // A second reference would copy the fields.
+        let before = isStandard ? nil : fields
         try RequestError.refusing("authorization:") { try apply(&fields) }
-        if isStandard { return }
+        guard let before else { return }
         Redaction.note(credentials: fields.filter { before[values: $0.name] != fields[values: $0.name] }.map(\.name))
     }
 }

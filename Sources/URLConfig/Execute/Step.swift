@@ -87,8 +87,8 @@ struct Step: Sendable {
     /// Only a request with an idempotent method is sent again after a lost connection (RFC 9112 §9.3.1).
     ///
     /// Only the loss of a connection that was kept counts, and the next one may be another kept one, which the server
-    /// has also closed. So the request is sent until it has had a new connection, whose loss is final. One that broke off
-    /// while the body was sent may have been new, so that counts once.
+    /// has also closed. So the request is sent until it has had a new connection, whose loss is final. One that broke
+    /// off while the body was sent may have been new, so that counts once.
     ///
     /// The request is also sent again after a stored response that was damaged, once. The response was removed when its
     /// body was read.
