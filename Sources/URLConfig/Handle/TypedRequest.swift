@@ -50,7 +50,11 @@ extension TypedRequest where Output: Decodable {
 extension TypedRequest {
     /// Builds a request whose value is no model, such as a tuple or an image.
     ///
-    /// - Parameter reader: Makes the value of the response.
+    /// - Parameters:
+    ///   - config: The preset, by default ``Foundation/URLRequest/Config/default``.
+    ///   - route: The template of the path, such as `/users/{id}`, for traces and metrics.
+    ///   - reader: Makes the value of the response.
+    ///   - configure: Makes the changes. Its errors are rethrown; if it does not throw, no `try` is needed.
     @_disfavoredOverload
     public static func with<Failure: Error>(
         _ config: URLRequest.Config = .init(), route: String? = nil, reader: ResponseReader<Output>,
