@@ -107,6 +107,8 @@ struct RouteTests {
         Condition("field Accept=text/html, expected without Accept") { $0.field(.accept, nil) },
         Condition("query a=1, expected a=2") { $0.query(["a": "2"]) },
         Condition("query item b, which is not expected") { $0.query(["a": "1"], exactly: true) },
+        Condition("query a=1, expected without a") { $0.query(["a": nil]) },
+        Condition("query item b, which is not expected") { $0.query(["a": "1", "z": nil], exactly: true) },
         Condition("query item c more than once, which is not expected") {
             $0.query(["a": "1", "b": "2", "c": "3"], exactly: true)
         },

@@ -120,6 +120,14 @@ import URLConfigTesting
 
     // Calls.
 
+    @Test func `a value may be no model`() async throws {
+        let name: (first: String, count: Int) = try await URLSession.shared.value(
+            for: .with(.init(host: "https://api.test"), reader: ResponseReader<User>.json.map { ($0.name, 1) }) {
+                $0.path = "/users/1"
+            })
+        #expect(name == ("Rex", 1))
+    }
+
     @Test func `a static member is found, and an annotated result is enough`() async throws {
         let found = try await URLSession.shared.value(for: .user(1))
         #expect(found == Self.rex)
