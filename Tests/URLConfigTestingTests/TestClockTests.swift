@@ -212,4 +212,11 @@ import URLConfig
         #expect(fired.withLock { $0 } == [2, 2])
         #expect(clock.now.offset == .seconds(5))
     }
+
+    @Test func `on an immediate clock, the limit of another call does not hold up a sleep`() async throws {
+        let clock = TestClock.immediate
+        let cancel = clock.alarm(after: .seconds(1)) {}
+        defer { cancel() }
+        try await clock.sleep(for: .seconds(5))
+    }
 }

@@ -87,7 +87,7 @@ extension MediaType {
     /// The table is the same on all platforms. The types are registered with IANA where there is a registered one.
     init?(fileExtension: String) {
         // No extension in the table is longer.
-        guard fileExtension.utf8.count <= 5, let type = Self.types[fileExtension.lowercased()] else { return nil }
+        guard fileExtension.utf8.count <= 6, let type = Self.types[fileExtension.lowercased()] else { return nil }
         self = type
     }
 

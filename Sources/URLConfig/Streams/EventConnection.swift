@@ -55,6 +55,8 @@ struct EventConnection: Sendable {
             loss?.error = error
             if reader == nil { loss?.failure = error }
         }
+        // It was for the head, and may not have ended with an error.
+        call.deadline.end()
         loss?.open = open()
         return nil
     }

@@ -27,6 +27,15 @@ import URLConfigTesting
         #expect(clock.asked.count == 2)
     }
 
+    @Test(.stubs { $0.inTurn(.error(.notConnectedToInternet), .event) })
+    func `a deadline that is shorter than the pause does not hold up the next connection`() async throws {
+        for try await event in URLSession.shared.events(for: stubs.request("/"), { $0.deadline = .seconds(2) }) {
+            #expect(event.data == "a")
+            break
+        }
+        #expect(HTTPStubs.requests.count == 2)
+    }
+
     @Test(
         .stubs {
             let redirect = HTTPStubs.Response.redirect(to: "/there", status: .temporaryRedirect)
