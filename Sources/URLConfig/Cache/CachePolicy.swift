@@ -234,8 +234,9 @@ enum CachePolicy {
         head.fields[.age] = nil
         head.fields[.date] = Date(timeIntervalSince1970: received).httpDate
         let new = fields.without(kept)
+        let old = head.fields.without(Set(new.map(\.name.canonicalName)))
         // One after the other would take quadratic time.
-        head.fields = HTTPFields(Array(head.fields.without(Set(new.map(\.name.canonicalName)))) + new)
+        head.fields = HTTPFields((Array(old) + new).suffix(HTTPFields.most))
         head.read(request, key)
         return head
     }

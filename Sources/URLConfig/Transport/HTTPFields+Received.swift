@@ -1,10 +1,15 @@
 extension HTTPFields {
-    /// The valid fields of a response, limited to the number that this type can contain: it crashes for more.
+    /// The most fields of a response.
+    ///
+    /// It is half of what this type can contain. It crashes for more.
+    static let most = 1 << 15
+
+    /// The valid fields of a response, at most ``most``.
     package init(received fields: some Sequence<(name: String, value: String)>) {
         self.init()
         let known = HTTPField.Name.frequent
         reserveCapacity(fields.underestimatedCount)
-        for (name, value) in fields.prefix(1 << 15) {
+        for (name, value) in fields.prefix(Self.most) {
             guard let name = known[name] ?? HTTPField.Name(name) else { continue }
             append(HTTPField(name: name, value: value))
         }

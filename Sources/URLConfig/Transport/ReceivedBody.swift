@@ -399,6 +399,9 @@ final class ReceivedBody: Sendable {
         /// Ends the body, for which only the first result counts, and returns the state before.
         mutating func end(_ result: Result<Void, any Error>, dropsBytes: Bool) -> Self {
             let before = self
+            // A body whose bytes are lost before they were read is not complete, although all of them had arrived.
+            let losesBytes = dropsBytes && (spilled > 0 || !bytes.isEmpty)
+            if case .success? = self.result, losesBytes { self.result = nil }
             self.result = self.result ?? result
             isAsking = false
             (reader, source, asking, demand, watchdogs, arrival, ends) = (nil, nil, nil, nil, [], nil, [])

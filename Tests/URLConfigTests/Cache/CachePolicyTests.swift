@@ -94,6 +94,16 @@ import Testing
         }
     }
 
+    @Test func `a validation with other names has no more fields than the process survives`() {
+        func fields(_ name: String) -> HTTPFields {
+            HTTPFields(received: (0..<HTTPFields.most).lazy.map { (name: "\(name)\($0)", value: "x") })
+        }
+        let new = CachePolicy.updated(
+            head(fields("A")), by: .notModified, fields("B"), to: request, key, requested: now, received: now)
+        #expect(new?.fields.count == HTTPFields.most)
+        #expect(new?.fields.first?.name.rawName == "B0")
+    }
+
     @Test func `many fields and directives take linear time`() {
         expectLinearTime(from: 1000) { count in
             let fields = HTTPFields(

@@ -49,6 +49,22 @@ import URLConfigTesting
         #expect(try await ReceivedBody.Reader(body).next() == nil)
     }
 
+    /// The disk of a body that is spilled may fail after the last byte has arrived.
+    @Test(arguments: [false, true]) func `bytes that are lost after the end are an error`(isSpilled: Bool) async throws
+    {
+        let body = isSpilled ? ReceivedBody(memory: 4, .spills) : ReceivedBody()
+        for text in ["1234", "5678"] { body.receive(Data(text.utf8)) }
+        body.finish()
+        let reader = ReceivedBody.Reader(body)
+        if isSpilled { #expect(try await reader.next() == Data("1234".utf8)) }
+        body.cancel(URLError(.cannotWriteToFile))
+        await expectError(.cannotWriteToFile) { try await reader.next() }
+        let complete = ReceivedBody(Data("1234".utf8))
+        #expect(try await rest(ReceivedBody.Reader(complete)) == Data("1234".utf8))
+        complete.cancel(URLError(.cannotWriteToFile))
+        #expect(try await ReceivedBody.Reader(complete).next() == nil)
+    }
+
     @Test func `the first end counts, and what has arrived is read before it`() async throws {
         let body = ReceivedBody()
         body.receive(Data("1".utf8))

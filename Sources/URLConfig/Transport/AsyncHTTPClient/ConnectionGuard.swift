@@ -174,9 +174,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         // First, so that the next call finds a free connection; it may begin at once.
         context.fireChannelRead(end)
-        complete?.end()
-        // AsyncHTTPClient does not reset a stream whose response is complete before its request.
-        if isStream, !isSent { context.close(promise: nil) }
+        let isCut = complete?.end() ?? false
+        // AsyncHTTPClient does not end a stream whose response is complete before its request, nor a connection.
+        if !isSent, isStream || isCut { context.close(promise: nil) }
     }
 
     /// Closes the connection: nobody asked for the bytes that were read.

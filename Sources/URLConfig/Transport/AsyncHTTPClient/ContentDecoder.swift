@@ -157,12 +157,13 @@ extension HTTPHeaders {
         guard contains(name: "Content-Encoding") || contains(name: "Transfer-Encoding") else { return [] }
         let codings = (self[canonicalForm: "Content-Encoding"] + self[canonicalForm: "Transfer-Encoding"])
             .map { $0.lowercased() }.filter { !["", "identity", "chunked"].contains($0) }
-        guard !ContentDecoder.known.isSuperset(of: codings) else { return codings }
+        let isKnown = ContentDecoder.known.isSuperset(of: codings)
+        if isKnown, codings.count < 2 { return codings }
         let accepted = request[canonicalForm: "Accept-Encoding"].map {
             $0.prefix { $0 != ";" && $0 != " " }.lowercased()
         }
-        let isDecoded = 200...299 ~= status && !accepted.contains("*") && !Set(accepted).isSuperset(of: codings)
-        return isDecoded ? codings : []
+        let isLeft = !isKnown && (accepted.contains("*") || Set(accepted).isSuperset(of: codings))
+        return 200...299 ~= status && !isLeft ? codings : []
     }
 }
 

@@ -115,14 +115,17 @@ final class Delivery: HTTPClientResponseDelegate {
     }
 
     /// Ends the attempt, unless it has ended.
-    func end(_ result: Result<Void, any Error> = .success(())) {
+    ///
+    /// - Returns: Whether a part of the request's body was not sent.
+    @discardableResult
+    func end(_ result: Result<Void, any Error> = .success(())) -> Bool {
         let before = state.withLock { state in
             defer { (state.isOver, state.cancel, state.resume) = (true, nil, nil) }
             return state
         }
-        guard !before.isOver else { return }
+        guard !before.isOver else { return false }
         if let place { client.leave(place) }
-        if before.isSent { upload?.end() }
+        let isCut = before.isSent && upload?.end() == true
         if let head = before.head {
             body.finish(result.mapError { $0.asURLError(url) })
             self.head.resolve(.success(head))
@@ -136,6 +139,7 @@ final class Delivery: HTTPClientResponseDelegate {
                         "the HTTPClient lacks the debug initializers of .urlConfig; call them in your own ones")
                 })
         }
+        return isCut
     }
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }

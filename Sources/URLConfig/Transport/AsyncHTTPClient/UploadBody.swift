@@ -35,11 +35,13 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
         var isWatched = false
         /// Whether all bytes were read, and only the end waits.
         var isAtEnd = false
+        /// Whether AsyncHTTPClient knows that nothing follows.
+        var isComplete = false
         /// The next piece, while AsyncHTTPClient waits for it.
         var piece: OneShot<ByteBuffer?>?
 
-        /// Whether few enough bytes wait to be written.
-        var hasRoom: Bool { count - written < UploadBody.maximumUnwritten }
+        /// Whether few enough bytes wait to be written, as far as that is known.
+        var hasRoom: Bool { !isWatched || count - written < UploadBody.maximumUnwritten }
     }
 
     /// The most bytes of a piece: 64 kB.
@@ -87,6 +89,7 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
             let hadRoom = state.hasRoom
             state.written += Int64(count)
             let isWanted = state.isAtEnd ? state.written >= state.count : !hadRoom && state.hasRoom
+            state.isComplete = state.isComplete || state.isAtEnd && isWanted
             return (isWanted ? state.piece : nil, state.isAtEnd)
         }
         guard let next else { return }
@@ -94,12 +97,16 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
     }
 
     /// Ends the upload with its response: nobody waits for it, and it would keep the connection.
-    func end() {
-        let piece = state.withLock { state in
-            state.isOver = state.written != length
-            return state.isOver ? state.piece : nil
+    ///
+    /// - Returns: Whether the body was not complete. Then AsyncHTTPClient may wait for ever to write the rest.
+    @discardableResult
+    func end() -> Bool {
+        let (isOver, piece) = state.withLock { state in
+            state.isOver = state.written != length && !state.isComplete
+            return (state.isOver, state.isOver ? state.piece : nil)
         }
         piece?.resolve(.failure(CancellationError()))
+        return isOver
     }
 
     func makeAsyncIterator() -> UploadBody { self }
@@ -129,7 +136,8 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
                 case .success(nil) where state.isWatched && state.written < state.count:
                     state.isAtEnd = true
                     return true
-                default: break
+                case .success(nil): state.isComplete = true
+                case .failure: break
                 }
                 state.piece = nil
                 return false

@@ -117,6 +117,9 @@ extension Error {
     /// How libcurl's texts begin about a connection that breaks off.
     private static var breaks: [String] { ["Send failure", "Recv failure", "transfer closed"] }
 
+    /// Parts of OpenSSL's texts about the same; the other ones of `SSL_read` are alerts.
+    private static var breaksOfTLS: [String] { ["unexpected eof", "Connection reset", "Broken pipe"] }
+
     /// The same failure with the code that Apple platforms have for it.
     ///
     /// Foundation on Linux has one code for most errors of libcurl, and wrong codes for some. Only libcurl's text
@@ -140,6 +143,8 @@ extension Error {
             return URLError(Transport.LostConnection(underlyingError: error, brokeOff: true), of: request.urlRequest)
         // A redirect whose body breaks off has no head: Foundation tells of it when its body has ended.
         case .unknown where Self.breaks.contains(where: words.hasPrefix): code = .networkConnectionLost
+        case .unknown where words.contains("SSL_") && Self.breaksOfTLS.contains(where: words.contains):
+            code = .networkConnectionLost
         case .unknown where words.contains("certificate"): code = .serverCertificateUntrusted
         case .unknown where words.contains("SSL"): code = .secureConnectionFailed
         case .unknown where Self.decoding.contains(where: words.contains): code = .cannotDecodeContentData

@@ -62,6 +62,29 @@ import Testing
         }
     }
 
+    /// It does not tell how much of a body was written.
+    @Test func `a client without its guards is refused after a large upload, too`() async throws {
+        let fault = FaultServer.Fault { connection in
+            _ = try connection.head()
+            _ = try connection.bytes(3_000_000)
+            try connection.send(FaultServer.Fault.answer("ok"))
+        }
+        try await FaultServer.serving(fault) { server in
+            try await HTTPClient.lending {
+                $0.http1_1ConnectionDebugInitializer = { $0.eventLoop.makeSucceededVoidFuture() }
+            } _: { client in
+                let put = server.request {
+                    $0.method = .put
+                    $0.body = .data(Data(count: 3_000_000))
+                }
+                let error = await #expect(throws: RequestError.self) {
+                    try await server.response(for: put, config: .onServer(client)) { $0.retry = .none }
+                }
+                #expect(error?.reason.contains("debug initializers") == true)
+            }
+        }
+    }
+
     @Test func `a refused connection is an error long before the time limit`() async throws {
         let socket = try TCPSocket()
         let port = try socket.takePort()

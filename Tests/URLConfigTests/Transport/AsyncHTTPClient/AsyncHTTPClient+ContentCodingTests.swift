@@ -93,8 +93,9 @@ import Testing
         }
     }
 
-    @Test func `a coding that cannot be decoded does not hide the status`() async throws {
-        let head = "503 Busy\r\nContent-Encoding: br\r\nContent-Length: 2"
+    @Test(arguments: ["br", "gzip, gzip", "gzip\r\nContent-Encoding: deflate"])
+    func `a coding that cannot be decoded does not hide the status`(coding: String) async throws {
+        let head = "503 Busy\r\nContent-Encoding: \(coding)\r\nContent-Length: 2"
         try await FaultServer.serving(Self.responding(head, Data("br".utf8))) { server in
             for request in Self.requests(server) {
                 let response = try await server.response(for: request, config: .server)

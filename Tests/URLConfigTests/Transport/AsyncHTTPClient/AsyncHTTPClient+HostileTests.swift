@@ -127,6 +127,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, 8_000_000])
+    func `an upload that the server does not read does not keep its connection after the response`(length: Int64?)
+        async throws
+    {
+        try await Self.stalled("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") { server in
+            let session = Self.session(silence: 60, connections: 1)
+            defer { session.finishTasksAndInvalidate() }
+            let body = Transport.Body.stream(length: length) { InputStream(data: Data(count: 8_000_000)) }
+            // The second one needs a connection, and there may be only one.
+            for _ in 1...2 {
+                let response = try await session.response(for: Self.put(server), config: .sending(body))
+                #expect(response.isSuccess)
+            }
+        }
+    }
+
     @Test func `an upload that waits for room leaves nothing behind when its connection breaks off`() async throws {
         final class Token: Sendable {}
         final class Kept: Sendable {

@@ -62,9 +62,16 @@ import Testing
         arguments: [
             ("SSL certificate problem: self-signed certificate", .serverCertificateUntrusted),
             ("OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number", .secureConnectionFailed),
+            ("OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert, errno 0", .secureConnectionFailed),
+            (
+                "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
+                .networkConnectionLost
+            ),
+            ("OpenSSL SSL_read: Connection reset by peer, errno 104", .networkConnectionLost),
+            ("OpenSSL SSL_write: Broken pipe, errno 32", .networkConnectionLost),
             ("something else", .cannotParseResponse),
         ] as [(String, URLError.Code)])
-    func `a failure of TLS is told by libcurl's words, and not taken for a transient one`(
+    func `a failure of TLS is told by libcurl's words, and transient only if the connection broke off`(
         words: String, expected: URLError.Code
     ) {
         let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: words])
