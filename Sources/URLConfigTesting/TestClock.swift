@@ -191,12 +191,19 @@ public final class TestClock: Clock {
     /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
-        if try isImmediate && passes(until: deadline) { return }
+        guard isImmediate else { return try await wait(until: deadline) }
+        while try !passes(until: deadline) {
+            // The time limit ends what sleeps, unless it belongs to another call that shares the clock.
+            try await wait(until: deadline)
+        }
+    }
+
+    /// Waits for a point of time; on an immediate clock for a second of real time.
+    private func wait(until deadline: Instant) async throws {
         let promise = OneShot<Void>()
         let (id, rest, waiting) = state.withLock { state in
             defer { state.waiting = [] }
             state.asked.append(state.now.duration(to: deadline))
-            // A time limit has passed on an immediate clock: it waits until it is cancelled.
             let time = isImmediate ? Instant(offset: .seconds(Int64.max / 2)) : deadline
             guard time > state.now else { return (0, Duration.zero, state.waiting) }
             let event = Event(time: time, isSleep: true, call: user?.number) { promise.resolve(.success(())) }
@@ -206,7 +213,6 @@ public final class TestClock: Clock {
         guard id > 0 else { return }
         defer { Self.remove(id, state) }
         if isImmediate {
-            // The limit may be of another call, which shares the clock, and has ended nothing here.
             DispatchQueue.global().asyncAfter(deadline: .now() + 1) { promise.resolve(.success(())) }
         } else {
             noticeLater("a sleep of \(rest)\(sleeper) waits, and nobody advances the clock") { [state] in

@@ -218,5 +218,6 @@ import URLConfig
         let cancel = clock.alarm(after: .seconds(1)) {}
         defer { cancel() }
         try await clock.sleep(for: .seconds(5))
+        #expect(clock.now.offset == .seconds(5))
     }
 }

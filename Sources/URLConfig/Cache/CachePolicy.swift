@@ -235,8 +235,9 @@ enum CachePolicy {
         head.fields[.date] = Date(timeIntervalSince1970: received).httpDate
         let new = fields.without(kept)
         let old = head.fields.without(Set(new.map(\.name.canonicalName)))
+        guard old.count + new.count <= HTTPFields.most else { return nil }
         // One after the other would take quadratic time.
-        head.fields = HTTPFields((Array(old) + new).suffix(HTTPFields.most))
+        head.fields = HTTPFields(Array(old) + new)
         head.read(request, key)
         return head
     }

@@ -55,7 +55,7 @@ struct EventConnection: Sendable {
             loss?.error = error
             if reader == nil { loss?.failure = error }
         }
-        // It was for the head, and may not have ended with an error.
+        // The deadline is for the head. After a failure it is still on, and would pass during the pause.
         call.deadline.end()
         loss?.open = open()
         return nil

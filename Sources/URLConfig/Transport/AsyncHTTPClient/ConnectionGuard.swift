@@ -174,9 +174,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         // First, so that the next call finds a free connection; it may begin at once.
         context.fireChannelRead(end)
-        let isCut = complete?.end() ?? false
-        // AsyncHTTPClient does not end a stream whose response is complete before its request, nor a connection.
-        if !isSent, isStream || isCut { context.close(promise: nil) }
+        complete?.end()
+        // After a success, AsyncHTTPClient keeps a connection whose response is complete before its request, and it
+        // does not reset such a stream.
+        if !isSent, isStream || complete?.isCut == true { context.close(promise: nil) }
     }
 
     /// Closes the connection: nobody asked for the bytes that were read.

@@ -115,17 +115,14 @@ final class Delivery: HTTPClientResponseDelegate {
     }
 
     /// Ends the attempt, unless it has ended.
-    ///
-    /// - Returns: Whether a part of the request's body was not sent.
-    @discardableResult
-    func end(_ result: Result<Void, any Error> = .success(())) -> Bool {
+    func end(_ result: Result<Void, any Error> = .success(())) {
         let before = state.withLock { state in
             defer { (state.isOver, state.cancel, state.resume) = (true, nil, nil) }
             return state
         }
-        guard !before.isOver else { return false }
+        guard !before.isOver else { return }
         if let place { client.leave(place) }
-        let isCut = before.isSent && upload?.end() == true
+        if before.isSent { upload?.end() }
         if let head = before.head {
             body.finish(result.mapError { $0.asURLError(url) })
             self.head.resolve(.success(head))
@@ -139,8 +136,10 @@ final class Delivery: HTTPClientResponseDelegate {
                         "the HTTPClient lacks the debug initializers of .urlConfig; call them in your own ones")
                 })
         }
-        return isCut
     }
+
+    /// Whether a part of the request's body was not sent yet.
+    var isCut: Bool { upload?.isCut == true }
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }
 

@@ -42,6 +42,8 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
         /// Whether few enough bytes wait to be written, as far as that is known.
         var hasRoom: Bool { !isWatched || count - written < UploadBody.maximumUnwritten }
+
+        func isCut(_ length: Int64?) -> Bool { written != length && !isComplete }
     }
 
     /// The most bytes of a piece: 64 kB.
@@ -77,6 +79,9 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
     /// Whether a piece was asked for: the rest must not be sent as the whole body.
     var isAsked: Bool { state.withLock { $0.isAsked } }
 
+    /// Whether a part of the body was not sent yet.
+    var isCut: Bool { state.withLock { $0.isCut(length) } }
+
     /// Whether only the end waits.
     var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
 
@@ -97,16 +102,12 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
     }
 
     /// Ends the upload with its response: nobody waits for it, and it would keep the connection.
-    ///
-    /// - Returns: Whether the body was not complete. Then AsyncHTTPClient may wait for ever to write the rest.
-    @discardableResult
-    func end() -> Bool {
-        let (isOver, piece) = state.withLock { state in
-            state.isOver = state.written != length && !state.isComplete
-            return (state.isOver, state.isOver ? state.piece : nil)
+    func end() {
+        let piece = state.withLock { state in
+            state.isOver = state.isCut(length)
+            return state.isOver ? state.piece : nil
         }
         piece?.resolve(.failure(CancellationError()))
-        return isOver
     }
 
     func makeAsyncIterator() -> UploadBody { self }

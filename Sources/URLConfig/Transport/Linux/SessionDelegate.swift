@@ -117,7 +117,7 @@ extension Error {
     /// How libcurl's texts begin about a connection that breaks off.
     private static var breaks: [String] { ["Send failure", "Recv failure", "transfer closed"] }
 
-    /// Parts of OpenSSL's texts about the same; the other ones of `SSL_read` are alerts.
+    /// Parts of OpenSSL's texts about the same, also in a handshake; the others are not transient.
     private static var breaksOfTLS: [String] { ["unexpected eof", "Connection reset", "Broken pipe"] }
 
     /// The same failure with the code that Apple platforms have for it.
