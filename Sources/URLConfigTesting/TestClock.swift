@@ -224,7 +224,7 @@ public final class TestClock: Clock {
 
     /// Lets the time pass on an immediate clock.
     ///
-    /// - Returns: `false` if a time limit has ended what sleeps.
+    /// - Returns: `false` if a time limit has passed before, which ends what sleeps if both belong to one call.
     private func passes(until deadline: Instant) throws -> Bool {
         while true {
             try Task.checkCancellation()

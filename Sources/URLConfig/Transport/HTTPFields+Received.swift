@@ -1,7 +1,7 @@
 extension HTTPFields {
     /// The most fields of a response.
     ///
-    /// It is half of what this type can contain. It crashes for more.
+    /// `HTTPFields` can contain about twice as many, and crashes for more.
     static let most = 1 << 15
 
     /// The valid fields of a response, at most ``most``.
