@@ -67,7 +67,8 @@ extension Call {
         let deadline = Deadline(limit, config.clock) { limit, _ in URLError(timedOut: url, after: limit) }
         return Transport.Request(
             sending.urlRequest, session, allowsSessionCredentials: sending.allowsSessionCredentials,
-            Transport.Conditions(config, deadline), buffersBody: true)
+            Transport.Conditions(config, deadline, isTransfer: sending.conditions.isTransfer),
+            buffersBody: sending.buffersBody)
     }
 
     /// Whether it is unknown who asks.

@@ -2,6 +2,10 @@
 extension Call {
     /// A response that the validators have accepted.
     func validated(_ received: Received) async throws -> Received {
+        if var error = received.tooLarge {
+            error.response = received.response
+            throw error
+        }
         var valid = received
         // A caller that connects again after a transient failure does not need the content, and it ends with 204.
         let status = received.response.status

@@ -23,16 +23,18 @@ extension Call {
             reason += "; there are new credentials, but the body stream cannot be sent again"
         } else {
             if response.data.isEmpty { response.data = try await received.withContent(config.clock).response.data }
-            let tokens = config.authenticator as? TokenAuthenticator
-            // It may wait for a closure of the app that another call runs.
-            let refusal = try await deadline.run { [response] in await tokens?.explanation(of: response) }
+            let (tokens, onUnauthorized) = (config.authenticator as? TokenAuthenticator, config.onUnauthorized)
+            // It may wait for a closure of the app that another call runs. If the deadline passes then, the app is not
+            // told, so the refusal is not a reported one.
+            let refusal = try await deadline.run { [response] in
+                let refusal = await tokens?.explanation(of: response, reports: onUnauthorized != nil)
+                if refusal?.isFirstRefusal ?? true { await onUnauthorized?(response) }
+                return refusal
+            }
             let hasNone = config.authenticator == nil && step.request.value(forHTTPHeaderField: "Authorization") == nil
             let none = "the request has no Authorization, and the call has no authenticator"
             let ownReason = hasNone ? none + LeftOutCredentials.words(for: step.request.url) : reason
             if !session.addsAuthorization { reason = refusal?.reason ?? ownReason }
-            if refusal?.isFirstRefusal ?? true, let onUnauthorized = config.onUnauthorized {
-                try await deadline.run { [response] in await onUnauthorized(response) }
-            }
         }
         throw RequestError(.unauthorized, reason: reason, response: response)
     }

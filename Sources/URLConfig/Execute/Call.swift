@@ -242,7 +242,7 @@ final class Call: Sendable {
         do {
             outcome = .success(try await attempt(request, step, arrival))
         } catch {
-            outcome = .failure(error.hiding(redaction))
+            outcome = .failure(refused(error, after: step).hiding(redaction))
         }
         do {
             try deadline.check()
@@ -252,6 +252,13 @@ final class Call: Sendable {
         }
         note(outcome, request)
         return outcome
+    }
+
+    /// The error of an attempt: a URL to which a server has redirected is not the caller's mistake.
+    private func refused(_ error: any Error, after step: Shared<Step>) -> any Error {
+        guard case .redirect(let response) = step.kind, let error = error as? RequestError, error.code == .invalidURL
+        else { return error }
+        return RequestError.refusedRedirect(error.reason, response)
     }
 
     /// Sends a request and receives its response.
@@ -265,7 +272,9 @@ final class Call: Sendable {
             history.add(.head(response.status), request, at: arrival.values.head)
         }
         let received = try await received(response, to: sending.urlRequest)
-        if let arrival, !isStream { history.addBody(received.response.data.count, request, arrival.values) }
+        if let arrival, !isStream, received.tooLarge == nil {
+            history.addBody(received.response.data.count, request, arrival.values)
+        }
         return received
     }
 

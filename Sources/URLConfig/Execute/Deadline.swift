@@ -125,9 +125,10 @@ final class Deadline: Sendable {
             result.resolve(self.error.map { .failure($0) } ?? outcome)
         }
         do {
-            try await result.value { work.cancel() }
+            try await result.value()
         } catch {
-            // Cancelling calls the caller's handlers, and one of them may block.
+            // Cancelling calls the caller's handlers, and one of them may block. So a cancellation of this task does
+            // not call them either.
             DispatchQueue.global().async { work.cancel() }
             throw error
         }

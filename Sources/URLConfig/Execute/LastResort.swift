@@ -32,13 +32,13 @@ struct LastResort: Sendable {
     /// A stale response in place of a failure of the server or the network, or of what was not done in time.
     private func stale(after failure: any Error) async -> Received? {
         let code = (failure as? RequestError)?.code
-        let isLate = code == .deadlineExceeded
-        guard config.cache != nil, failure is URLError || isLate || code == .authenticationTimedOut,
-            !Task.isCancelled,
+        guard config.cache != nil, !Task.isCancelled,
+            failure is URLError || code == .deadlineExceeded || code == .authenticationTimedOut,
             // Otherwise the error is about a response of the server.
             call.attempts.last?.status.map(CachePolicy.isFailure) ?? true
         else { return nil }
-        guard isLate else { return try? await validStale() }
+        // The deadline that has passed may be one of a call that an authenticator made.
+        guard (try? call.deadline.check()) == nil else { return try? await validStale() }
         // What is asked now has other limits.
         call.deadline.end()
         let rest = Deadline(Self.limit, config.clock) { _, _ in failure }

@@ -159,9 +159,10 @@ public actor TokenAuthenticator: Authenticator {
 
     /// Explains a refusal without new credentials.
     ///
+    /// - Parameter reports: Whether the call tells the app, so that no other call does.
     /// - Returns: The reason, without secrets, or `nil` if the token was sent; and whether the user must be signed out,
     ///   which is true once for all requests with the same token.
-    func explanation(of refusal: DataResponse) -> (reason: String?, isFirstRefusal: Bool) {
+    func explanation(of refusal: DataResponse, reports: Bool) -> (reason: String?, isFirstRefusal: Bool) {
         let own = ownFields(of: refusal.requestAsMade).sorted().joined(separator: ", ")
         guard own.isEmpty else {
             return ("the server refused the request's own \(own), which the authenticator does not replace", false)
@@ -176,7 +177,7 @@ public actor TokenAuthenticator: Authenticator {
         let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
         // A call that has ended meanwhile cannot tell the app, so the next one does.
-        return (reason, !Task.isCancelled && state.report(Self.key(sent)))
+        return (reason, reports && !Task.isCancelled && state.report(Self.key(sent)))
     }
 
     private static let over = "the user has signed out since the request was sent"

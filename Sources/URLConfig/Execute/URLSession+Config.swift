@@ -71,7 +71,8 @@ extension URLSession {
         public var coalesces = false
         /// The maximum number of bytes of a body after decompression; `nil`, the default, for no limit.
         ///
-        /// A longer body throws ``RequestError/Code/responseTooLarge``, which contains the bytes up to the limit.
+        /// A longer body throws ``RequestError/Code/responseTooLarge``, which contains the bytes up to the limit. But a
+        /// redirect is followed, and a failure is retried, however long its body is.
         public var responseLimit: Int?
         /// Returns a response, such as a stored one, instead of an error.
         ///
@@ -91,6 +92,7 @@ extension URLSession {
         /// How much of a body is logged: `true` (the default, 4,096 bytes), `false`, or a number of bytes.
         ///
         /// By default as ``default`` says when a call begins. With `false`, errors in the log do not quote the content.
+        /// Of an error that was decoded from it, only the type is shown.
         public var logBody: LogBody {
             get { customLogBody ?? Self.own(\.customLogBody) ?? true }
             set { customLogBody = newValue }

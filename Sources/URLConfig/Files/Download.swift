@@ -11,7 +11,7 @@ final class Download {
     private let request: URLRequest
     private let target: URL
     private let overwrites: Bool
-    private let queue = DispatchQueue(label: "URLConfig.download", qos: .userInitiated)
+    private let queue = DispatchQueue(label: "URLConfig.download", qos: .ofFiles)
     /// The attempts until now.
     ///
     /// Each request begins at the first URL, because the URL of a redirect may soon be invalid.
@@ -73,7 +73,8 @@ final class Download {
 
     /// Sends a request, and prepares the part for the body of its response; `nil` if another request must follow.
     private func send(_ part: Part) async throws -> Received? {
-        let resumption = startsOver ? Resumption() : try await part.run { $0.resumption }
+        var resumption = try await part.run { $0.resumption }
+        if startsOver { resumption = resumption.fromStart }
         var step = first
         resumption.prepare(&step.request)
         // Before the response, which may change the cookies.
@@ -82,9 +83,7 @@ final class Download {
         try call.deadline.check()
         (first.attempts, first.firstSent) = (last.attempts, last.firstSent)
         let requester = requester(complete, last.firstSent)
-        // A part of this requester, or none.
-        var isOwn = resumption.start == 0
-        if !isOwn { isOwn = try await part.run { $0.belongs(to: requester) } }
+        let isOwn = try await part.run { $0.belongs(to: requester) }
         // This is decided before the validators may change the response.
         let decision = decision(resumption, received.response, isOwn: isOwn)
         if case .again(let reason) = decision {

@@ -33,6 +33,9 @@ struct Resumption: Sendable {
         start = isUsable ? (count == total ? count - 1 : count) : 0
     }
 
+    /// The whole file is requested again; its length is still known if it has the same version.
+    var fromStart: Self { Self(validator: validator, total: total) }
+
     /// Refuses requests with ranges of their own, and requests whose responses have no body.
     static func check(_ request: URLRequest) throws(RequestError) {
         for name in ["Range", "If-Range"] where request.value(forHTTPHeaderField: name) != nil {

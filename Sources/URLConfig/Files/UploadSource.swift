@@ -103,7 +103,7 @@ extension UploadSource {
             let request = try typed(request)
             // Its owner may change it at any time.
             let encoder = encoder.copy()
-            DispatchQueue(label: "URLConfig.upload", qos: .userInitiated).async {
+            DispatchQueue(label: "URLConfig.upload", qos: .ofFiles).async {
                 result.resolve(
                     Result {
                         try RequestError.within("body") {

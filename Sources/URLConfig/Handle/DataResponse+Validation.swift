@@ -40,10 +40,11 @@ extension DataResponse {
         let decoded: any Error
         do {
             decoded = try self.decoded(failure, decoder ?? ownDecoder)
-        } catch {
-            throw RequestError(
-                .unacceptableStatus, reason: "the status is not accepted; \(error.summary)", response: self,
-                underlyingError: (error as? RequestError)?.underlyingError ?? error)
+        } catch var error as RequestError {
+            // It still reads the content only when it is shown.
+            error.code = .unacceptableStatus
+            error.locate("the status is not accepted")
+            throw error
         }
         guard var error = decoded as? any ResponseError else { throw decoded }
         error.take(from: self)

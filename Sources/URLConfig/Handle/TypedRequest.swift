@@ -149,6 +149,11 @@ public struct ResponseReader<Output: Sendable>: Sendable {
         self.read = read
     }
 
+    /// The same, and `nil` for a 204 or a 205 without content.
+    fileprivate var orNone: ResponseReader<Output?> {
+        .init(anyStatus: { [read] in try $0.isWithoutContent ? nil : read($0) })
+    }
+
     /// A reader that transforms the value of this one; errors of `transform` are rethrown.
     public func map<Value>(_ transform: @escaping @Sendable (Output) throws -> Value) -> ResponseReader<Value> {
         .init(anyStatus: { try transform(read($0)) })
@@ -183,10 +188,11 @@ extension ResponseReader where Output: Decodable {
     public static var json: Self { Self { try $0.decode() } }
 
     /// ``text`` for `String` and `String?`, ``data`` for `Data` and `Data?`, ``json`` for other types.
+    ///
+    /// An optional is `nil` for a 204 or a 205 without content.
     static var automatic: Self {
         let (text, data) = (ResponseReader<String>.text, ResponseReader<Data>.data)
-        return text as? Self ?? data as? Self ?? text.map(Optional.some) as? Self ?? data.map(Optional.some) as? Self
-            ?? json
+        return text as? Self ?? data as? Self ?? text.orNone as? Self ?? data.orNone as? Self ?? json
     }
 }
 

@@ -132,6 +132,8 @@ struct SecretValues: Sendable {
         spellings.formUnion(escaped.map { Array($0.utf8) } + [json, json.replacing("/".utf8, with: "\\/".utf8)])
     }
 
+    func contains(_ value: [UInt8]) -> Bool { spellings.contains(value) }
+
     /// The places of the values in a text.
     func ranges(in text: [UInt8]) -> [Range<Int>] {
         spellings.flatMap { spelling in

@@ -106,10 +106,18 @@ extension Redaction {
     }
 }
 
+/// An error of which only the type is shown.
+struct UnquotedError: LocalizedError {
+    let name: String
+    var errorDescription: String? { name }
+}
+
 extension Error {
     /// The same error, which does not quote the content of its response.
+    ///
+    /// Of an error that can be decoded, such as ``Problem``, only the type is shown: it is content itself.
     var withoutContent: any Error {
-        guard var error = self as? RequestError else { return self }
+        guard var error = self as? RequestError else { return self is any Decodable ? UnquotedError(name: name) : self }
         error.isDiagnosed = false
         return error
     }

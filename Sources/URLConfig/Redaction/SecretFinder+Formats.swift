@@ -82,8 +82,9 @@ extension SecretFinder {
     private mutating func find(_ value: Value, _ secrecy: Redaction.Secrecy) {
         let content = value.content
         guard value.kind == .string else {
-            if secrecy > .nothing, isSecret(word: bytes[content], secrecy) {
-                hide(content, as: "\"\(Redaction.mask)\"")
+            let word = Array(bytes[content])
+            if secrecy > .nothing && isSecret(word: word[...], secrecy) || known.contains(word) {
+                hide(content, word, as: "\"\(Redaction.mask)\"")
             }
             return
         }

@@ -25,12 +25,15 @@ struct SecretFinder {
     /// The most bytes that are shown.
     let limit: Int
     let depth: Int
+    /// The values that the call knows.
+    let known: SecretValues
     private var secrecies: [ArraySlice<UInt8>: Redaction.Secrecy] = [:]
     /// The value of the last item: reading the rest of `a=a=a=` at each mark would take quadratic time.
     private var value = (end: 0, hasEscapes: false)
 
     init(_ bytes: [UInt8], _ format: Format, _ redaction: Redaction, upTo limit: Int = .max, depth: Int = 0) {
         (self.bytes, self.redaction, self.limit, self.depth) = (bytes, redaction, limit, depth)
+        known = redaction.known.values(redaction)
         switch format {
         case .json: findInJSON(from: 0)
         case .form:
@@ -49,7 +52,10 @@ struct SecretFinder {
             }
         case .known: break
         }
-        for range in redaction.known.values(redaction).ranges(in: bytes) { hide(range) }
+        let ranges = known.ranges(in: bytes)
+        // A number in JSON is hidden with quotes.
+        let found = ranges.isEmpty ? [] : Set(masks.map(\.range))
+        for range in ranges where !found.contains(range) { hide(range) }
     }
 
     /// The bytes with everything hidden, up to the limit; a character is not cut.
@@ -79,9 +85,14 @@ struct SecretFinder {
     /// Hides the text under a name; `false` if it is no secret.
     mutating func hide(_ range: Range<Int>, _ text: [UInt8], _ secrecy: Redaction.Secrecy) -> Bool {
         guard redaction.isSecret(text, secrecy) else { return false }
-        secrets.append(text)
-        hide(range)
+        hide(range, text)
         return true
+    }
+
+    /// Hides a secret, and takes its text for one that is hidden elsewhere, too.
+    mutating func hide(_ range: Range<Int>, _ text: [UInt8], as mask: String = Redaction.mask) {
+        secrets.append(text)
+        hide(range, as: mask)
     }
 
     /// Searches text that was written with escapes, which `encoded` adds again.

@@ -37,6 +37,7 @@ extension Error {
         switch self as any Error {
         case let error as RequestError: error.code.rawValue
         case let error as URLError: error.code.name
+        case let error as UnquotedError: error.name
         default: "\(type(of: self as any Error))"
         }
     }

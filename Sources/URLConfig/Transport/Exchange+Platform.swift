@@ -2,6 +2,13 @@
 
 #if canImport(FoundationNetworking)
 
+extension DispatchQoS {
+    /// For queues that read and write files, and encode what an app sends: both may block.
+    ///
+    /// The queues of one priority share 255 threads. So these have another one than deadlines.
+    static var ofFiles: Self { .utility }
+}
+
 extension Exchange {
     /// The bytes of a body that are kept in memory for a slow reader.
     ///
@@ -52,6 +59,10 @@ extension TimeInterval {
 }
 
 #else
+
+extension DispatchQoS {
+    static var ofFiles: Self { .userInitiated }
+}
 
 extension Exchange {
     /// The bytes of a body that may arrive before a slow reader reads them; then the task is suspended.

@@ -17,7 +17,7 @@ final class Overflow: Sendable {
     /// The size after which another file is used, so that the disk has room again for what was read.
     private static let fileSize: Int64 = 1 << 26
 
-    private let queue = DispatchQueue(label: "URLConfig.overflow", qos: .userInitiated)
+    private let queue = DispatchQueue(label: "URLConfig.overflow", qos: .ofFiles)
     /// The files in order; only the queue uses them.
     private let spills = Locked<[Spill]>([])
     private let waiting = Locked(0)

@@ -3,6 +3,9 @@ struct Received: Sendable {
     var response: DataResponse
     /// `nil` if the response contains it.
     var body: ResponseBody?
+    /// Set if the response is not a success, and only the beginning of its body is in it: the call does not return it,
+    /// but its status counts.
+    var tooLarge: RequestError?
 
     /// The most bytes that are read of the body of a response that is not a success, to explain it.
     private static let maximumOfFailure = 1 << 20
@@ -67,7 +70,8 @@ extension Transport.Response {
         var response = received(to: request, decoder, elapsed()).response
         response.data = data
         if isFromCache() { response.fromCache = true }
-        guard var error = tooLarge else { return Received(response: response) }
+        guard status.kind == .successful, var error = tooLarge
+        else { return Received(response: response, tooLarge: tooLarge) }
         error.response = response
         throw error
     }

@@ -217,6 +217,8 @@ final class ReceivedBody: Sendable {
                 try Task.checkCancellation()
                 if isOver { return }
             }
+            // Many sequences end, and do not throw, when their task is cancelled: the body would be cut.
+            try Task.checkCancellation()
             end(.success(()), releasesSource: true)
         } catch {
             end(.failure(error), releasesSource: true)
@@ -233,7 +235,8 @@ final class ReceivedBody: Sendable {
             }
         }
         state.withLock { if $0.result == nil { $0.asking = task } }
-        if isOver { task.cancel() }
+        // A handler of the source may block.
+        if isOver { DispatchQueue.global().async { task.cancel() } }
     }
 
     private func receiveSpilled(_ bytes: Data) {

@@ -67,7 +67,7 @@ extension ResponseBody {
         // While a piece is written, nobody waits for the next one, so that time does not count.
         received.didPassHead()
         received.watch(limits, on: clock, to: request.urlRequest.url)
-        let queue = DispatchQueue(label: "URLConfig.sequence", qos: .userInitiated)
+        let queue = DispatchQueue(label: "URLConfig.sequence", qos: .ofFiles)
         let file = try await queue.run { try File.temporary() }
         while let piece = try await pieces.next() {
             try await queue.run {

@@ -216,9 +216,8 @@ extension URLError {
     init(_ lost: Transport.LostConnection, of request: URLRequest) {
         let reason = "The connection was lost before a response. The server may have processed the request."
         // This checks the sent method, because a transport may have changed it.
-        let lost = request.hasIdempotentMethod ? lost : nil
-        let mark = lost.map { [Self.lostConnectionKey: $0.brokeOff] } ?? [:]
-        self.init(.networkConnectionLost, reason, url: request.url, cause: lost?.underlyingError, others: mark)
+        let mark = request.hasIdempotentMethod ? [Self.lostConnectionKey: lost.brokeOff] : [:]
+        self.init(.networkConnectionLost, reason, url: request.url, cause: lost.underlyingError, others: mark)
     }
 
     init(timedOut url: URL?, after limit: Duration) {

@@ -189,6 +189,24 @@ import URLConfigTesting
         #expect(try await get { _ in fresh() }.text() == "one\ntwo\n")
     }
 
+    @Test func `a stream is not stored if it is cancelled, although its source just ends then`() async throws {
+        let silent: Responses = { _ in
+            let (pieces, continuation) = AsyncStream<Data>.makeStream()
+            continuation.yield(Data("one\n".utf8))
+            return .init(headerFields: [.cacheControl: "max-age=60"], body: .init(pieces))
+        }
+        for count in 1...10 {
+            let lines = Recorder<String>()
+            let call = Task {
+                let response = try await URLSession.shared.stream(for: request, config: .silent, configure(silent))
+                for try await line in response.lines { lines.note(line) }
+            }
+            try await waitUntil { lines.entries == ["one"] }
+            await call.expectCancelled()
+            #expect(seen.count == count, "nothing was stored")
+        }
+    }
+
     @Test(arguments: [nil, 5 as Int64])
     func `a body that breaks off or is too short is not stored`(length: Int64?) async throws {
         let cut: Responses = { count in
@@ -255,6 +273,26 @@ import URLConfigTesting
         #expect(try await get(origin).text() == "new")
         #expect(seen.count == 2)
         #expect(seen.entries[1].value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+    }
+
+    @Test func `a stream is validated in the background as a stream`() async throws {
+        let streams = Recorder<Bool>()
+        let configure = { @Sendable [cache, clock] (config: inout URLSession.Config) in
+            (config.cache, config.clock) = (cache, clock)
+            config.transport = Transport {
+                streams.note(!$0.buffersBody && $0.timeLimits.whole == nil && $0.timeLimits.silence == .seconds(10))
+                return fresh("a\n", [.cacheControl: "max-age=10, stale-while-revalidate=60"])
+            }
+        }
+        var request = request
+        request.timeoutInterval = 10
+        for seconds in [0, 20] {
+            await clock.advance(by: .seconds(seconds))
+            let response = try await URLSession.shared.stream(for: request, config: .silent, configure)
+            for try await _ in response.lines {}
+        }
+        await cache.finishRevalidations()
+        #expect(streams.entries == [true, true])
     }
 
     @Test func `a failure in the background is in the log, and the stale response stays`() async throws {

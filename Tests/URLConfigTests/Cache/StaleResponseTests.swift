@@ -80,6 +80,25 @@ import URLConfigTesting
         #expect(offline.cacheStatus?.detail == "stale-if-error")
     }
 
+    @Test func `the deadline of a call that an authenticator made is not the call's own`() async throws {
+        let clock = TestClock.immediate
+        struct Late: Authenticator {
+            func authorize(_ request: inout URLRequest) async throws {
+                throw RequestError(.deadlineExceeded, reason: "the token did not come")
+            }
+        }
+        let response = try await get(cache(), as: Late()) {
+            ($0.clock, $0.deadline) = (clock, .seconds(20))
+            $0.fallback = { _, request in
+                try await clock.sleep(for: .seconds(15))
+                return DataResponse(request: request, data: Data("fallback".utf8))
+            }
+        } _: {
+            reply()
+        }
+        #expect(try response.text() == "fallback")
+    }
+
     @Test(arguments: [429, 403, 501])
     func `an old refusal is no response instead of a failure`(status: Int) async throws {
         let cache = cache()

@@ -262,6 +262,24 @@ import URLConfigTesting
         for _ in 0..<count { end.signal() }
     }
 
+    @Test func `a cancellation handler that blocks holds up neither who cancels nor the call`() async throws {
+        let (end, gate) = (DispatchSemaphore(value: 0), Gate())
+        defer { gate.open() }
+        let waiting = ResponseValidator { _ in
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                #expect(end.wasSignalled)
+            }
+        }
+        let call = Task {
+            try await stubs.get(config: Self.real) { ($0.deadline, $0.validators) = (.seconds(60), [waiting]) }
+        }
+        await gate.waitForArrivals()
+        await call.expectCancelled()
+        end.signal()
+    }
+
     @Test func `a cancellation handler that blocks holds up no other deadline`() async throws {
         let (end, gate) = (DispatchSemaphore(value: 0), Gate())
         defer { gate.open() }

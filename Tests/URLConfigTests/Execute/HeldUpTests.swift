@@ -55,6 +55,34 @@ import Testing
         return errors.entries
     }
 
+    private struct Blocking: Encodable, Sendable {
+        let end: DispatchSemaphore
+
+        func encode(to encoder: any Encoder) throws { end.wait() }
+    }
+
+    @Test func `a deadline passes although the forms of 300 uploads are not encoded`() async {
+        await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
+            let end = DispatchSemaphore(value: 0)
+            try await FaultServer.serving(.hangBeforeHead) { server in
+                let uploads = (0..<300).map { _ in
+                    Task {
+                        var form = MultipartForm()
+                        form.append("a", json: Blocking(end: end))
+                        let request = server.request { $0.method = .put }
+                        _ = try await server.session.upload(.multipart(form), for: request, config: .silent)
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(500))
+                let errors = await Self.calls(10, to: server.host) { $1.deadline = .milliseconds(50) }
+                #expect(errors.count == 10)
+                for upload in uploads { upload.cancel() }
+                for _ in uploads { end.signal() }
+            }
+        }
+    }
+
     @Test func `deadlines, time limits and cancellations hold, and tasks run`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()

@@ -142,6 +142,22 @@ import Testing
         #expect(origins.seen.count == 2)
     }
 
+    @Test func `a redirect that a transport cannot send is no mistake of the caller`() async throws {
+        let transport = Transport { request in
+            if request.urlRequest.url?.path() == "/next" {
+                throw RequestError(.invalidURL, reason: "not ASCII", request: request.urlRequest)
+            }
+            return .init(status: .found, headerFields: [.location: "/next"])
+        }
+        let error = await expectError(.refusedRedirect) { try await stubs.get { $0.transport = transport } }
+        #expect(error?.reason == "the redirect is not followed: not ASCII" && error?.response?.status == .found)
+        let response = try await stubs.get {
+            $0.transport = transport
+            $0.fallback = { DataResponse(request: $1, data: Data("fallback".utf8)) }
+        }
+        #expect(try response.text() == "fallback")
+    }
+
     @Test(arguments: ["file:///etc/passwd", "ftp://a/x"])
     func `a function cannot redirect to another scheme than HTTP`(location: String) async throws {
         await expectError(.refusedRedirect) {

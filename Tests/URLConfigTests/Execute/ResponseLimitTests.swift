@@ -1,4 +1,5 @@
 import Testing
+import URLConfigTesting
 
 @testable import URLConfig
 
@@ -47,6 +48,38 @@ import Testing
         }
     }
     #endif
+
+    @Test func `the status of a failure counts, however long its body is`() async throws {
+        let clock = TestClock.immediate
+        let (seen, events) = (Recorder<String?>(), Recorder<CallEvent>())
+        func get(_ change: (inout URLSession.Config) -> Void) async throws -> DataResponse {
+            try await stubs.get {
+                ($0.responseLimit, $0.clock, $0.retry) = (50, clock, .standard)
+                $0.events = { events.note($0) }
+                $0.transport = Transport { request in
+                    let count = seen.note(request.urlRequest.field("Authorization"))
+                    if request.urlRequest.url?.path() == "/end" { return .init(body: .init(Data("end".utf8))) }
+                    return switch count {
+                    case 1: .init(status: .unauthorized, body: .init(Data(count: 100)))
+                    case 2: .init(status: .serviceUnavailable, body: .init(Data(count: 100)))
+                    case 3: .init(status: .found, headerFields: [.location: "/end"], body: .init(Data(count: 100)))
+                    default: .init(status: .notFound, body: .init(Data(count: 100)))
+                    }
+                }
+                change(&$0)
+            }
+        }
+        let authenticator = TokenAuthenticator("old") { _ in "new" }
+        let response = try await get { $0.authenticator = authenticator }
+        #expect(try response.text() == "end")
+        #expect(response.attempts.map(\.status?.code) == [401, 503, 302, 200])
+        #expect(seen.entries == ["Bearer old", "Bearer new", "Bearer new", "Bearer new"])
+        try await waitUntil { if case .ended? = events.entries.last?.kind { true } else { false } }
+        let counts = events.entries.compactMap { if case .bodyReceived(let count) = $0.kind { count } else { nil } }
+        #expect(counts == [3], "only a whole body is told of")
+        let error = await expectError(.responseTooLarge) { try await get { _ in } }
+        #expect(error?.response?.status == .notFound && error?.response?.data.count == 50)
+    }
 
     @Test func `an announced length is not believed`() async throws {
         try await FaultServer.serving(.length("9000000000000000000")) { server in

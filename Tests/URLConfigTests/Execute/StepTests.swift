@@ -70,7 +70,8 @@ import Testing
     func `a method that is not idempotent is not repeated, even if only the authenticator set it`(method: String) throws
     {
         let sent = step(method).request
-        #expect(!URLError(.init(), of: sent).isLostConnection)
+        let error = URLError(.init(underlyingError: CocoaError(.fileNoSuchFile)), of: sent)
+        #expect(!error.isLostConnection && error.errorUserInfo[NSUnderlyingErrorKey] is CocoaError)
         #expect(try next(after: lost, of: sent).name == "end")
         #expect(try next(after: lost, of: sent, with: retries).note == "not retried: \(method) without idempotencyKey")
         #expect(try next(after: response(.serviceUnavailable), from: step(method), with: retries).name == "end")

@@ -162,6 +162,13 @@ struct TokenAuthenticatorRefusalTests {
         #expect(response.isSuccess)
     }
 
+    @Test func `a call that cannot tell the app leaves it to the next one`() async throws {
+        let authenticator = TokenAuthenticator("old") { _ in nil }
+        await expectError(.unauthorized) { try await stubs.get { $0.authenticator = authenticator } }
+        for _ in 0..<2 { _ = await stubs.refusal(authenticator, signOuts) }
+        #expect(signOuts.count == 1)
+    }
+
     @Test func `a request within refresh asks for no credentials, though who began it was cancelled`() async throws {
         let (journal, gate) = (signOuts, Gate())
         let config = Locked(URLSession.Config.silent)

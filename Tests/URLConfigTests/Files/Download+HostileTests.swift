@@ -74,6 +74,17 @@ import Testing
         }
     }
 
+    @Test func `its length is still known when the file is requested again from the start`() async throws {
+        let cut = Reply(200, "ETag: \"v1\"", Self.version.content.prefix(100_000))
+        try await Self.serving([Reply(416), cut]) { server in
+            try server.leavePart(of: Self.version, in: folder)
+            await #expect(throws: URLError.self) { try await server.download(to: folder) }
+            #expect(server.ranges == ["bytes=200000-", nil])
+            try await server.download(to: folder)
+            #expect(folder.has(Self.version.content))
+        }
+    }
+
     @Test(arguments: [
         Reply(416), Reply(416, "Content-Range: bytes */100"), Reply(206, "Content-Length: 5"),
         Reply(206, "Content-Type: multipart/byteranges; boundary=b|Content-Length: 5"),

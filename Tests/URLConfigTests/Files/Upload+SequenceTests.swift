@@ -213,6 +213,28 @@ import URLConfigTesting
         }
     }
 
+    @Test func `a silent sequence of a transport ends with its call`() async throws {
+        let (inner, ends) = (TransportOfTests.transport, Recorder<Void>())
+        let silent = Transport { request in
+            var request = request
+            let (pieces, continuation) = AsyncStream<Data>.makeStream()
+            continuation.onTermination = { _ in ends.note(()) }
+            continuation.yield(Data("1".utf8))
+            request.body = .sequence(ResponseBody(pieces), length: nil)
+            defer { withExtendedLifetime(continuation) {} }
+            return try await inner.send(request)
+        }
+        try await FaultServer.serving(.hangBeforeHead) { server in
+            await expectError(.deadlineExceeded) {
+                let request = server.request { $0.method = .put }
+                try await server.session.response(for: request, config: .silent) {
+                    ($0.transport, $0.deadline) = (silent, .milliseconds(200))
+                }
+            }
+            try await waitUntil { ends.count == 1 }
+        }
+    }
+
     @Test func `a transport that sends it twice is told`() async throws {
         let inner = TransportOfTests.transport
         let twice = Transport { request in

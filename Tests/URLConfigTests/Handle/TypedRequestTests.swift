@@ -31,6 +31,15 @@ import URLConfigTesting
 
     // Readers.
 
+    @Test func `an optional is nil without content`() throws {
+        for status in [Status.noContent, .resetContent] {
+            #expect(try TypedRequest<User?>.with(.api) { _ in }.reader.read(response(status, "")) == nil)
+            #expect(try ResponseReader<String?>.automatic.read(response(status, "")) == nil)
+            #expect(try ResponseReader<Data?>.automatic.read(response(status, "")) == nil)
+        }
+        #expect(try ResponseReader<String?>.automatic.read(response(.ok, "")) == "")
+    }
+
     private static let readers: [(String, @Sendable (DataResponse) throws -> Bool)] = [
         ("automatic", { try TypedRequest<User>.with(.api) { _ in }.reader.read($0) == rex }),
         ("automatic optional", { try TypedRequest<User?>.with(.api) { _ in }.reader.read($0) == rex }),

@@ -124,6 +124,23 @@ import URLConfigTesting
         #expect(redaction.masked("first-c4nary second-c4nary") == "*** ***")
     }
 
+    @Test func `a number that a request sends under a secret name is hidden`() {
+        let known = KnownSecrets()
+        known.add(
+            .with(.init(host: "https://h.example")) {
+                $0.method = .post
+                $0.body["cardNumber"] = 4_111_111_111_111_111
+            })
+        let redaction = Redaction.standard.knowing(known)
+        #expect(redaction.masked("card 4111111111111111 declined") == "card *** declined")
+        // It stays valid JSON, also under another name.
+        for name in ["cardNumber", "id"] {
+            let json = Data(#"{"\#(name)":4111111111111111,"note":"4111111111111111"}"#.utf8)
+            let masked = String(decoding: redaction.sentBody(json, .json), as: UTF8.self)
+            #expect(masked == #"{"\#(name)":"***","note":"***"}"#)
+        }
+    }
+
     @Test func `presets and tokens are dumped as they are printed`() {
         let config = URLRequest.Config(host: "https://h.example/") {
             $0.authorization = .bearer("c4nary")

@@ -113,6 +113,13 @@ import URLConfigTesting
         #expect(await log { $0.redaction = .none }.text.contains("t0psecret"))
     }
 
+    private struct OwnError: Error, Decodable { var message: String }
+
+    private struct OwnWords: LocalizedError, Decodable {
+        var words: String
+        var errorDescription: String? { words }
+    }
+
     // The log as it is shown in a terminal.
 
     private final class Lines: TextOutputStream, Sendable {
@@ -167,6 +174,17 @@ import URLConfigTesting
             ($0.validators, $0.logBody) = ([.success], false)
         }
         #expect(silent[0].contains("the status is not accepted") && !silent[0].contains("milk"), "\(silent)")
+        // Errors that are decoded from the content.
+        for (validator, kind) in [
+            (ResponseValidator.orThrow(OwnError.self), "cannot read OwnError"), (.orThrow(Problem.self), "Problem"),
+            (.orThrow(OwnWords.self), "OwnWords"),
+        ] {
+            let text = #"{"error":{"message":"got milk"},"title":"got milk","words":"got milk"}"#
+            let lines = await printed(.info, .json(text, status: .notFound)) {
+                ($0.validators, $0.logBody) = ([validator], false)
+            }
+            #expect(lines[0].contains(kind) && !lines[0].contains("milk"), "\(lines)")
+        }
         // An error of the caller's does not know the status.
         let own = await printed(.info, .status(.forbidden)) {
             $0.validators = [ResponseValidator { _ in throw CocoaError(.coderInvalidValue) }]

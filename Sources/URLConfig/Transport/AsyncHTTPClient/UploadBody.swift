@@ -58,21 +58,24 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let progress: ProgressMeter?
     /// Reads the next piece, and passes it on.
     private let read: @Sendable (@escaping @Sendable (Result<ByteBuffer?, any Error>) -> Void) -> Void
+    /// Ends a sequence that is being read.
+    private let stop: @Sendable () -> Void
 
     init(_ body: Transport.Body, _ progress: ProgressMeter?) throws {
         self.progress = progress
         if case .sequence(let pieces, let length) = body {
+            stop = { [received = pieces.received] in received.cancel() }
             let pieces = try SentPieces(pieces, length: length)
             self.length = pieces.length
             read = { use in Task { use(await Result { try await pieces.next().map { ByteBuffer(data: $0) } }) } }
             return
         }
+        stop = {}
         let (stream, length) = try body.opened()
         self.length = length
         // Safe: it is used only in `read`, on the serial queue. A stream is not `Sendable`, but reading may block.
         nonisolated(unsafe) let checked = CheckedStream(stream, length: length)
-        // Of a lower priority than alarms, which need a thread although many reads may block.
-        let queue = DispatchQueue(label: "URLConfig.body", qos: .utility)
+        let queue = DispatchQueue(label: "URLConfig.body", qos: .ofFiles)
         read = { use in queue.async { use(Result { try checked.piece() }) } }
     }
 
@@ -103,10 +106,11 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
     /// Ends the upload with its response: nobody waits for it, and it would keep the connection.
     func end() {
-        let piece = state.withLock { state in
+        let (isCut, piece) = state.withLock { state in
             state.isOver = state.isCut(length)
-            return state.isOver ? state.piece : nil
+            return (state.isOver, state.isOver ? state.piece : nil)
         }
+        if isCut { stop() }
         piece?.resolve(.failure(CancellationError()))
     }
 

@@ -118,7 +118,11 @@ extension Error {
     private static var breaks: [String] { ["Send failure", "Recv failure", "transfer closed"] }
 
     /// Parts of OpenSSL's texts about the same, also in a handshake; the others are not transient.
-    private static var breaksOfTLS: [String] { ["unexpected eof", "Connection reset", "Broken pipe"] }
+    ///
+    /// The last one is the text of OpenSSL 1.1.1 for an end without a cause.
+    private static var breaksOfTLS: [String] {
+        ["unexpected eof", "Connection reset", "Broken pipe", "SSL_ERROR_SYSCALL"]
+    }
 
     /// The same failure with the code that Apple platforms have for it.
     ///
@@ -133,18 +137,19 @@ extension Error {
         guard let error = self as? URLError,
             let words = (error.errorUserInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
         else { return self }
+        let tlsBrokeOff = words.contains("SSL_") && Self.breaksOfTLS.contains(where: words.contains)
+        let couldNotSend = words.hasPrefix("Send failure") || tlsBrokeOff && words.contains("SSL_write")
         let code: URLError.Code
         switch error.code {
         case .badServerResponse where words.hasPrefix("Empty reply"): code = .networkConnectionLost
         // The response is not HTTP, or has an unknown version of HTTP. The scheme of the URL was supported.
         case .unsupportedURL: code = .cannotParseResponse
         case .unknown where words.hasPrefix("Failed to connect"): code = .cannotConnectToHost
-        case .unknown where !hasHead && words.hasPrefix("Send failure") && request.isSentAgain:
+        case .unknown where !hasHead && couldNotSend && request.isSentAgain:
             return URLError(Transport.LostConnection(underlyingError: error, brokeOff: true), of: request.urlRequest)
         // A redirect whose body breaks off has no head: Foundation tells of it when its body has ended.
         case .unknown where Self.breaks.contains(where: words.hasPrefix): code = .networkConnectionLost
-        case .unknown where words.contains("SSL_") && Self.breaksOfTLS.contains(where: words.contains):
-            code = .networkConnectionLost
+        case .unknown where tlsBrokeOff: code = .networkConnectionLost
         case .unknown where words.contains("certificate"): code = .serverCertificateUntrusted
         case .unknown where words.contains("SSL"): code = .secureConnectionFailed
         case .unknown where Self.decoding.contains(where: words.contains): code = .cannotDecodeContentData

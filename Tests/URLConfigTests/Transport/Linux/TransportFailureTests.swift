@@ -69,15 +69,30 @@ import Testing
             ),
             ("OpenSSL SSL_read: Connection reset by peer, errno 104", .networkConnectionLost),
             ("OpenSSL SSL_write: Broken pipe, errno 32", .networkConnectionLost),
+            ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to a.example:443", .networkConnectionLost),
             ("something else", .cannotParseResponse),
         ] as [(String, URLError.Code)])
     func `a failure of TLS is told by libcurl's words, and transient only if the connection broke off`(
         words: String, expected: URLError.Code
     ) {
+        #expect((failure(words, of: stubs.request("/a")) as? URLError)?.code == expected)
+    }
+
+    @Test(arguments: ["Send failure: Broken pipe", "OpenSSL SSL_write: Connection reset by peer, errno 104"])
+    func `a connection that breaks off while a body is sent may have been kept, with TLS too`(words: String) {
+        for (method, isLost) in [(HTTPTypes.HTTPRequest.Method.put, true), (.post, false)] {
+            let request = stubs.request("/a") { ($0.method, $0.body) = (method, .text("a")) }
+            let failure = failure(words, of: request) as? URLError
+            #expect(failure?.code == .networkConnectionLost)
+            #expect(failure?.isLostConnection == isLost)
+            #expect(failure?.brokeOff == isLost)
+        }
+    }
+
+    private func failure(_ words: String, of request: URLRequest) -> any Error {
         let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: words])
-        let failure = URLError(.unknown, userInfo: [NSUnderlyingErrorKey: cause])
-            .transportFailure(of: .init(for: stubs.request("/a")), hasHead: false)
-        #expect((failure as? URLError)?.code == expected)
+        return URLError(.unknown, userInfo: [NSUnderlyingErrorKey: cause])
+            .transportFailure(of: .init(for: request), hasHead: false)
     }
 
     @Test func `a server that closes while the body is sent is a connection that is lost`() async throws {
