@@ -14,7 +14,7 @@ extension HTTPStubs {
         /// Hides the secrets of the call.
         let redaction: Redaction
         /// The values that the subscripts could not return.
-        let mistakes = Locked<[String]>([])
+        var mistakes = Locked<[String]>([])
 
         /// The method.
         public var method: HTTPRequest.Method { HTTPRequest.Method(urlRequest.httpMethod ?? "GET") ?? .get }

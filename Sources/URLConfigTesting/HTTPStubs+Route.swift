@@ -199,12 +199,13 @@ extension HTTPStubs.Route {
         case .failure(let mistake): differences.append(mistake.text)
         case .success(let template):
             let match = template.match(request)
-            (request.values, distance) = (match.values, match.distance)
+            (request.values, request.mistakes, distance) = (match.values, Locked([]), match.distance)
             differences += match.differences
         }
         // The message of a caller's closure about another URL would only confuse.
         if differences.isEmpty { differences = state.withLock { $0.conditions }.compactMap { $0(request) } }
-        guard differences.isEmpty else {
+        let mistake = request.mistakes.withLock(\.first)
+        guard differences.isEmpty || mistake != nil else {
             let text = differences.joined(separator: "; ")
             return .failure(Difference(text: text, distance: differences.count * 1000 + distance))
         }
@@ -217,6 +218,7 @@ extension HTTPStubs.Route {
         guard let number else {
             return .failure(Difference(text: "has sent \(most) of \(most) responses", distance: 0))
         }
+        if let mistake { return .success { _, _, _ in throw StubMistake(mistake) } }
         switch content {
         case .responses(let list): return .success(list[min(number, list.count) - 1].sent)
         case .recording(let recording):

@@ -71,7 +71,16 @@ final class Recording: Sendable {
 
     var isUsed: Bool { state.withLock { $0.isUsed } }
 
-    /// The next response to a request: from the file, or from the server if that is to be recorded.
+    /// Whether requests that the file does not have are sent to their servers.
+    var records: Bool { mode != .replay }
+
+    /// Sends a request to its server, and records it.
+    func recorder(_ request: HTTPStubs.Request) -> StubResponder {
+        state.set(\.isUsed, true)
+        return { sending, original, _ in try await self.response(to: sending, request, insteadOf: original) }
+    }
+
+    /// The next response to a request from the file.
     func claim(_ request: HTTPStubs.Request) -> Result<StubResponder, StubMistake> {
         let names = request.redaction.knowing(secretsOf: [])
         let exchanges = archive?.exchanges ?? []
@@ -79,7 +88,7 @@ final class Recording: Sendable {
             state.withLock { $0.indices[names] }
             ?? Dictionary(grouping: exchanges.indices) { exchanges[$0].key(names) }
         // The second fits a file that a browser has written: its secrets are hidden here by their value.
-        let keys = [ExchangeKey(request, request.redaction), ExchangeKey(request, names)]
+        let keys = [ExchangeKey(recorded: request, names), ExchangeKey(request, names)]
         let key = keys.first { index[$0] != nil } ?? keys[0]
         let number = state.withLock { state in
             state.indices[names] = index
@@ -87,12 +96,9 @@ final class Recording: Sendable {
             return state.played[key, default: 0]
         }
         let found = index[key] ?? []
-        if number < found.count || mode != .replay { state.set(\.isUsed, true) }
-        if number < found.count { return .success(exchanges[found[number]].response.sent) }
-        if mode != .replay {
-            return .success { sending, original, _ in
-                try await self.response(to: sending, request, insteadOf: original)
-            }
+        if number < found.count {
+            state.set(\.isUsed, true)
+            return .success(exchanges[found[number]].response.sent)
         }
         return .failure(
             StubMistake(
@@ -156,9 +162,10 @@ final class Recording: Sendable {
         do {
             try Self.disk.sync {
                 // Another test may have written it since this one has read it.
-                let isNew = Self.replaced.withLock { mode == .recordAll && $0.insert(file).inserted }
+                let isNew = mode == .recordAll && !Self.replaced.withLock { $0.contains(file) }
                 let exists = FileManager.default.fileExists(atPath: file.path)
                 try Archive.write(recorded, after: isNew || !exists ? nil : Archive(contentsOf: file), to: file)
+                if isNew { Self.replaced.withLock { _ = $0.insert(file) } }
             }
             return nil
         } catch {
@@ -177,6 +184,14 @@ struct ExchangeKey: Hashable {
         self.method = method
         self.url = Self.canonical(redaction.url(url))
         self.body = Self.canonical(redaction.hiding(recorded: body, contentType), contentType)
+    }
+
+    /// The key of a request as a recording would have it.
+    init(recorded request: HTTPStubs.Request, _ redaction: Redaction) {
+        let (own, type) = (request.redaction, request.contentType)
+        self.init(
+            method: request.method.rawValue, url: own.url(request.url.absoluteString),
+            body: own.hiding(recorded: request.body, type, keepsNumbers: true), type, redaction)
     }
 
     init(_ request: HTTPStubs.Request, _ redaction: Redaction) {

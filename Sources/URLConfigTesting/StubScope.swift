@@ -40,6 +40,12 @@ final class StubScope: Sendable {
     /// The clock of the innermost scope that has one.
     var clock: TestClock? { sequence(first: self, next: \.parent).lazy.compactMap(\.routes.clock).first }
     var requests: [HTTPStubs.Request] { state.withLock { $0.requests } }
+    /// This scope and those around it, from the innermost one.
+    private var scopes: [StubScope] { Array(sequence(first: self, next: \.parent)) }
+    /// The recordings that send requests to their servers.
+    private var recordings: [Recording] {
+        scopes.flatMap(\.routes.all).compactMap(\.recording).filter(\.records)
+    }
     var routes: HTTPStubs.Routes {
         get { state.withLock { $0.routes } }
         set { state.set(\.routes, newValue) }
@@ -83,7 +89,9 @@ final class StubScope: Sendable {
     /// Puts the stubs in place of a call's transport, and a test's time in place of real time.
     private func enter(_ config: inout URLSession.Config, _ call: Place) {
         if config.clock is ContinuousClock || config.clock is SuspendingClock {
-            config.clock = clock?.used(by: call.description) ?? .immediate(after: latest)
+            // A real server takes real time.
+            let other = recordings.isEmpty ? TestClock.immediate(after: latest) : config.clock
+            config.clock = clock?.used(by: call.description) ?? other
         }
         let (original, count) = (config.transport, Locked(0))
         config.transport = Transport(identity: self) { [self] sending in
@@ -103,7 +111,6 @@ final class StubScope: Sendable {
             throw URLError(notStored: sending.urlRequest.url)
         }
         let (request, sending) = try await HTTPStubs.Request.of(sending, attempt)
-        let scopes = Array(sequence(first: self, next: \.parent))
         for scope in scopes { scope.state.withLock { $0.requests.append(request) } }
         var near: [HTTPStubs.Route.Difference] = []
         for scope in scopes {
@@ -123,6 +130,12 @@ final class StubScope: Sendable {
                     }
                 }
             }
+        }
+        // What no route has.
+        if let recording = recordings.first {
+            let response = try await recording.recorder(request)(sending, original, routes.encoder)
+            sending.storeCookies(of: response)
+            return response
         }
         near.sort { $0.distance < $1.distance }
         let shown = near.prefix(3).map { "\n- \($0.route): \($0.text)" }.joined()

@@ -156,6 +156,20 @@ struct RecordingSecretsTests {
         }
     }
 
+    @Test func `a number is hidden where a request repeats it, and the request is still played`() async throws {
+        let folder = try ReplayFolder()
+        let server = server { _ in .init(body: .init(Data("fine".utf8))) }
+        let request = { @Sendable (config: inout URLRequest.Config) in
+            (config.method, config.body) = (.post, .json(["pin": 123_456, "pinRepeat": 123_456]))
+        }
+        try await folder.run(.recordAll) { _ = try await send(request: request, server) }
+        #expect(!folder.text.contains("123456"))
+        try await folder.run {
+            let text = try await send(request: request).text()
+            #expect(text == "fine")
+        }
+    }
+
     @Test func `what a server gave is hidden in later requests, which are still played`() async throws {
         struct Login: Decodable {
             var sessionID: String

@@ -65,6 +65,46 @@ struct RecordingTests {
         #expect(text.contains("has sent 2 of 2 responses to this request"))
     }
 
+    @Test func `what another route has is not sent to a server while others are recorded`() async throws {
+        let (folder, paths) = (try ReplayFolder(), Locked<[String]>([]))
+        let server = server { request in
+            paths.withLock { $0.append(request.urlRequest.url?.path() ?? "") }
+            return .init(body: .init(Data("real".utf8)))
+        }
+        for mode in [HTTPStubs.ReplayMode.recordAll, .recordMissing, .replay] {
+            try await HTTPStubs.with {
+                $0.get("/v2/outer", .text("stub"))
+            } operation: {
+                try await HTTPStubs.with {
+                    $0.replay("api", mode: mode, filePath: folder.test)
+                    $0.get("/v2/inner", .text("stub"))
+                } operation: {
+                    for (path, expected) in [("/n", "real"), ("/inner", "stub"), ("/outer", "stub")] {
+                        let text = try await send(path, server).text()
+                        #expect(text == expected)
+                    }
+                }
+            }
+        }
+        #expect(paths.withLock { $0 } == ["/v2/n"])
+    }
+
+    @Test func `calls that are recorded take real time`() async throws {
+        let folder = try ReplayFolder()
+        let server = server { _ in
+            try await Task.sleep(for: .seconds(60))
+            return .init()
+        }
+        try await folder.run(.recordAll) {
+            await #expect(throws: RequestError.self) {
+                try await send("/n") {
+                    server(&$0)
+                    $0.deadline = .milliseconds(50)
+                }
+            }
+        }
+    }
+
     @Test func `recordings of two tests at once do not mix`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {

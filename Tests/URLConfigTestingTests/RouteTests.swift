@@ -212,6 +212,18 @@ struct RouteTests {
             ])
     }
 
+    @Test func `a value of a condition that is none is an issue at its own route`() async throws {
+        let (text, _) = try await issue {
+            try await HTTPStubs.with {
+                $0.get("/v2/{id}", .text("")).matching("a big id") { ($0["id"] as Int) > 100 }
+                $0.get("/v2/{name}") { _ in .text("other") }.optional()
+            } operation: {
+                _ = await #expect(throws: RequestError.self) { try await send("/abc") }
+            }
+        }
+        #expect(text.hasSuffix("GET /v2/{id} cannot respond: {id}: abc is no Int"))
+    }
+
     @Test(arguments: [("/v2/{id}", "abc is no Int"), ("/v2/{name}", "the template has no such name")])
     func `a value that is none is an issue at the route`(_ template: String, _ mistake: String) async throws {
         let (text, line) = try await refusal {

@@ -50,6 +50,13 @@ public struct MediaType: Sendable, Hashable {
 
     var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") || subtype == "x-ndjson" || subtype == "jsonl" }
     var isForm: Bool { essence == "application/x-www-form-urlencoded" }
+    /// Whether the character set is one of these, in lowercase, or none is named.
+    func hasCharset(_ names: [String]) -> Bool {
+        guard let charset else { return true }
+        // To compare a long one may take quadratic time.
+        return charset.utf8.count < 12 && names.contains(charset.lowercased())
+    }
+
     var isMultipart: Bool { type == "multipart" }
     var isText: Bool {
         type == "text" || isJSON || isForm || subtype.hasSuffix("+xml")

@@ -127,10 +127,14 @@ extension URLRequest.Config {
         query.items = items
         query = try resolved(query)
         let end = reference.utf8.firstIndex(of: UInt8(ascii: "#")) ?? reference.endIndex
-        let separator = reference[..<end].utf8.contains(UInt8(ascii: "?")) ? UInt8(ascii: "&") : UInt8(ascii: "?")
+        var start = reference[..<end]
+        let mark = start.utf8.firstIndex(of: UInt8(ascii: "?"))
+        // An empty query has no items.
+        if let mark, start.utf8.index(after: mark) == start.endIndex { start = start[..<mark] }
         var added: [UInt8] = []
-        query.write(to: &added, after: separator, encoding: .unreserved)
-        return reference[..<end] + String(decoding: added, as: UTF8.self) + reference[end...]
+        query.write(
+            to: &added, after: UInt8(ascii: start.endIndex == mark || mark == nil ? "?" : "&"), encoding: .unreserved)
+        return start + String(decoding: added, as: UTF8.self) + reference[end...]
     }
 
     private func resolved(_ query: URLRequest.Query) throws(RequestError) -> URLRequest.Query {

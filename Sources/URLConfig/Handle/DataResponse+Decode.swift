@@ -151,6 +151,7 @@ extension DataResponse {
     /// - Throws: ``RequestError`` with code ``RequestError/Code/decoding`` if the content is not text in that character
     ///   set, or the character set is not supported. Empty content is not an error.
     public func text(encoding: String.Encoding? = nil) throws -> String {
+        if data.isEmpty { return "" }
         let charset = contentType?.charset
         let text = encoding.map { data.text(in: $0) } ?? data.text(charset: charset)
         // Foundation ignores a last character that is cut.

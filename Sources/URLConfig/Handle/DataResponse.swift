@@ -111,7 +111,11 @@ public struct DataResponse: Sendable {
     public var isSuccess: Bool { status.kind == .successful }
 
     /// The media type that `Content-Type` names; `nil` if it is missing or malformed.
-    public var contentType: MediaType? { headerFields[.contentType].flatMap { MediaType($0) } }
+    ///
+    /// Several fields with the same value count as one (RFC 9110 §8.3).
+    public var contentType: MediaType? {
+        (headerFields.single(.contentType) ?? headerFields[.contentType]).flatMap { MediaType($0) }
+    }
 
     /// The content for logs: formatted JSON, text, or `<n bytes image/png>`; secrets are hidden.
     ///

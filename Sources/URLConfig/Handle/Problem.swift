@@ -85,11 +85,11 @@ extension Problem: Decodable {
         self.response = response
     }
 
-    /// Decodes the content of a response; `nil` if it is not a problem, or longer than any problem.
+    /// Decodes the content of a response; `nil` if it is not a problem.
     ///
     /// - Parameter decoder: The decoder of members; `nil` for the decoder of the response.
     init?(_ response: DataResponse, _ decoder: (any ResponseDecoder)? = nil) {
-        guard response.data.count <= DecodingDiagnosis.limit, let key = Self.response else { return nil }
+        guard let key = Self.response else { return nil }
         var response = response
         response.decoder = decoder ?? response.decoder
         let json = JSONDecoder()
@@ -104,7 +104,9 @@ extension DataResponse {
     ///
     /// It is `nil` if the content is not a JSON object, or longer than 500 kB. `decode(Problem.self)` reads problems of
     /// other content types.
-    public var problem: Problem? { hasContentType(.problem) ? Problem(self) : nil }
+    public var problem: Problem? {
+        hasContentType(.problem) && data.count <= DecodingDiagnosis.limit ? Problem(self) : nil
+    }
 }
 
 extension Problem: ExplainedError, RedactedDescribable {

@@ -113,8 +113,9 @@ struct DecodingDiagnosis {
         case (_, true): sentence += "the JSON is cut off\(place), after \(offset) bytes"
         default: sentence += "it is not valid JSON: \(words) at \(json.line(of: offset))\(place)"
         }
-        let charset = response.contentType?.charset ?? "utf-8"
-        if words == JSONString.notUTF8, !["utf-8", "utf8"].contains(charset.lowercased()) {
+        if words == JSONString.notUTF8, let type = response.contentType, let charset = type.charset,
+            !type.hasCharset(["utf-8", "utf8"])
+        {
             sentence += "; the content type says \(charset.shortened(to: 40)), but JSON is UTF-8 (RFC 8259 §8.1)"
         }
         json.end = offset

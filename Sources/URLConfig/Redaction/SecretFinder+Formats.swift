@@ -130,8 +130,7 @@ extension SecretFinder {
             let end = delimiter?.lowerBound ?? bytes.count
             let lineBreak = bytes[start..<end].suffix(2).elementsEqual("\r\n".utf8) ? 2 : 0
             if let head = bytes.firstRange(of: "\r\n\r\n".utf8, in: start..<end - lineBreak) {
-                let fields = String(decoding: bytes[start..<head.lowerBound], as: UTF8.self)
-                findInPart(fields, head.upperBound..<end - lineBreak, isRecorded)
+                findInPart(bytes[start..<head.lowerBound], head.upperBound..<end - lineBreak, isRecorded)
             } else if delimiter != nil || bytes.firstRange(of: "\n\n".utf8, in: start..<end) != nil {
                 // It cannot be read, so it is not shown. The head of the last part may be cut.
                 hide(start..<end - lineBreak)
@@ -144,22 +143,26 @@ extension SecretFinder {
 
     private mutating func findAround(_ range: Range<Int>) { findInside(range, Array(bytes[range])) { $0 } }
 
-    private mutating func findInPart(_ head: String, _ content: Range<Int>, _ isRecorded: Bool) {
+    private mutating func findInPart(_ head: ArraySlice<UInt8>, _ content: Range<Int>, _ isRecorded: Bool) {
         var (name, isNameless, type) = ("", false, MediaType.text)
-        for line in head.components(separatedBy: "\r\n") {
-            let field = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            switch field[0].lowercased() {
+        // By bytes: to compare characters takes quadratic time for combining marks.
+        for line in head.split(separator: "\r\n".utf8) {
+            let field = line.prefix { $0 != UInt8(ascii: ":") }
+            guard field.count < line.count, field.count <= 20 else { continue }
+            let value = line[field.endIndex...].dropFirst()
+            switch String(decoding: field, as: UTF8.self).lowercased() {
             // The parameters have the syntax of a media type's.
-            case "content-disposition" where field.count == 2:
-                name = MediaType("a/b;" + field[1].drop { $0 != ";" })?.parameters["name"] ?? name
+            case "content-disposition":
+                let parameters = String(decoding: value.drop { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+                name = MediaType("a/b;" + parameters)?.parameters["name"] ?? name
                 isNameless = name.isEmpty
-            case "content-type" where field.count == 2: type = MediaType(String(field[1])) ?? .octetStream
+            case "content-type": type = MediaType(String(decoding: value, as: UTF8.self)) ?? .octetStream
             default: break
             }
         }
         let text = Array(bytes[content])
         if hide(content, text, secrecy(of: Array(name.utf8)[...])) { return }
-        let isReadable = ["utf-8", "us-ascii"].contains(type.charset?.lowercased() ?? "utf-8")
+        let isReadable = type.hasCharset(["utf-8", "us-ascii"])
         let format = isRecorded ? Format(recorded: type, text) : Format(type, text)
         guard !isNameless, isReadable, let format else { return hideUnread(content, type, isRecorded) }
         findInside(content, text, format) { $0 }

@@ -93,6 +93,18 @@ import URLConfig
         #expect(url("/a%\("41")") == "https://h.example/a%2541")
     }
 
+    @Test(arguments: [
+        ("https://h.example/a?", "https://h.example/a?c=1"), ("https://h.example/a?#f", "https://h.example/a?c=1#f"),
+        ("https://h.example/a?b?", "https://h.example/a?b?&c=1"), ("https://h.example/a", "https://h.example/a?c=1"),
+        ("https://h.example/a?b", "https://h.example/a?b&c=1"),
+    ])
+    func `items are added to a URL of a server, and no empty one`(url: String, expected: String) {
+        let request = URLRequest.with(.init(host: "https://h.example")) {
+            ($0.url, $0.query["c"]) = (URL(string: url), 1)
+        }
+        #expect(request.url?.absoluteString == expected)
+    }
+
     @Test func `a value in the query of a literal stays one value, and raw text is a part of the literal`() {
         #expect(url("/a?b=c&d=e/f?g") == "https://h.example/a?b=c&d=e/f?g")
         #expect(url("/a?b=\("x&y=z#w+ %41?")&c=\(1)") == "https://h.example/a?b=x%26y%3Dz%23w%2B%20%2541%3F&c=1")

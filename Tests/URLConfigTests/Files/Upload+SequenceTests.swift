@@ -214,24 +214,26 @@ import URLConfigTesting
     }
 
     @Test func `a silent sequence of a transport ends with its call`() async throws {
-        let (inner, ends) = (TransportOfTests.transport, Recorder<Void>())
+        let (inner, asks, gate) = (TransportOfTests.transport, Recorder<Void>(), Gate())
+        defer { gate.open() }
         let silent = Transport { request in
             var request = request
-            let (pieces, continuation) = AsyncStream<Data>.makeStream()
-            continuation.onTermination = { _ in ends.note(()) }
-            continuation.yield(Data("1".utf8))
-            request.body = .sequence(ResponseBody(pieces), length: nil)
-            defer { withExtendedLifetime(continuation) {} }
+            let source = AsyncThrowingStream<Data, any Error> {
+                if asks.note(()) == 1 { return Data("1".utf8) }
+                await gate.pass()
+                return nil
+            }
+            request.body = .sequence(ResponseBody(source), length: nil)
             return try await inner.send(request)
         }
         try await FaultServer.serving(.hangBeforeHead) { server in
-            await expectError(.deadlineExceeded) {
-                let request = server.request { $0.method = .put }
-                try await server.session.response(for: request, config: .silent) {
-                    ($0.transport, $0.deadline) = (silent, .milliseconds(200))
-                }
+            let request = server.request { $0.method = .put }
+            let call = Task {
+                try await server.session.response(for: request, config: .silent) { $0.transport = silent }
             }
-            try await waitUntil { ends.count == 1 }
+            await gate.waitForArrivals()
+            await call.expectCancelled()
+            try await waitUntil { gate.cancelled == 1 }
         }
     }
 

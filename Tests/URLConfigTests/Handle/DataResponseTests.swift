@@ -18,6 +18,7 @@ import URLConfigTesting
     @Test(
         arguments: [
             ("plain UTF-8: ä€😀", [UInt8]("plain UTF-8: ä€😀".utf8), nil),
+            ("", [], "text/html; charset=gb2312"),
             ("ä", [0xE4], "text/plain; charset=ISO-8859-1"), ("€", [0x80], "text/html; charset=\"windows-1252\""),
             ("\u{201C}\u{81}", [0x93, 0x81], "text/plain; charset=windows-1252"),
             ("ä", [0xC3, 0xA4], "text/plain; charset=utf-8"),
@@ -109,6 +110,11 @@ import URLConfigTesting
         }
         #expect(type?.reason == "content type is application/json, expected text/html")
         #expect(response.hasContentType(.json) && !response.hasContentType(.html))
+        let twice = Self.response("{}".utf8, contentType: "application/json, application/json")
+        #expect(twice.hasContentType(.json))
+        #expect(!Self.response("{}".utf8, contentType: "application/json, text/html").hasContentType(.json))
+        let list = "multipart/mixed; boundary=\"a, b, c\""
+        #expect(Self.response("".utf8, contentType: list).contentType?.parameters["boundary"] == "a, b, c")
     }
 
     // The errors of a response.

@@ -64,6 +64,15 @@ import URLConfigTesting
         #expect(response.problem?["balance", as: Int.self] == 30)
     }
 
+    @Test func `a long problem has its status and its other members, too`() throws {
+        let json = #"{"type":"/long","a":1,"title":"\#(String(repeating: "a", count: 500_000))"}"#
+        let response = DataResponseTests.response(
+            json.utf8, contentType: "application/problem+json", status: .unprocessableContent)
+        let problem = try response.decode(Problem.self)
+        #expect(problem.status == .unprocessableContent && problem["a", as: Int.self] == 1)
+        #expect(problem.type.hasPrefix("http") && problem.type.hasSuffix("/long"))
+    }
+
     /// §3.1: a member whose type is not as specified is ignored.
     @Test func `members of a wrong type are ignored`() throws {
         let json = #"{"type": 1, "title": ["a"], "status": "404", "detail": {"a": 1}, "instance": true}"#

@@ -41,6 +41,14 @@ import Testing
         }
     }
 
+    @Test(arguments: ["X", "X:", "Content-Type: a/b; charset=", "Content-Disposition: form-data", "\r\n"])
+    func `combining marks in the header of a part`(start: String) {
+        expectLinearTime(from: 12_000) { count in
+            let body = "--b\r\n\(start)\"\(Self.marks(count))\"\r\n\r\nx\r\n--b--"
+            cURL(body, "multipart/form-data; boundary=b")
+        }
+    }
+
     @Test(arguments: [
         ("{\"a", "\": 1}", "application/json"), ("a", "=1", "application/x-www-form-urlencoded"), ("a", "", "no type"),
         ("{\"a\": \"http://h?a", "=1&token=1\"}", "application/json"),
@@ -100,6 +108,10 @@ import Testing
                 data: Data("a".utf8))
             #expect((try? response.text()) == nil)
             #expect(!response.hasContentType(.text))
+            var odd = response
+            odd.data = Data("[\"".utf8) + [0xFF] + Data("\"]".utf8)
+            let error = #expect(throws: RequestError.self) { _ = try odd.decode([Int].self) }
+            #expect(error?.localizedDescription.isEmpty == false)
         }
     }
 
