@@ -9,9 +9,10 @@ extension HTTPStubs {
     public enum ReplayMode: String, Sendable {
         /// Plays the file; a request that it does not have fails the test. The default.
         case replay
-        /// Plays the file, and sends other requests to the real servers, which are added to the file.
+        /// Plays the file. Requests that neither it nor another route has are sent to the real servers, and added to it.
         case recordMissing
-        /// Sends all requests to the real servers, and replaces the file; other tests of the run add to it.
+        /// Sends all requests that no other route has to the real servers, and replaces the file; other tests of the
+        /// run add to it.
         case recordAll
 
         static let variable = "URLCONFIG_REPLAY"
