@@ -9,7 +9,8 @@ extension HTTPStubs {
     public enum ReplayMode: String, Sendable {
         /// Plays the file; a request that it does not have fails the test. The default.
         case replay
-        /// Plays the file. Requests that neither it nor another route has are sent to the real servers, and added to it.
+        /// Plays the file. Requests that neither it nor another route has are sent to the real servers, and added to
+        /// it.
         case recordMissing
         /// Sends all requests that no other route has to the real servers, and replaces the file; other tests of the
         /// run add to it.
