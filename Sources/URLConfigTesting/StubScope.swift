@@ -131,7 +131,7 @@ final class StubScope: Sendable {
                 }
             }
         }
-        // What no route has.
+        // No route has it, so it is recorded.
         if let recording = recordings.first {
             let response = try await recording.recorder(request)(sending, original, routes.encoder)
             sending.storeCookies(of: response)

@@ -212,7 +212,7 @@ struct RouteTests {
             ])
     }
 
-    @Test func `a value of a condition that is none is an issue at its own route`() async throws {
+    @Test func `a wrong value in a condition is an issue at its own route`() async throws {
         let (text, _) = try await issue {
             try await HTTPStubs.with {
                 $0.get("/v2/{id}", .text("")).matching("a big id") { ($0["id"] as Int) > 100 }

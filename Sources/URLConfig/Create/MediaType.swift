@@ -48,8 +48,6 @@ public struct MediaType: Sendable, Hashable {
             && parameters.allSatisfy { found[$0]?.lowercased().utf8.elementsEqual($1.lowercased().utf8) == true }
     }
 
-    var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") || subtype == "x-ndjson" || subtype == "jsonl" }
-    var isForm: Bool { essence == "application/x-www-form-urlencoded" }
     /// Whether the character set is one of these, in lowercase, or none is named.
     func hasCharset(_ names: [String]) -> Bool {
         guard let charset else { return true }
@@ -57,6 +55,8 @@ public struct MediaType: Sendable, Hashable {
         return charset.utf8.count < 12 && names.contains(charset.lowercased())
     }
 
+    var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") || subtype == "x-ndjson" || subtype == "jsonl" }
+    var isForm: Bool { essence == "application/x-www-form-urlencoded" }
     var isMultipart: Bool { type == "multipart" }
     var isText: Bool {
         type == "text" || isJSON || isForm || subtype.hasSuffix("+xml")

@@ -128,12 +128,12 @@ extension URLRequest.Config {
         query = try resolved(query)
         let end = reference.utf8.firstIndex(of: UInt8(ascii: "#")) ?? reference.endIndex
         var start = reference[..<end]
-        let mark = start.utf8.firstIndex(of: UInt8(ascii: "?"))
+        let mark = UInt8(ascii: "?")
         // An empty query has no items.
-        if let mark, start.utf8.index(after: mark) == start.endIndex { start = start[..<mark] }
+        if start.utf8.last == mark, !start.utf8.dropLast().contains(mark) { start = start.dropLast() }
+        let separator = start.utf8.contains(mark) ? UInt8(ascii: "&") : mark
         var added: [UInt8] = []
-        query.write(
-            to: &added, after: UInt8(ascii: start.endIndex == mark || mark == nil ? "?" : "&"), encoding: .unreserved)
+        query.write(to: &added, after: separator, encoding: .unreserved)
         return start + String(decoding: added, as: UTF8.self) + reference[end...]
     }
 
