@@ -1,5 +1,5 @@
 /// Where responses to a request are stored.
-struct CachePlace: Sendable {
+final class CachePlace: Sendable {
     let key: CacheKey
     /// Another digest of the same.
     let check: Digest

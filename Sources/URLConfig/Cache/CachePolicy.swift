@@ -33,13 +33,17 @@ enum CachePolicy {
     /// Fields that describe the stored bytes, which a 304 does not bring again (RFC 9111 §3.2).
     private static let bodyFields: Set = ["content-encoding", "content-length", "content-range"]
 
+    /// Fields of a request that ask for a part, or only for another version than the caller has.
+    private static let conditions: Set = [
+        "range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
+    ]
+
     /// Why a request is sent without a look into the cache; `nil` if the cache may be used.
     static func bypass(_ request: URLRequest) -> String? {
         guard ["GET", "HEAD"].contains(request.httpMethod ?? "GET") else { return request.httpMethod }
         guard request.bodyLength == nil else { return "the request has a body" }
-        for name in [
-            "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
-        ] where request.value(forHTTPHeaderField: name) != nil { return name }
+        let names = (request.allHTTPHeaderFields ?? [:]).keys
+        if let name = names.filter({ conditions.contains($0.lowercased()) }).min() { return name }
         return request.cacheControl.contains("no-store") ? "no-store" : nil
     }
 
@@ -64,7 +68,7 @@ enum CachePolicy {
         guard !names.contains("*"), names.count <= mostSelecting else { return "Vary" }
         let isExplicit =
             ["public", "private", "max-age"].contains { control.contains($0) }
-            || head.fields[.expires] != nil
+            || head.fields.contains(.expires)
         guard isExplicit || guessed.contains(head.status) else { return "no freshness" }
         guard keepsStale || head.hasValidator || head.lifetime > age(of: head, at: head.received)
         else { return "already stale, and without a validator" }
@@ -87,14 +91,14 @@ enum CachePolicy {
         head.fields = fields.without(hop)
         head.read(request, key)
         // RFC 9110 §6.6.1. It is added last, because `read` would parse it, which takes long.
-        if fields[.date] == nil { head.fields[.date] = Date(timeIntervalSince1970: received).httpDate }
+        if !fields.contains(.date) { head.fields[.date] = Date(timeIntervalSince1970: received).httpDate }
         let selection = head.selecting.sortedByName().map { "\($0.key)=\($0.value.value)" }.joined(separator: "\n")
         head.variant = Digest(selection, key: key).hex
         return head
     }
 
     private static func hopNames(of fields: HTTPFields) -> Set<String> {
-        guard let connection = fields[.connection] else { return hopFields }
+        guard let connection = fields.value(.connection) else { return hopFields }
         let named = connection.lowercased().split(separator: ",").map(\.trimmed)
         // Without these, a response would be stored that must not be.
         return hopFields.union(named).subtracting(["cache-control", "expires", "vary"])
@@ -179,11 +183,11 @@ enum CachePolicy {
     /// How long a response is fresh, in seconds (RFC 9111 §4.2.1, §4.2.2).
     fileprivate static func lifetime(of head: StoredResponse.Head) -> Double {
         if let seconds = head.control.seconds("max-age") { return Double(seconds) }
-        if let text = head.fields[.expires] {
+        if let text = head.fields.value(.expires) {
             return max(0, (Date(strictHTTPDate: text)?.timeIntervalSince1970 ?? 0) - head.date)
         }
         guard guessed.contains(head.status) || head.control.contains("public"),
-            let modified = head.fields[date: .lastModified]?.timeIntervalSince1970
+            let modified = head.fields.value(.lastModified).flatMap({ Date(httpDate: $0) })?.timeIntervalSince1970
         else { return 0 }
         return min(max(0, head.date - modified) / 10, longestGuess)
     }
@@ -193,7 +197,7 @@ enum CachePolicy {
         // A clock that goes back says nothing of the age.
         guard now >= head.received else { return .infinity }
         // RFC 9111 §5.1: the first value counts, if it is one.
-        let first = head.fields[.age]?.split(separator: ",", omittingEmptySubsequences: false).first
+        let first = head.fields.value(.age)?.split(separator: ",", omittingEmptySubsequences: false).first
         let told = first.flatMap { CacheControl.seconds($0.trimmed) }.map(Double.init) ?? 0
         let delay = max(0, head.received - head.requested)
         // Dates have whole seconds.
@@ -254,14 +258,14 @@ enum CachePolicy {
 }
 
 extension StoredResponse.Head {
-    var control: CacheControl { CacheControl(fields[.cacheControl]) }
+    var control: CacheControl { CacheControl(fields.value(.cacheControl)) }
     var hasValidator: Bool {
         [HTTPField.Name.eTag, .lastModified].contains { fields[values: $0].count == 1 }
     }
 
     /// The names in `Vary`, in lower case.
     var varyNames: Set<String> {
-        guard let vary = fields[.vary] else { return [] }
+        guard let vary = fields.value(.vary) else { return [] }
         return Set(vary.lowercased().split(separator: ",").map(\.trimmed).filter { !$0.isEmpty })
     }
 
@@ -272,7 +276,7 @@ extension StoredResponse.Head {
 
     /// Notes what the fields say: the freshness, and the fields of the request that `Vary` names.
     fileprivate mutating func read(_ request: URLRequest, _ key: Digest.Key) {
-        date = fields[.date].flatMap { Date(httpDate: $0) }?.timeIntervalSince1970 ?? received
+        date = fields.value(.date).flatMap { Date(httpDate: $0) }?.timeIntervalSince1970 ?? received
         lifetime = CachePolicy.lifetime(of: self)
         selecting = [:]
         for name in varyNames { selecting[name] = request.selectingDigest(name, key) }

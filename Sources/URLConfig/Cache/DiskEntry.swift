@@ -168,9 +168,14 @@ struct Checksum: Sendable {
 }
 
 extension UInt64 {
+    private static let digits = Array("0123456789abcdef".utf8)
+
     /// 16 lowercase digits.
     var hexDigits: String {
-        String(repeating: "0", count: Swift.min(15, leadingZeroBitCount / 4)) + String(self, radix: 16)
+        String(unsafeUninitializedCapacity: 16) { digits in
+            for index in 0..<16 { digits[index] = Self.digits[Int(self >> (60 - 4 * index) & 15)] }
+            return 16
+        }
     }
 
     /// - Parameter digits: 16 lowercase digits; for anything else, it is `nil`.

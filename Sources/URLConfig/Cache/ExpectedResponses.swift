@@ -18,6 +18,12 @@ final class ExpectedResponses: Sendable {
             orders[id].flatMap { $0 >= max(first, latest[variant, default: 0]) ? $0 : nil }
         }
 
+        /// Returns whether it was the last one.
+        mutating func end(_ id: ObjectIdentifier) -> Bool {
+            orders[id] = nil
+            return orders.isEmpty
+        }
+
         mutating func replaceEarlier(than order: Int, _ variant: String) {
             latest[variant] = order
             guard latest.count > MemoryStore.variants else { return }
@@ -52,8 +58,7 @@ final class ExpectedResponses: Sendable {
 
         deinit {
             all.state.withLock { state in
-                state.expected[key]?.orders[id] = nil
-                if state.expected[key]?.orders.isEmpty == true { state.expected[key] = nil }
+                if state.expected[key]?.end(id) == true { state.expected[key] = nil }
             }
         }
 

@@ -31,7 +31,7 @@ final class MemoryStore: CacheStore {
     func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) {
         state.withLock { state in
             guard let old = state[key][head.variant], old.id == response.id else { return }
-            state[key][head.variant] = Entry(head, old.body, id: old.id, lastUse: old.lastUse)
+            state.set(Entry(head, old.body, id: old.id, lastUse: old.lastUse), head.variant, key)
             state.shrink(to: capacity)
         }
     }
@@ -107,35 +107,48 @@ extension MemoryStore {
         private var uses: ArraySlice<Use> = []
 
         /// The entries of a key, by variant.
-        subscript(key: CacheKey) -> [String: Entry] {
-            get { entries[key.resource]?[key.requester] ?? [:] }
-            set {
-                let old = self[key]
-                count += newValue.count - old.count
-                size += newValue.values.reduce(0) { $0 + $1.size } - old.values.reduce(0) { $0 + $1.size }
-                entries[key.resource, default: [:]][key.requester] = newValue.isEmpty ? nil : newValue
-                if entries[key.resource]?.isEmpty == true { entries[key.resource] = nil }
+        subscript(key: CacheKey) -> [String: Entry] { entries[key.resource]?[key.requester] ?? [:] }
+
+        /// Puts an entry in the place of the one of its variant, or removes that.
+        mutating func set(_ new: Entry?, _ variant: String, _ key: CacheKey) {
+            func replace(in variants: inout [String: Entry]) -> Entry? {
+                if let new { variants.updateValue(new, forKey: variant) } else { variants.removeValue(forKey: variant) }
             }
+            let old = replace(in: &entries[key.resource, default: [:]][key.requester, default: [:]])
+            count += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
+            size += (new?.size ?? 0) - (old?.size ?? 0)
+            guard new == nil, self[key].isEmpty else { return }
+            entries[key.resource]?[key.requester] = nil
+            if entries[key.resource]?.isEmpty == true { entries[key.resource] = nil }
         }
 
         /// Adds an entry in place of one of the same variant.
         mutating func add(_ entry: Entry, _ key: CacheKey) {
-            var (entry, others) = (entry, self[key])
-            let oldest = others.min { $0.value.lastUse < $1.value.lastUse }?.key
-            if others[entry.head.variant] == nil, others.count == MemoryStore.variants, let oldest {
-                others[oldest] = nil
-            }
-            entry.id = "\(time)"
-            others[entry.head.variant] = entry
-            self[key] = others
-            use(entry.head.variant, key)
+            let variant = entry.head.variant
+            if let excess = excess(beside: variant, key) { set(nil, excess, key) }
+            var entry = entry
+            time += 1
+            (entry.id, entry.lastUse) = ("\(time)", time)
+            set(entry, variant, key)
+            noteUse(variant, key)
+        }
+
+        /// The variant that goes, because there are as many as there may be.
+        private func excess(beside variant: String, _ key: CacheKey) -> String? {
+            let others = self[key]
+            guard others.count == MemoryStore.variants, others[variant] == nil else { return nil }
+            return others.min { $0.value.lastUse < $1.value.lastUse }?.key
         }
 
         /// Notes that an entry was used, if it still exists.
         mutating func use(_ variant: String, _ key: CacheKey) {
-            guard entries[key.resource]?[key.requester]?[variant] != nil else { return }
+            guard self[key][variant] != nil else { return }
             time += 1
             entries[key.resource]?[key.requester]?[variant]?.lastUse = time
+            noteUse(variant, key)
+        }
+
+        private mutating func noteUse(_ variant: String, _ key: CacheKey) {
             uses.append((time, variant, key))
             if uses.count > 2 * count + 64 { uses = ArraySlice(uses.filter(isLast)) }
         }
@@ -145,7 +158,7 @@ extension MemoryStore {
         /// Removes the least recently used entries until the others fit.
         mutating func shrink(to capacity: Int) {
             while size > capacity, let use = uses.popFirst() {
-                if isLast(use) { self[use.key][use.variant] = nil }
+                if isLast(use) { set(nil, use.variant, use.key) }
             }
         }
 
@@ -154,7 +167,8 @@ extension MemoryStore {
             for resource in resources {
                 for requester in entries[resource, default: [:]].keys {
                     let key = CacheKey(resource: resource, requester: requester)
-                    if responses.contains(key) { self[key] = [:] }
+                    guard responses.contains(key) else { continue }
+                    for variant in self[key].keys { set(nil, variant, key) }
                 }
             }
         }

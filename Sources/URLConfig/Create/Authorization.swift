@@ -47,6 +47,9 @@ public struct Authorization: Sendable {
                 throw InvalidInput(
                     "the user name contains a colon, which basic authentication does not allow; remove it")
             }
+            guard !(username + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+                throw InvalidInput("the user name or the password has a control character, such as a final newline")
+            }
             fields[.authorization] = "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
         }
     }

@@ -67,7 +67,7 @@ struct Step: Sendable {
         case .success(let received):
             // The cache has made it, so nothing was sent that could have another response.
             if received.response.cacheStatus?.isOfMiss == true { return following(.end) }
-            if let step = try redirect(after: received.response, config) { return step }
+            if let step = try redirect(after: received.response, from: sent.url, config) { return step }
             if config.throwsUnauthorized, !isForeign, config.isUnauthorized(received.response) {
                 return following(.renew(received), "credentials refreshed")
             }
@@ -106,9 +106,11 @@ struct Step: Sendable {
         return next
     }
 
-    private func redirect(after response: DataResponse, _ config: URLSession.Config) throws -> Self? {
+    /// - Parameter url: Where the request was sent: an authenticator may have changed its URL.
+    private func redirect(after response: DataResponse, from url: URL?, _ config: URLSession.Config) throws -> Self? {
         guard response.status.isRedirect else { return nil }
         var redirected = request
+        redirected.url = url
         // So that the policy sees that there is a body, and can remove it.
         if body != nil { redirected.httpBodyStream = InputStream(data: Data()) }
         guard var target = try config.redirects.next(after: response, to: redirected, config.redaction)
@@ -125,7 +127,7 @@ struct Step: Sendable {
             if next.body == nil { throw URLError(.requestBodyStreamExhausted) }
             throw RequestError.refusedRedirect("its body can be sent once, and was sent; send data or a file", response)
         }
-        next.isForeign = isForeign || Origin(target.url) != Origin(request.url)
+        next.isForeign = isForeign || Origin(target.url) != Origin(url)
         next.redirects += 1
         next.repetitions = 0
         return next

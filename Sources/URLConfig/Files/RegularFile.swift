@@ -7,6 +7,8 @@ struct RegularFile: Sendable {
 
     /// The number of bytes when the file was opened.
     let size: Int64
+    /// When its content was changed last, in nanoseconds since 1970.
+    private let modified: Int64
     private let name: String
     private let file: File
 
@@ -22,7 +24,7 @@ struct RegularFile: Sendable {
         else {
             throw RequestError.refused("'\(name)' is not a file URL")
         }
-        (file, size) = try Self.reading(name) {
+        (file, size, modified) = try Self.reading(name) {
             let file = try File(path, O_RDONLY, followsLinks: true)
             let status = try file.status()
             guard status.isRegular else {
@@ -31,7 +33,7 @@ struct RegularFile: Sendable {
             }
             let more = try file.bytes(at: status.size, count: 1).count
             try Self.check(name, status.size + Int64(more), wasOnce: status.size)
-            return (file, status.size)
+            return (file, status.size, status.modified)
         }
         self.name = name
     }
@@ -50,6 +52,14 @@ struct RegularFile: Sendable {
             try use(piece)
         }
         try Self.check(name, count, wasOnce: size)
+    }
+
+    /// Checks that the content is the one that the file had before, as far as its size and its date tell.
+    func check(isSameAs former: Self) throws(RequestError) {
+        try Self.check(name, size, wasOnce: former.size)
+        guard modified == former.modified else {
+            throw .refused("the file '\(name)' was changed since the upload began; send a copy of it")
+        }
     }
 
     /// Checks that a file is as long as it was.

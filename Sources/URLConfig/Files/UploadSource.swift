@@ -148,13 +148,11 @@ extension UploadSource {
         switch content {
         case .data(let data): return PreparedUpload(request: request, body: .data(data), length: Int64(data.count))
         case .file(let url):
-            let length = try RegularFile(url).size
+            let first = try RegularFile(url)
+            let length = first.size
             let body = Transport.Body.stream(length: length) {
-                let (stream, size) = try Transport.Body.file(url).opened()
-                try RequestError.within("body") {
-                    try RegularFile.check(url.lastPathComponent, size ?? 0, wasOnce: length)
-                }
-                return stream
+                try RequestError.within("body") { try RegularFile(url).check(isSameAs: first) }
+                return try Transport.Body.file(url).opened().0
             }
             var text = Data()
             if length <= Self.mostText, SecretFinder.Format(request.contentType, []) != nil {

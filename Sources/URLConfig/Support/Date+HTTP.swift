@@ -19,11 +19,16 @@ extension Date {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let lowercasedMonths = months.map { $0.lowercased() }
+    private static let form = Array("___, __ ___ ____ __:__:__ GMT".utf8)
     /// The year 1601 (RFC 6265 §5.1.1).
     private static let firstOfCookies: TimeInterval = -11_644_473_600
 
     /// Parses a date in one of HTTP's three formats; small deviations are accepted.
     init?(httpDate text: String) {
+        if let date = Self.usual(text) {
+            self = date
+            return
+        }
         // Dates are shorter than 64 bytes.
         guard text.utf8.count <= 64, let (date, rest) = Self.parse(text) else { return nil }
         // Only GMT is accepted. The format of asctime, which has no comma, names no time zone.
@@ -31,6 +36,19 @@ extension Date {
         guard zones.allSatisfy({ $0.elementsEqual("GMT".utf8) }), !zones.isEmpty || !text.contains(",")
         else { return nil }
         self = date
+    }
+
+    /// Parses the format that servers write, in which each part has its place; `parse` takes ten times as long.
+    private static func usual(_ text: String) -> Date? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == form.count, zip(bytes, form).allSatisfy({ $0 == $1 || $1 == UInt8(ascii: "_") }),
+            days.contains(String(decoding: bytes[..<3], as: UTF8.self)),
+            let month = months.firstIndex(of: String(decoding: bytes[8..<11], as: UTF8.self)),
+            let day = bytes[5..<7].number, let year = bytes[12..<16].number, year > 0,
+            let hour = bytes[17..<19].number, let minute = bytes[20..<22].number, let second = bytes[23..<25].number,
+            hour < 24, minute < 60, second <= 60, let date = CivilDay(year, month + 1, day).date
+        else { return nil }
+        return date + TimeInterval(hour * 3600 + minute * 60 + second)
     }
 
     /// Parses the date of a cookie, in nearly any format (RFC 6265 §5.1.1).
@@ -144,10 +162,15 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
+    /// The number, if there are only digits, at most four.
+    fileprivate var number: Int? {
+        allSatisfy(\.isDigit) ? reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
+    }
+
     /// The number at the start, if it has that many digits.
     fileprivate func number(of count: ClosedRange<Int>) -> Int? {
         let digits = prefix(while: \.isDigit)
-        return count.contains(digits.count) ? digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
+        return count.contains(digits.count) ? digits.number : nil
     }
 
     /// The hour, minute and second at the start.

@@ -16,13 +16,15 @@ struct Digest: Codable, Hashable, Sendable {
 
     init(_ text: String, key: Key = .known) {
         var state = State(key)
-        var (word, count) = (0 as UInt64, 0 as UInt64)
-        for byte in text.utf8 {
-            word |= UInt64(byte) << (8 * (count % 8))
-            count += 1
-            guard count % 8 == 0 else { continue }
-            state.add(word)
-            word = 0
+        var (text, word, count) = (text, 0 as UInt64, 0 as UInt64)
+        text.withUTF8 { bytes in
+            for byte in bytes {
+                word |= UInt64(byte) << (8 * (count % 8))
+                count += 1
+                guard count % 8 == 0 else { continue }
+                state.add(word)
+                word = 0
+            }
         }
         state.add(word | count << 56)
         value = state.end()

@@ -51,7 +51,9 @@ extension Explanation.Setting {
 
     /// Only the type is shown, because a value of the app may contain secrets.
     init(_ name: String, type value: Any?) {
-        let object = value.flatMap { type(of: $0) is AnyClass ? ObjectIdentifier($0 as AnyObject) : nil }
-        self.init(name: name, shown: value.map { "\(type(of: $0))" }, identity: object)
+        let identity = value.flatMap {
+            type(of: $0) is AnyClass ? ObjectIdentifier($0 as AnyObject) as AnyHashable : $0 as? AnyHashable
+        }
+        self.init(name: name, shown: value.map { "\(type(of: $0))" }, identity: identity)
     }
 }

@@ -2,10 +2,10 @@
 ///
 /// It reads each byte once. Delimiters are ASCII.
 struct FieldScanner {
-    private var rest: Substring.UTF8View
+    private var rest: ArraySlice<UInt8>
 
     init(_ text: some StringProtocol) {
-        rest = Substring(text).utf8
+        rest = ArraySlice(text.utf8)
     }
 
     var isAtEnd: Bool { rest.isEmpty }
@@ -28,10 +28,9 @@ struct FieldScanner {
     }
 
     mutating func token() -> String? {
-        // RFC 9110 §5.6.2: `tchar`.
-        let token = rest.prefix { $0.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
+        let token = rest.prefix(while: \.isOfToken)
         rest = rest[token.endIndex...]
-        return token.isEmpty ? nil : String(Substring(token))
+        return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
     /// The text before one of the delimiters, without the space around it.
@@ -40,7 +39,7 @@ struct FieldScanner {
         var text = rest.prefix { !delimiters.utf8.contains($0) }
         rest = rest[text.endIndex...]
         while let last = text.last, " \t".utf8.contains(last) { text.removeLast() }
-        return String(Substring(text))
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The text between quotes; without a closing quote it ends at the end of the field.
@@ -51,6 +50,16 @@ struct FieldScanner {
             bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// RFC 9110 §5.6.2: `tchar`.
+    fileprivate var isOfToken: Bool {
+        switch self {
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x30...0x39, 0x41...0x5A, 0x5E...0x7A, 0x7C, 0x7E: true
+        default: false
+        }
     }
 }
 

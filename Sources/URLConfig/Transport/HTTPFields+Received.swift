@@ -24,6 +24,13 @@ extension HTTPFields {
         if let joined = self[.setCookie] { self[values: .setCookie] = joined.separateCookies }
     }
 
+    /// The value of a field, as the subscript returns it; the subscript takes ten times as long.
+    func value(_ name: HTTPField.Name) -> String? {
+        guard let index = firstIndex(where: { $0.name == name }) else { return nil }
+        let isRepeated = self[(index + 1)...].contains { $0.name == name }
+        return isRepeated ? self[name] : self[index].value
+    }
+
     /// The value of a field that a response has once, such as `Location`; several with the same value count as one.
     ///
     /// Foundation joins them with a comma and a space.

@@ -192,18 +192,22 @@ final class ReceivedBody: Sendable {
 
     /// The next bytes; `nil` at the end of the body.
     fileprivate nonisolated(nonsending) func next() async throws -> Data? {
+        var begins = true
         while true {
-            switch try state.withLock({ try $0.next() }) {
+            switch try state.withLock({ try $0.next(begins) }) {
             case .use(let bytes):
                 changePause()
                 return bytes
             case .ask(let source): await ask(source)
-            case .wait(let reader, let overflow, let demand, let source):
+            case .begin:
                 touch()
+                begins = false
+            case .wait(let reader, let overflow, let demand, let source):
                 overflow?.take { [weak self] in self?.receiveSpilled($0) }
                 demand?.resolve(.success(()))
                 if let source { pump(source) }
                 try await reader.value { self.cancel() }
+                begins = true
             case .end: return nil
             }
         }
@@ -285,6 +289,8 @@ final class ReceivedBody: Sendable {
     private enum Next {
         case use(Data)
         case ask(Source)
+        /// Begins to wait: a watchdog that sees a reader must not take the time before it for silence.
+        case begin
         /// Waits for the first; the others give it bytes.
         case wait(OneShot<Void>, Overflow?, demand: OneShot<Void>?, Source?)
         case end
@@ -363,7 +369,9 @@ final class ReceivedBody: Sendable {
         }
 
         /// Removes the bytes, or says what a reader does to get some.
-        mutating func next() throws -> Next {
+        ///
+        /// - Parameter begins: Whether the time of the watchdogs does not yet count from now.
+        mutating func next(_ begins: Bool) throws -> Next {
             if !bytes.isEmpty {
                 defer { bytes = Data() }
                 return .use(bytes)
@@ -379,6 +387,7 @@ final class ReceivedBody: Sendable {
                 isAsking = true
                 return .ask(source)
             }
+            if begins, !watchdogs.isEmpty { return .begin }
             let reader = OneShot<Void>()
             self.reader = reader
             defer { isAsked = true }

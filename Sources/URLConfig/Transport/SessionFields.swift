@@ -65,11 +65,13 @@ struct SessionFields: Sendable {
 }
 
 extension HTTPCookie {
-    /// Whether it can be sent; otherwise this is logged.
+    /// Whether it can be sent, and starts no other cookie; otherwise this is logged.
     fileprivate var isValid: Bool {
-        guard (name + value).hasControlCharacter else { return true }
+        let text = name + value
+        let startsAnother = text.utf8.contains(UInt8(ascii: ";")) || name.utf8.contains(UInt8(ascii: "="))
+        guard text.hasControlCharacter || startsAnother else { return true }
         URLSession.Config.defaultLogger?.error(
-            "httpCookieStorage: a cookie for \(domain) has a control character; it is not sent")
+            "httpCookieStorage: a cookie for \(domain) has a character that no cookie can have; it is not sent")
         return false
     }
 }

@@ -35,11 +35,11 @@ public struct Transport: Sendable {
     /// A custom transport.
     ///
     /// - Parameter send: Sends a request once and returns the head of the response. It must not follow redirects or
-    ///   change the method, which decides about retries. It should stop when the task is cancelled. The call rethrows
-    ///   its errors. Throw `URLError` for network failures, because ``RetryPolicy`` recognizes it. The time limits are
-    ///   the request's `timeout` and the call's `deadline`; the session's own limits are ignored. Of an upload,
-    ///   and of a stream or a download that sends more than 1 MB, `timeout` limits only the body of the response: what
-    ///   is sent, only the transport knows.
+    ///   change the method, which decides about retries. It should stop when the task is cancelled, and so should its
+    ///   body: a loop over a stream without a time limit waits for it. The call rethrows its errors. Throw `URLError`
+    ///   for network failures, because ``RetryPolicy`` recognizes it. The time limits are the request's `timeout` and
+    ///   the call's `deadline`; the session's own limits are ignored. Of an upload, and of a stream or a download that
+    ///   sends more than 1 MB, `timeout` limits only the body of the response: what is sent, only the transport knows.
     public init(_ send: @escaping @Sendable (_ request: Request) async throws -> Response) {
         self.init(identity: Identity(), send)
     }
@@ -134,8 +134,9 @@ public struct Transport: Sendable {
         request.arrival?.note(\.head)
         let body = response.body.received
         body.limit(to: conditions.responseLimit)
-        body.watch(limits, of: request, since: elapsed)
+        // First, because the time before the head is no silence of the body.
         body.didPassHead()
+        body.watch(limits, of: request, since: elapsed)
         return response
     }
 

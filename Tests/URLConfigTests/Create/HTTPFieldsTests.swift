@@ -102,6 +102,15 @@ import URLConfig
         }
     }
 
+    @Test(arguments: ["s3cret\n", "\ts3cret", "s3\u{0}cret", "s3cret\u{7F}"])
+    func `a user name or a password with a control character is refused`(text: String) {
+        for (name, password) in [(text, "s3cret"), ("s3cret", text)] {
+            let error = config(.basic(username: name, password: password)).refusal
+            #expect(error.says(.invalidRequest, "control character"))
+            #expect(error?.description.contains("s3") == false)
+        }
+    }
+
     @Test func `an app's own credentials set any field and see fields of the body; their error is inside`() {
         let key = config(Authorization { $0["X-Api-Key"] = "k" })
         #expect(URLRequest.with(key).allHTTPHeaderFields == ["X-Api-Key": "k"])

@@ -102,6 +102,16 @@ import Testing
         #expect(next.repetitions == 0)
     }
 
+    @Test(arguments: [("next", false), ("https://eu.example/v2/next", false), ("https://a.example/v2/next", true)])
+    func `a redirect comes from the URL that an authenticator has set`(location: String, isForeign: Bool) throws {
+        var sent = Self.request
+        sent.url = URL(string: "https://eu.example/v2/start")
+        let next = try next(after: response(.temporaryRedirect, [.location: location]), of: sent)
+        #expect(next.request.url?.host() == (isForeign ? "a.example" : "eu.example"))
+        #expect(next.request.url?.path() == "/v2/next")
+        #expect(next.isForeign == isForeign)
+    }
+
     @Test(arguments: [(HTTPResponse.Status.temporaryRedirect, true), (.seeOther, false)])
     func `the body of an upload is kept or dropped, as the status says`(
         status: HTTPResponse.Status, isKept: Bool

@@ -46,11 +46,20 @@ import URLConfigTesting
         #expect(get == ["POST secret", "GET "])
     }
 
-    @Test func `the request's timeout is no limit for a transport that sends a body`() async throws {
+    @Test(arguments: [false, true]) func `the request's timeout is no limit for a transport that sends a body`(
+        arrivesLater: Bool
+    ) async throws {
         let (gate, clock) = (Gate(), TestClock())
         let slow = Transport { _ in
             await gate.pass()
-            return .init(body: .init(Data("ok".utf8)))
+            let ok = Data("ok".utf8)
+            guard arrivesLater else { return .init(body: .init(ok)) }
+            return .init(
+                body: .init(
+                    AsyncStream {
+                        $0.yield(ok)
+                        $0.finish()
+                    }))
         }
         let request = URLRequest.with(.init(host: "http://h.invalid")) {
             $0.method = .put
@@ -65,6 +74,7 @@ import URLConfigTesting
         await gate.waitForArrivals()
         // Nothing waits for a limit.
         #expect(clock.asked.isEmpty)
+        clock.move(by: .seconds(5))
         gate.open()
         #expect(try await call.valueInTime.text() == "ok")
     }

@@ -85,10 +85,14 @@ import Testing
         }
     }
 
-    @Test func `a file that has changed its size is not sent again`() async throws {
+    @Test(arguments: [false, true]) func `a file that has changed is not sent again`(keepsSize: Bool) async throws {
         let file = try directory.file("film.mp4", content)
-        let busy = FaultServer.Fault.reading { connection in
-            try Data("short".utf8).write(to: file)
+        let busy = FaultServer.Fault.reading { [content] connection in
+            try (keepsSize ? Data(count: content.count) : Data("short".utf8)).write(to: file)
+            // As exact as the dates of the file system are.
+            if keepsSize {
+                try FileManager.default.setAttributes([.modificationDate: Date() + 1], ofItemAtPath: file.path)
+            }
             try connection.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
         }
         try await FaultServer.serving(.first(1, busy, then: .ok("{}"))) { server in

@@ -128,6 +128,28 @@ import URLConfigTesting
         #expect(try await first.valueInTime == Data("1".utf8))
     }
 
+    @Test func `the time before a reader waits is no silence, whenever the watchdog looks`() async throws {
+        let (clock, body, isArmed) = (TestClock(), ReceivedBody(), Locked(false))
+        let (limits, now) = (TimeLimits(silence: .seconds(3)), clock.stopwatch())
+        body.didPassHead()
+        let elapsed = { @Sendable in
+            // The watchdog looks at the moment when the reader begins to wait.
+            if isArmed.withLock({ isArmed in
+                defer { isArmed = false }
+                return isArmed
+            }) { clock.move(by: .seconds(3)) }
+            return now()
+        }
+        body.watch(limits, on: clock, since: elapsed, to: nil)
+        for _ in 0..<3 { clock.move(by: .seconds(3)) }
+        isArmed.set(\.self, true)
+        let reader = ReceivedBody.Reader(body)
+        let task = Task { try await reader.next() }
+        try await waitUntil { body.isAwaited }
+        body.receive(Data("1".utf8))
+        #expect(try await task.valueInTime == Data("1".utf8))
+    }
+
     @Test func `a transport is paused and resumed as the bytes in memory demand`() async throws {
         let body = ReceivedBody(memory: 10)
         let signals = Recorder<ReceivedBody.Signal>()
