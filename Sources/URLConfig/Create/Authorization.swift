@@ -41,6 +41,8 @@ public struct Authorization: Sendable {
     }
 
     /// A user name, which must not contain a colon, and a password (RFC 7617 §2), in UTF-8.
+    ///
+    /// Neither may contain a control character, such as a final newline.
     public static func basic(username: String, password: String) -> Self {
         Self(isStandard: true) { fields in
             guard !username.utf8.contains(UInt8(ascii: ":")) else {

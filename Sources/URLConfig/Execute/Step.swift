@@ -51,7 +51,7 @@ struct Step: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: The outcome of the attempt.
-    ///   - sent: The request after it was authorized: an authenticator may have changed its method.
+    ///   - sent: The request after it was authorized: an authenticator may have changed its method and its URL.
     ///   - config: The settings of the call.
     ///   - remaining: The rest of the deadline; `nil` without one.
     ///   - jitter: A random number from zero to one.

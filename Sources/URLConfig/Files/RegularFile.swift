@@ -5,10 +5,17 @@ struct RegularFile: Sendable {
     /// The bytes that are read at once.
     private static let pieceSize = 1 << 18
 
-    /// The number of bytes when the file was opened.
-    let size: Int64
-    /// When its content was changed last, in nanoseconds since 1970.
-    private let modified: Int64
+    /// What tells whether the content is still the same.
+    struct Version: Sendable {
+        /// The number of bytes.
+        let size: Int64
+        /// When it was changed last, in nanoseconds since 1970.
+        let modified: Int64
+    }
+
+    /// The content when the file was opened.
+    let version: Version
+    var size: Int64 { version.size }
     private let name: String
     private let file: File
 
@@ -24,7 +31,7 @@ struct RegularFile: Sendable {
         else {
             throw RequestError.refused("'\(name)' is not a file URL")
         }
-        (file, size, modified) = try Self.reading(name) {
+        (file, version) = try Self.reading(name) {
             let file = try File(path, O_RDONLY, followsLinks: true)
             let status = try file.status()
             guard status.isRegular else {
@@ -33,7 +40,7 @@ struct RegularFile: Sendable {
             }
             let more = try file.bytes(at: status.size, count: 1).count
             try Self.check(name, status.size + Int64(more), wasOnce: status.size)
-            return (file, status.size, status.modified)
+            return (file, Version(size: status.size, modified: status.modified))
         }
         self.name = name
     }
@@ -54,10 +61,10 @@ struct RegularFile: Sendable {
         try Self.check(name, count, wasOnce: size)
     }
 
-    /// Checks that the content is the one that the file had before, as far as its size and its date tell.
-    func check(isSameAs former: Self) throws(RequestError) {
+    /// Checks that the content is the one that the file had before.
+    func check(isStill former: Version) throws(RequestError) {
         try Self.check(name, size, wasOnce: former.size)
-        guard modified == former.modified else {
+        guard version.modified == former.modified else {
             throw .refused("the file '\(name)' was changed since the upload began; send a copy of it")
         }
     }

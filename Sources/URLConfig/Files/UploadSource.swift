@@ -26,8 +26,8 @@ public struct UploadSource: Sendable {
 
     /// The content of a file, read while it is sent.
     ///
-    /// Only a regular file can be sent, and its size must not change. If the request has no `Content-Type`, the file's
-    /// extension decides, or else `application/octet-stream` is sent.
+    /// Only a regular file can be sent, and it must not be changed until the call ends. If the request has no
+    /// `Content-Type`, the file's extension decides, or else `application/octet-stream` is sent.
     public static func file(_ file: URL) -> Self { Self(content: .file(file)) }
 
     /// A form as `multipart/form-data` (RFC 7578).
@@ -67,7 +67,7 @@ public struct UploadSource: Sendable {
 struct PreparedUpload: Sendable {
     /// The request with its `Content-Type`, but without the body.
     let request: URLRequest
-    /// The body, which keeps the temporary file; it cannot be opened if the file is not as long as it was.
+    /// The body, which keeps the temporary file; it cannot be opened if the file was changed.
     let body: Transport.Body
     /// The number of bytes of the body; `nil` if it is unknown.
     let length: Int64?
@@ -148,10 +148,11 @@ extension UploadSource {
         switch content {
         case .data(let data): return PreparedUpload(request: request, body: .data(data), length: Int64(data.count))
         case .file(let url):
-            let first = try RegularFile(url)
-            let length = first.size
+            // The file is closed until it is sent: many uploads may wait.
+            let version = try RegularFile(url).version
+            let length = version.size
             let body = Transport.Body.stream(length: length) {
-                try RequestError.within("body") { try RegularFile(url).check(isSameAs: first) }
+                try RequestError.within("body") { try RegularFile(url).check(isStill: version) }
                 return try Transport.Body.file(url).opened().0
             }
             var text = Data()
@@ -207,7 +208,7 @@ extension URLSession {
     ///   - line: The source line for the log.
     ///   - configure: Makes changes for this call.
     /// - Throws: ``RequestError`` with code ``RequestError/Code/invalidRequest`` if a file is missing, is not a regular
-    ///   file, or changes its size; `URLError` with code `.cannotWriteToFile` or `.cannotCreateFile` if the form cannot
+    ///   file, or is changed; `URLError` with code `.cannotWriteToFile` or `.cannotCreateFile` if the form cannot
     ///   be assembled; and the errors of `response(for:)`.
     @discardableResult
     public nonisolated(nonsending) func upload(

@@ -2,10 +2,11 @@
 ///
 /// It reads each byte once. Delimiters are ASCII.
 struct FieldScanner {
-    private var rest: ArraySlice<UInt8>
+    private var rest: Substring.UTF8View
 
+    /// Takes the same time for any length: some callers make a scanner for each part of a text.
     init(_ text: some StringProtocol) {
-        rest = ArraySlice(text.utf8)
+        rest = Substring(text).utf8
     }
 
     var isAtEnd: Bool { rest.isEmpty }
@@ -30,7 +31,7 @@ struct FieldScanner {
     mutating func token() -> String? {
         let token = rest.prefix(while: \.isOfToken)
         rest = rest[token.endIndex...]
-        return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
+        return token.isEmpty ? nil : String(Substring(token))
     }
 
     /// The text before one of the delimiters, without the space around it.
@@ -39,7 +40,7 @@ struct FieldScanner {
         var text = rest.prefix { !delimiters.utf8.contains($0) }
         rest = rest[text.endIndex...]
         while let last = text.last, " \t".utf8.contains(last) { text.removeLast() }
-        return String(decoding: text, as: UTF8.self)
+        return String(Substring(text))
     }
 
     /// The text between quotes; without a closing quote it ends at the end of the field.

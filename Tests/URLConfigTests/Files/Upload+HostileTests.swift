@@ -91,14 +91,36 @@ import URLConfigTesting
                 let request = server.request { $0.method = .init(method) ?? .get }
                 kept.append(try await server.session.upload(.file(file), for: request, config: .silent))
             }
-            try await waitUntil {
-                try !FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains {
-                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-                    return target?.hasSuffix(file.path) == true
-                }
-            }
+            try await waitUntil { try !Self.isOpen(file) }
             #expect(kept.count == 5)
         }
+    }
+
+    private static func isOpen(_ file: URL) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            return target?.hasSuffix(file.path) == true
+        }
+    }
+
+    @Test func `an upload that waits does not keep the file open`() async throws {
+        let directory = TemporaryDirectory()
+        let file = try directory.file("film.mp4", Data(count: 100_000))
+        let gate = Gate()
+        let waiting = Transport { _ in
+            await gate.pass()
+            return .init()
+        }
+        let call = Task {
+            let request = URLRequest.with(.init(host: "http://h.invalid")) { $0.method = .put }
+            return try await URLSession.shared.upload(.file(file), for: request, config: .silent) {
+                $0.transport = waiting
+            }
+        }
+        await gate.waitForArrivals()
+        #expect(try !Self.isOpen(file))
+        gate.open()
+        #expect(try await call.valueInTime.isSuccess)
     }
     #endif
 }

@@ -129,23 +129,20 @@ import URLConfigTesting
     }
 
     @Test func `the time before a reader waits is no silence, whenever the watchdog looks`() async throws {
-        let (clock, body, isArmed) = (TestClock(), ReceivedBody(), Locked(false))
+        let (clock, body, step) = (TestClock(), ReceivedBody(), Locked(Duration?.none))
         let (limits, now) = (TimeLimits(silence: .seconds(3)), clock.stopwatch())
         body.didPassHead()
         let elapsed = { @Sendable in
             // The watchdog looks at the moment when the reader begins to wait.
-            if isArmed.withLock({ isArmed in
-                defer { isArmed = false }
-                return isArmed
-            }) { clock.move(by: .seconds(3)) }
+            if let step = step.withLock({ $0.take() }) { clock.move(by: step) }
             return now()
         }
         body.watch(limits, on: clock, since: elapsed, to: nil)
         for _ in 0..<3 { clock.move(by: .seconds(3)) }
-        isArmed.set(\.self, true)
+        step.set(\.self, .seconds(3))
         let reader = ReceivedBody.Reader(body)
         let task = Task { try await reader.next() }
-        try await waitUntil { body.isAwaited }
+        try await waitUntil { body.isAwaited || body.isOver }
         body.receive(Data("1".utf8))
         #expect(try await task.valueInTime == Data("1".utf8))
     }

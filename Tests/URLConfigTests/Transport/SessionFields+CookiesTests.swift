@@ -56,6 +56,10 @@ import Testing
         }
     }
 
+    @Test(.oneAtATime, arguments: [",", "a=1, ", "a=\"\", "]) func `separating them takes linear time`(part: String) {
+        expectLinearTime(from: 2000) { _ = String(repeating: part, count: $0).separateCookies }
+    }
+
     /// On `URLSession`, Foundation joins fields with a comma and a space.
     @Test(arguments: ["q=x,sid=attacker", "q=\"x, sid=attacker\"", "q=x,  sid=attacker"])
     func `one field is one cookie`(field: String) async throws {
