@@ -125,14 +125,9 @@ enum CachePolicy {
         }
         let (age, lifetime) = (age(of: head, at: now), head.lifetime)
         let isFresh = lifetime > age
-        let isFixed = isFresh && control.contains("immutable")
-        // RFC 9111 §5.4: without `Cache-Control`, `Pragma` counts.
-        let pragma =
-            request.value(forHTTPHeaderField: "Cache-Control") == nil
-            ? request.value(forHTTPHeaderField: "Pragma") : nil
-        if control.contains("no-cache") || wanted.contains("no-cache") || CacheControl(pragma).contains("no-cache") {
-            return .validate
-        }
+        // RFC 8246 §3: whoever has changed a response without TLS could make it last.
+        let isFixed = isFresh && control.contains("immutable") && request.url?.isHTTPS == true
+        if control.contains("no-cache") || request.wantsValidation { return .validate }
         if request.cachePolicy == .reloadRevalidatingCacheData, !isFixed { return .validate }
         // RFC 8246 §2: a reload does not ask for an immutable response again.
         if let longest = wanted.seconds("max-age"), age > Double(longest), !isFixed { return .validate }
@@ -171,7 +166,7 @@ enum CachePolicy {
         _ head: StoredResponse.Head, for request: URLRequest? = nil, within limit: Duration?, at now: Double
     ) -> Bool {
         let (wanted, control) = (request?.cacheControl, head.control)
-        guard wanted?.contains("no-cache") != true, request.map({ use(head, for: $0, at: now) }) != .ignore,
+        guard request?.wantsValidation != true, request.map({ use(head, for: $0, at: now) }) != .ignore,
             !["no-cache", "must-revalidate"].contains(where: control.contains),
             isAboutResource(.init(code: head.status))
         else { return false }
@@ -286,11 +281,31 @@ extension StoredResponse.Head {
 extension URLRequest {
     var cacheControl: CacheControl { CacheControl(value(forHTTPHeaderField: "Cache-Control")) }
 
+    /// Whether no response is wanted that was not validated; without `Cache-Control`, `Pragma` counts (RFC 9111 §5.4).
+    fileprivate var wantsValidation: Bool {
+        let value = value(forHTTPHeaderField: "Cache-Control") ?? value(forHTTPHeaderField: "Pragma")
+        return CacheControl(value).contains("no-cache")
+    }
+
     /// The digest of a field's value; white space around commas does not matter (RFC 9111 §4.1).
     fileprivate func selectingDigest(_ name: String, _ key: Digest.Key) -> Digest {
-        guard let value = value(forHTTPHeaderField: name) else { return Digest("absent", key: key) }
+        guard let value = value(forHTTPHeaderField: name) else {
+            return Digest("absent" + Self.systemValue(of: name), key: key)
+        }
         let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
         return Digest("=" + parts.joined(separator: ","), key: key)
+    }
+}
+
+extension URLRequest {
+    /// What decides about the value that Foundation sends if a request has none: settings of the user, and updates.
+    static func systemValue(of name: String) -> String {
+        switch name {
+        case "accept-language": Locale.preferredLanguages.joined(separator: ",")
+        case "user-agent":
+            "\(Bundle.main.infoDictionary?["CFBundleVersion"] ?? "") \(ProcessInfo.processInfo.operatingSystemVersionString)"
+        default: ""
+        }
     }
 }
 

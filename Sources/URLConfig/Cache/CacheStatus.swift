@@ -20,7 +20,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
         case stale
     }
 
-    /// Whether the response comes from the cache without the server.
+    /// Whether the response comes from the cache, without the server or in place of its failure.
     public internal(set) var isHit = false
     /// Why the request was sent to the server; `nil` if it was not.
     public internal(set) var forward: Forward?

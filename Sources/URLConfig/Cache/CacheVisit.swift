@@ -78,7 +78,9 @@ struct CacheVisit: Sendable {
         let all = (try? await ask { try await $0.responses(for: place.key) }) ?? []
         let own = all.filter { $0.head.check == place.check && $0.head.isValid }
         let matching = own.filter { CachePolicy.matches($0.head, place.complete, place.digests) }
-        guard let newest = matching.max(by: { $0.head.received < $1.head.received }) else {
+        // RFC 9111 §4: the most recent one by its date.
+        let newest = matching.max { ($0.head.date, $0.head.received) < ($1.head.date, $1.head.received) }
+        guard let newest else {
             return .init(place: place, forward: own.isEmpty ? .uriMiss : .varyMiss)
         }
         let (head, now) = (newest.head, call.now)

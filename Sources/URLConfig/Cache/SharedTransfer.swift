@@ -21,8 +21,8 @@ struct SharedTransfer: Sendable {
             (url, method, handlesCookies) = (request.url, request.httpMethod, request.httpShouldHandleCookies)
             (cachePolicy, timeout) = (request.cachePolicy.rawValue, request.timeoutInterval)
             networks = request.allowedNetworks
-            // The fields of a trace are new for each request.
-            fields = (request.allHTTPHeaderFields ?? [:]).filter { !Redaction.isOfTrace($0.key) }
+            let redaction = sending.conditions.redaction
+            fields = (request.allHTTPHeaderFields ?? [:]).filter { !redaction.isOfPropagation($0.key) }
             let cache = call.config.cache
             (self.cache, requester) = (cache.map { ObjectIdentifier($0.core) }, cache?.requester)
             (session, transport) = (ObjectIdentifier(call.session), call.transport.key)

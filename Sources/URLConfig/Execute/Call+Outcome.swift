@@ -9,14 +9,15 @@ extension Call {
         var valid = received
         // A caller that connects again after a transient failure does not need the content, and it ends with 204.
         let status = received.response.status
-        if !(reconnects && (status == .noContent || isTransient(.success(status)))) {
+        let isChecked = !(reconnects && (status == .noContent || isTransient(.success(status))))
+        if isChecked {
             if !received.response.isSuccess { valid = try await received.withContent(config.clock) }
             try deadline.check()  // It may have ended the content.
             for validator in config.validators { valid.response = try await validated(valid.response, by: validator) }
         }
         try Task.checkCancellation()
         let response = valid.response
-        history.add(.accepted(response.status), response.request)
+        if isChecked { history.add(.accepted(response.status), response.request) }
         history.log.received(response, isStream: valid.body != nil)
         return valid
     }

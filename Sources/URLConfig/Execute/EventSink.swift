@@ -70,7 +70,10 @@ extension CallEvent {
 
     /// The content of a response in an error, or in the one that has led to it.
     private static func content(in error: (any Error)?) -> Data? {
-        guard let error = error as? RequestError else { return nil }
-        return error.response?.data ?? content(in: error.underlyingError)
+        switch error {
+        case let problem as Problem: problem.response?.data
+        case let error as RequestError: error.response?.data ?? content(in: error.underlyingError)
+        default: nil
+        }
     }
 }

@@ -149,6 +149,20 @@ extension Redaction {
     private static let wordsOfTraces: Set<Substring> = [
         "traceparent", "tracestate", "trace", "baggage", "b3", "datadog",
     ]
+
+    /// Whether it is a field that only passes on a trace.
+    ///
+    /// It is new for each request, and says neither who asks nor for what. Other fields with the same words may.
+    func isOfPropagation(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return (Self.propagation.contains(name) || name.hasPrefix("x-b3-")) && !hides(name)
+    }
+
+    private static let propagation: Set = [
+        "traceparent", "tracestate", "baggage", "b3", "uber-trace-id", "sentry-trace", "x-amzn-trace-id",
+        "x-cloud-trace-context", "x-datadog-trace-id", "x-datadog-parent-id", "x-datadog-sampling-priority",
+        "x-datadog-origin", "x-datadog-tags",
+    ]
 }
 
 extension HTTPResponse.Status {

@@ -93,9 +93,8 @@ struct Requester: Sendable {
     init(_ request: URLRequest, _ redaction: Redaction = .standard, usesQuery: Bool = true) {
         let url = request.url
         let parts = [url?.user(), url?.password(), usesQuery ? url?.query() : nil]
-        // The fields of a trace are new for each request.
         let fields = (request.allHTTPHeaderFields ?? [:])
-            .filter { (redaction.isCredential($0.key) || Self.namesUser($0.key)) && !Redaction.isOfTrace($0.key) }
+            .filter { (redaction.isCredential($0.key) || Self.namesUser($0.key)) && !redaction.isOfPropagation($0.key) }
         let lines = fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
         text = (parts.map { $0 ?? "" } + lines).joined(separator: "\n")
     }

@@ -21,7 +21,7 @@ public struct Problem: Error, Sendable {
     /// The absolute URL that identifies this occurrence.
     public var instance: URL?
     /// The response with the members, which are decoded only when they are read: there may be millions.
-    private var response: DataResponse?
+    private(set) var response: DataResponse?
 
     /// Creates a problem, such as in a test; the parameters are the properties of the same names.
     public init(

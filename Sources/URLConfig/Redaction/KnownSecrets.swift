@@ -154,9 +154,10 @@ struct SecretValues: Sendable {
 }
 
 extension [UInt8] {
-    /// Whether there are letters or digits on both sides of a place.
+    /// Whether there are letters or digits on both sides of a place, which are not the end of an escape.
     fileprivate func continuesWord(at index: Int) -> Bool {
         index > 0 && index < count && self[index - 1].isAlphanumeric && self[index].isAlphanumeric
+            && !self[..<index].endsWithEscape
     }
 }
 

@@ -115,9 +115,12 @@ struct UnquotedError: LocalizedError {
 extension Error {
     /// The same error, which does not quote the content of its response.
     ///
-    /// Of an error that can be decoded, such as ``Problem``, only the type is shown: it is content itself.
+    /// Of an error that can be decoded, such as ``Problem``, only the type is shown: it is content itself. A
+    /// `DecodingError` quotes values.
     var withoutContent: any Error {
-        guard var error = self as? RequestError else { return self is any Decodable ? UnquotedError(name: name) : self }
+        guard var error = self as? RequestError else {
+            return self is any Decodable || self is DecodingError ? UnquotedError(name: name) : self
+        }
         error.isDiagnosed = false
         return error
     }

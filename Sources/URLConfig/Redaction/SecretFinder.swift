@@ -140,7 +140,9 @@ extension SecretFinder {
             case UInt8(ascii: "-") where isAt("-----BEGIN ", index):
                 index = block(index + 11, range, isForm)
             case let byte where Self.firstBytes.contains(byte):
-                index = index == range.lowerBound || !bytes[index - 1].isWordByte ? word(index, range) : index + 1
+                let begins =
+                    index == range.lowerBound || !bytes[index - 1].isWordByte || bytes[..<index].endsWithEscape
+                index = begins ? word(index, range) : index + 1
             default:
                 index += 1
             }
@@ -220,6 +222,8 @@ extension SecretFinder {
         {
             let delimiters = " \t\r\n,;\"'\\<>&)"
             first = self.end(from: wordEnd, in: range) { " \t+".utf8.contains($0) }
+            // A space in a URL.
+            if first < range.upperBound, isAt("%20", first) { first += 3 }
             // Only the beginning decides, so that words which are no credentials are not read again and again.
             let beginning = bytes[
                 first..<self.end(from: first, in: first..<min(first + 64, range.upperBound), to: delimiters)]

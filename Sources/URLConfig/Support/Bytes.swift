@@ -36,6 +36,14 @@ extension Dictionary where Key == String {
     func sortedByName() -> [Element] { keys.sorted().compactMap { name in self[name].map { (name, $0) } } }
 }
 
+extension ArraySlice<UInt8> {
+    /// Whether the last three bytes are an escape of a URL, such as `%20`.
+    var endsWithEscape: Bool {
+        guard count >= 3, self[endIndex - 3] == UInt8(ascii: "%") else { return false }
+        return UInt8(hexDigits: suffix(2)) != nil
+    }
+}
+
 extension [UInt8] {
     /// The first place of a short text: at each place of its first byte, all of it may be compared.
     func firstRange(of text: some Collection<UInt8>, in range: Range<Int>) -> Range<Int>? {

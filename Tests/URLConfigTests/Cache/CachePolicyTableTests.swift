@@ -13,6 +13,17 @@ private let seldomChanged = "Last-Modified: {-1000}"
     ) async throws {
         try await row.run(.memory(megabytes: 1))
     }
+
+    @Test func `a field that Foundation would send selects by what decides about its value`() throws {
+        let (key, request) = (Digest.Key(), URLRequest(url: try #require(URL(string: "https://api.test/"))))
+        let fields: HTTPFields = [.vary: "Accept-Language, User-Agent, X-A"]
+        let head = CachePolicy.head(.ok, fields, to: request, key, requested: 0, received: 0)
+        let languages = Locale.preferredLanguages.joined(separator: ",")
+        #expect(head.selecting["accept-language"] == Digest("absent" + languages, key: key))
+        #expect(head.selecting["user-agent"] != head.selecting["x-a"])
+        #expect(head.selecting["x-a"] == Digest("absent", key: key))
+        #expect(CachePolicy.matches(head, request, key))
+    }
 }
 
 /// RFC 9111 §3.
@@ -51,6 +62,10 @@ private let storing: [CacheRow] = [
         .ask(.miss, fresh, with: "Authorization: Bearer a"), .ask(.hit, with: "Authorization: Bearer a"),
         .ask(.miss, fresh, with: "Authorization: Bearer b"), .ask(.miss, fresh),
         .ask(.stored(1), with: "Authorization: Bearer a")),
+    .init("a trace", .ask(.miss, fresh, with: "traceparent: 1"), .ask(.hit, with: "traceparent: 2")),
+    .init(
+        "another key that belongs to traces", .ask(.miss, fresh, with: "X-Trace-Token: 1"),
+        .ask(.miss, fresh, with: "X-Trace-Token: 2")),
     .init("another key", .ask(.miss, fresh, with: "X-API-Key: 1"), .ask(.miss, fresh, with: "X-API-Key: 2")),
     .init(
         "another user in the URL", .ask(.miss, fresh, url: "https://a:b@api.test/"),
@@ -175,4 +190,10 @@ private let variants: [CacheRow] = [
         "the newest of two that fit", .ask(.miss, fresh, "Vary: A", with: "A: 1"),
         .ask(.miss, fresh, "Vary: B", after: 1, with: "A: 1", "Cache-Control: no-cache"),
         .ask(.stored(2), after: 1, with: "A: 1")),
+    .init(
+        "the newest of two is the one with the later date (§4)", .ask(.miss, fresh, "Vary: A", with: "A: 1"),
+        .ask(
+            .miss, "Cache-Control: max-age=999", "Vary: B", "Date: {-100}", after: 1, with: "A: 1",
+            "Cache-Control: no-cache"),
+        .ask(.stored(1), after: 1, with: "A: 1")),
 ]

@@ -146,6 +146,10 @@ private let requests: [CacheRow] = [
         .ask(.hit, policy: .reloadRevalidatingCacheData),
         .ask(.validated(condition), after: 11, policy: .reloadRevalidatingCacheData)),
     .init(
+        "immutable without TLS means nothing (RFC 8246 §3)",
+        .ask(.miss, "\(fresh), immutable", tag, url: "http://api.test/"),
+        .ask(.validated(condition), url: "http://api.test/", policy: .reloadRevalidatingCacheData)),
+    .init(
         "a condition of the caller is the caller's", .ask(.miss, fresh, tag),
         .ask(.miss, status: 304, with: condition), .ask(.hit)),
     .init(

@@ -142,6 +142,7 @@ import URLConfigTesting
     /// Each of these makes two requests different.
     @Test(arguments: [
         "credentials", "field", "method", "URL", "session", "transport", "limit", "time", "progress", "cellular",
+        "trace",
     ])
     func `requests that differ have transfers of their own`(difference: String) async throws {
         let (origin, other) = (Origin(), URLSession(configuration: .ephemeral))
@@ -151,6 +152,7 @@ import URLConfigTesting
             switch (index, difference) {
             case (1, "credentials"): request.setValue("Bearer other", forHTTPHeaderField: "Authorization")
             case (1, "field"): request.setValue("de", forHTTPHeaderField: "Accept-Language")
+            case (1, "trace"): request.setValue("1", forHTTPHeaderField: "X-Debug-Trace")
             case (1, "method"): request.httpMethod = "HEAD"
             case (1, "URL"): request.url?.append(queryItems: [URLQueryItem(name: "c", value: "1")])
             case (1, "time"): request.timeoutInterval = 7

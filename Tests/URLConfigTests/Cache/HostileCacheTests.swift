@@ -204,12 +204,13 @@ import URLConfigTesting
     // MARK: Instead of a failure
 
     /// What the second request brings, and what a validator says about the response.
-    @Test(arguments: ["reload", "refused"])
+    @Test(arguments: ["reload", "refused", "pragma"])
     func `a stale response is used only instead of a failure, if the request accepts it`(reason: String) async throws {
         var request = request
         try await get { [self] _ in reply("old", reason == "reload" ? "max-age=60" : "max-age=10") }
         await clock.advance(by: .seconds(20))
         if reason == "reload" { request.cachePolicy = .reloadIgnoringLocalCacheData }
+        if reason == "pragma" { request.setValue("no-cache", forHTTPHeaderField: "Pragma") }
         let status = reason == "refused" ? 403 : 503
         let result = await Result { [request] in
             try await get(request) {

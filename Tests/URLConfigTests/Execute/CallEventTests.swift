@@ -374,7 +374,7 @@ import URLConfigTesting
         #expect(events.count <= (1 << 16) + 14)
     }
 
-    @Test(arguments: ["requests", "failed calls", "errors of fallbacks"])
+    @Test(arguments: ["requests", "failed calls", "problems", "errors of fallbacks"])
     func `the bodies of calls whose events wait are bounded`(place: String) async throws {
         var (config, isBlocked, end) = blocking()
         var request = stubs.request("/a")
@@ -383,6 +383,14 @@ import URLConfigTesting
         case "failed calls":
             config.transport = Transport { _ in .init(status: .internalServerError, body: .init(Data(count: 1 << 24))) }
             config.validators = [.success]
+        case "problems":
+            let text = #"{"title": "x", "pad": "\#(String(repeating: "x", count: (1 << 24) - 100))"}"#
+            config.transport = Transport { _ in
+                .init(
+                    status: .internalServerError, headerFields: [.contentType: "application/problem+json"],
+                    body: .init(Data(text.utf8)))
+            }
+            config.validators = [.orThrow(Problem.self)]
         default:
             config.transport = Transport { _ in throw URLError(.cannotFindHost) }
             config.fallback = { _, request in
@@ -394,7 +402,8 @@ import URLConfigTesting
         }
         _ = try? await stubs.response(for: request, config: config)
         await isBlocked.pass()
-        for _ in 0..<100 { _ = try? await stubs.response(for: request, config: config) }
+        // To decode a long problem takes long.
+        for _ in 0..<(place == "problems" ? 12 : 100) { _ = try? await stubs.response(for: request, config: config) }
         end.signal()
         let last = place == "failed calls" ? "failed" : "ended"
         try await waitUntil { events.entries.count { "\($0.kind)".hasPrefix(last) } >= 4 }

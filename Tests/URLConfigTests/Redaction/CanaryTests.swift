@@ -137,6 +137,15 @@ import Testing
         { ("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\($0)\r\n--b--") },
     ]
 
+    @Test(arguments: shapes.filter { !$0.hasPrefix("--") && !$0.hasPrefix("https") })
+    func `a credential with a known shape is hidden in a path, behind an escape`(shape: String) {
+        for before in ["ada%3A", "a%20", "%e2%82%ac"] {
+            let shown = Redaction.standard.url("https://h.example/\(before)\(shape.percentEncoded(.unreserved))")
+            #expect(shown.contains(before) && shown.contains("***"), "\(shown)")
+            #expect(!shown.lowercased().contains("c4nary") && !shown.contains("dXNlcjpmcjNzaA"), "\(shown)")
+        }
+    }
+
     @Test(arguments: shapes) func `a credential with a known shape is hidden`(shape: String) {
         for place in Self.places {
             let (type, text) = place(shape)

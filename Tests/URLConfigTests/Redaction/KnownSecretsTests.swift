@@ -89,6 +89,15 @@ import URLConfigTesting
                 == "GET https://test.example/latest/abc12?pin=***&token=***&password=***&secret=***&sid=***")
     }
 
+    @Test func `an escape before a short value is not a part of its word`() {
+        let request = URLRequest.with(.init(host: "https://h.example")) {
+            $0.authorization = .basic(username: "ada", password: "hunter22")
+        }
+        let redaction = Redaction.standard.knowing(request)
+        #expect(redaction.url("https://h.example/a/ada%3Ahunter22") == "https://h.example/a/ada%3A***")
+        #expect(redaction.url("https://h.example/3Ahunter22") == "https://h.example/3Ahunter22")
+    }
+
     @Test(arguments: ["127.0.0.1", "api.test", "users", "/next/", "application/json", "2024-01-01", "users-of-2024"])
     func `a server cannot choose what is hidden`(word: String) async throws {
         let text = "about 127.0.0.1 at api.test: /next/ of users-of-2024 is application/json"

@@ -164,6 +164,8 @@ import URLConfigTesting
             ])
     }
 
+    private enum Kind: String, Decodable { case news }
+
     @Test func `a failure is one line`() async {
         let lines = await printed(.info, .text("got t0psecret", status: .notFound)) { $0.validators = [.success] }
         let end = " \(source) status=404 url=\(url) [App] 💥 failed"
@@ -185,6 +187,12 @@ import URLConfigTesting
             }
             #expect(lines[0].contains(kind) && !lines[0].contains("milk"), "\(lines)")
         }
+        // An error that quotes a value.
+        let quoting = ResponseValidator { _ = try JSONDecoder().decode([Kind].self, from: $0.data) }
+        let undecoded = await printed(.info, .json(#"["got milk"]"#)) {
+            ($0.validators, $0.logBody) = ([quoting], false)
+        }
+        #expect(undecoded[0].contains("DecodingError") && !undecoded[0].contains("milk"), "\(undecoded)")
         // An error of the caller's does not know the status.
         let own = await printed(.info, .status(.forbidden)) {
             $0.validators = [ResponseValidator { _ in throw CocoaError(.coderInvalidValue) }]

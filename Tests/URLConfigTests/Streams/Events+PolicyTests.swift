@@ -138,7 +138,11 @@ import URLConfigTesting
         })
     func `of failed connections in a row, the first is an error in the log, and so is the end`() async throws {
         let (logger, log) = Logger.recording()
-        _ = await stubs.events { $0.logger = logger }
+        let accepted = Recorder<HTTPResponse.Status>()
+        _ = await stubs.events {
+            $0.logger = logger
+            $0.events = { if case .accepted(let status) = $0.kind { accepted.note(status) } }
+        }
         #expect(
             log.entries.map { $0.message.description.prefix(1) } == [
                 "🛫", "💥", "🔁", "🛫", "🔁", "🛫", "🛬", "🔁", "🛫", "🛬", "🏁", "🔁", "🛫", "🛬", "🏁", "🔁",
@@ -148,5 +152,8 @@ import URLConfigTesting
         #expect(errors.map { $0.metadata["status"] } == [nil, "502", "404"])
         #expect(errors.allSatisfy { $0.level == .error && $0.metadata["error"] != nil })
         #expect(log.text.contains("🔁 connecting again after "))
+        try await waitUntil { accepted.entries.count >= 2 }
+        // The validators were not asked about the transient failures.
+        #expect(accepted.entries.allSatisfy { $0 == .ok })
     }
 }
