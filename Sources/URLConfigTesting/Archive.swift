@@ -138,9 +138,7 @@ extension Archive {
             root["log"] as? [String: Any] ?? ["version": "1.2", "creator": ["name": "URLConfig", "version": "1"]]
         var entries = log["entries"] as? [[String: Any]] ?? []
         var files: [String: Data] = [:]
-        // What one call hides under a name of the app is hidden in all exchanges.
-        let names = exchanges.map(\.request.redaction).filter(\.isActive)
-        let all = names.reduce(Redaction.standard) { $0.including($1) }.knowing(
+        let all = Redaction.standard.knowing(
             secretsOf: exchanges.map(\.request.withBody), received: exchanges.flatMap(\.received))
         let used = Set(entries.flatMap(bodyFiles))
         var number = entries.count

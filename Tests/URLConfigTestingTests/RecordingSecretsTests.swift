@@ -38,23 +38,6 @@ struct RecordingSecretsTests {
         #expect(lines.count == 2)
     }
 
-    @Test func `what a call sends under a name of the app is hidden in the exchanges of others`() async throws {
-        let folder = try ReplayFolder()
-        let server = server { _ in
-            .init(headerFields: [.contentType: "text/plain"], body: .init(Data("welcome \(Self.canary)".utf8)))
-        }
-        try await folder.run(.recordAll) {
-            let changes: (inout URLSession.Config) -> Void = {
-                server(&$0)
-                $0.redaction = .standard.adding("badge")
-            }
-            try await send(
-                "/badge", request: { ($0.method, $0.body) = (.post, .json(["badge": .value(Self.canary)])) }, changes)
-            try await send("/me", changes)
-        }
-        #expect(folder.text.contains("welcome ***") && !folder.text.contains("c4nary"))
-    }
-
     @Test func `a file has no secret, and is played for requests that have the secret or another one`() async throws {
         let folder = try ReplayFolder()
         let (canary, granted) = (Self.canary, Self.granted)

@@ -303,7 +303,8 @@ extension URLRequest {
         switch name {
         case "accept-language": Locale.preferredLanguages.joined(separator: ",")
         case "user-agent":
-            "\(Bundle.main.infoDictionary?["CFBundleVersion"] ?? "") \(ProcessInfo.processInfo.operatingSystemVersionString)"
+            ProcessInfo.processInfo.operatingSystemVersionString
+                + " \(Bundle.main.infoDictionary?["CFBundleVersion"] ?? "")"
         default: ""
         }
     }

@@ -21,8 +21,7 @@ struct SharedTransfer: Sendable {
             (url, method, handlesCookies) = (request.url, request.httpMethod, request.httpShouldHandleCookies)
             (cachePolicy, timeout) = (request.cachePolicy.rawValue, request.timeoutInterval)
             networks = request.allowedNetworks
-            let redaction = sending.conditions.redaction
-            fields = (request.allHTTPHeaderFields ?? [:]).filter { !redaction.isOfPropagation($0.key) }
+            fields = (request.allHTTPHeaderFields ?? [:]).filter { !Redaction.isOfPropagation($0.key) }
             let cache = call.config.cache
             (self.cache, requester) = (cache.map { ObjectIdentifier($0.core) }, cache?.requester)
             (session, transport) = (ObjectIdentifier(call.session), call.transport.key)

@@ -136,9 +136,12 @@ extension Redaction {
     /// Whether a field must not be sent to another origin, even if logs show its value.
     func isCredential(_ name: String) -> Bool {
         let name = name.lowercased()
-        let isKey = name.split(separator: "-").contains { ["key", "apikey", "token", "ticket", "hmac"].contains($0) }
-        return isKey && name != "idempotency-key" || name == "last-event-id" || Self.isOfTrace(name)
+        return Self.isKey(name) && name != "idempotency-key" || name == "last-event-id" || Self.isOfTrace(name)
             || Self.standard.hides(name) || isSecretName(name)
+    }
+
+    private static func isKey(_ name: String) -> Bool {
+        name.split(separator: "-").contains { ["key", "apikey", "token", "ticket", "hmac"].contains($0) }
     }
 
     /// Whether it is a field of a trace, which tells what happened at one origin.
@@ -150,18 +153,22 @@ extension Redaction {
         "traceparent", "tracestate", "trace", "baggage", "b3", "datadog",
     ]
 
-    /// Whether it is a field that only passes on a trace.
-    ///
-    /// It is new for each request, and says neither who asks nor for what. Other fields with the same words may.
-    func isOfPropagation(_ name: String) -> Bool {
+    /// Whether a field says who asks; most fields of traces are new for each request.
+    func tellsRequester(_ name: String) -> Bool {
         let name = name.lowercased()
-        return (Self.propagation.contains(name) || name.hasPrefix("x-b3-")) && !hides(name)
+        return Self.isOfTrace(name) ? Self.isKey(name) || Self.standard.hides(name) : isCredential(name)
+    }
+
+    /// Whether it is a field that only passes on a trace, and does not change the response.
+    static func isOfPropagation(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return propagation.contains(name) || name.hasPrefix("x-b3-")
     }
 
     private static let propagation: Set = [
         "traceparent", "tracestate", "baggage", "b3", "uber-trace-id", "sentry-trace", "x-amzn-trace-id",
         "x-cloud-trace-context", "x-datadog-trace-id", "x-datadog-parent-id", "x-datadog-sampling-priority",
-        "x-datadog-origin", "x-datadog-tags",
+        "x-datadog-origin", "x-datadog-tags", "x-trace-id", "grpc-trace-bin", "elastic-apm-traceparent",
     ]
 }
 

@@ -94,7 +94,7 @@ struct Requester: Sendable {
         let url = request.url
         let parts = [url?.user(), url?.password(), usesQuery ? url?.query() : nil]
         let fields = (request.allHTTPHeaderFields ?? [:])
-            .filter { (redaction.isCredential($0.key) || Self.namesUser($0.key)) && !redaction.isOfPropagation($0.key) }
+            .filter { redaction.tellsRequester($0.key) || Self.namesUser($0.key) }
         let lines = fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
         text = (parts.map { $0 ?? "" } + lines).joined(separator: "\n")
     }

@@ -82,7 +82,7 @@ public struct Redaction: Sendable, Hashable {
     /// A copy that also has the names that the app has added for all calls.
     ///
     /// ``none`` shows their values, but a field of these names is still a credential.
-    package func including(_ all: Self) -> Self {
+    func including(_ all: Self) -> Self {
         if all.added.isSubset(of: added) { return self }
         var redaction = self
         redaction.added.formUnion(all.added)

@@ -220,20 +220,24 @@ extension SecretFinder {
         if word.count == 5 || word.count == 6,
             ["basic", "bearer"].contains(String(decoding: word, as: UTF8.self).lowercased())
         {
-            let delimiters = " \t\r\n,;\"'\\<>&)"
             first = self.end(from: wordEnd, in: range) { " \t+".utf8.contains($0) }
-            // A space in a URL.
-            if first < range.upperBound, isAt("%20", first) { first += 3 }
+            // A space in a URL, whose next one or next segment is no part of a credential.
+            let isInURL = first < range.upperBound && isAt("%20", first)
+            if isInURL { first += 3 }
+            func endOfValue(from start: Int, in range: Range<Int>) -> Int {
+                let end = self.end(from: start, in: range, to: " \t\r\n,;\"'\\<>&)" + (isInURL ? "/?#" : ""))
+                return isInURL ? bytes.firstRange(of: "%20".utf8, in: start..<end)?.lowerBound ?? end : end
+            }
             // Only the beginning decides, so that words which are no credentials are not read again and again.
-            let beginning = bytes[
-                first..<self.end(from: first, in: first..<min(first + 64, range.upperBound), to: delimiters)]
+            let written = bytes[first..<endOfValue(from: first, in: first..<min(first + 64, range.upperBound))]
+            let beginning = isInURL ? written.withoutPercents : written
             let isOpaque = beginning.count >= 16 || beginning.contains { $0.isDigit || $0 == UInt8(ascii: "=") }
             // A parameter follows, as in `Bearer realm="api"`.
             let isParameter =
                 beginning.last == UInt8(ascii: "=")
                 && beginning.dropLast().allSatisfy { $0.isAlphanumeric && $0 > 0x60 }
             guard first > wordEnd, isOpaque, !isParameter else { return wordEnd }
-            end = self.end(from: beginning.endIndex, in: range, to: delimiters)
+            end = endOfValue(from: written.endIndex, in: range)
         } else if word.starts(with: "eyJ".utf8), word.count >= 8, end < range.upperBound, isAt(".", end) {
             end = self.end(from: end, in: range) { $0.isWordByte || "+/=.~".utf8.contains($0) }
             guard end - wordEnd > 4 else { return end }

@@ -63,6 +63,7 @@ private let storing: [CacheRow] = [
         .ask(.miss, fresh, with: "Authorization: Bearer b"), .ask(.miss, fresh),
         .ask(.stored(1), with: "Authorization: Bearer a")),
     .init("a trace", .ask(.miss, fresh, with: "traceparent: 1"), .ask(.hit, with: "traceparent: 2")),
+    .init("a trace of a service", .ask(.miss, fresh, with: "X-Client-Trace: 1"), .ask(.hit, with: "X-Client-Trace: 2")),
     .init(
         "another key that belongs to traces", .ask(.miss, fresh, with: "X-Trace-Token: 1"),
         .ask(.miss, fresh, with: "X-Trace-Token: 2")),

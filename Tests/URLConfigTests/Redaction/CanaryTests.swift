@@ -146,6 +146,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "/plans/Basic%20Plan%20A/users", "/a/Basic%20Caf%C3%A9/b", "/bearer%20of%20news/2024-01-01-edition",
+    ])
+    func `ordinary words behind an escape are shown`(path: String) {
+        #expect(Redaction.standard.url("https://h.example\(path)") == "https://h.example\(path)")
+    }
+
     @Test(arguments: shapes) func `a credential with a known shape is hidden`(shape: String) {
         for place in Self.places {
             let (type, text) = place(shape)
