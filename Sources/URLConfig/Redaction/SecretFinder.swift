@@ -225,8 +225,12 @@ extension SecretFinder {
             let isInURL = first < range.upperBound && isAt("%20", first)
             if isInURL { first += 3 }
             func endOfValue(from start: Int, in range: Range<Int>) -> Int {
-                let end = self.end(from: start, in: range, to: " \t\r\n,;\"'\\<>&)" + (isInURL ? "/?#" : ""))
-                return isInURL ? bytes.firstRange(of: "%20".utf8, in: start..<end)?.lowerBound ?? end : end
+                let delimiters = " \t\r\n,;\"'\\<>&)" + (isInURL ? "/?#%" : "")
+                var end = self.end(from: start, in: range, to: delimiters)
+                while isInURL, end < range.upperBound, bytes[end] == UInt8(ascii: "%"), !isAt("%20", end) {
+                    end = self.end(from: end + 1, in: range, to: delimiters)
+                }
+                return end
             }
             // Only the beginning decides, so that words which are no credentials are not read again and again.
             let written = bytes[first..<endOfValue(from: first, in: first..<min(first + 64, range.upperBound))]
