@@ -182,7 +182,7 @@ enum CachePolicy {
             return max(0, (Date(strictHTTPDate: text)?.timeIntervalSince1970 ?? 0) - head.date)
         }
         guard guessed.contains(head.status) || head.control.contains("public"),
-            let modified = head.fields.value(.lastModified).flatMap({ Date(httpDate: $0) })?.timeIntervalSince1970
+            let modified = head.fields[date: .lastModified]?.timeIntervalSince1970
         else { return 0 }
         return min(max(0, head.date - modified) / 10, longestGuess)
     }
@@ -271,7 +271,7 @@ extension StoredResponse.Head {
 
     /// Notes what the fields say: the freshness, and the fields of the request that `Vary` names.
     fileprivate mutating func read(_ request: URLRequest, _ key: Digest.Key) {
-        date = fields.value(.date).flatMap { Date(httpDate: $0) }?.timeIntervalSince1970 ?? received
+        date = fields[date: .date]?.timeIntervalSince1970 ?? received
         lifetime = CachePolicy.lifetime(of: self)
         selecting = [:]
         for name in varyNames { selecting[name] = request.selectingDigest(name, key) }
