@@ -128,8 +128,12 @@ extension HTTPStubs.Response {
     /// Nothing: a time limit of the request, the call or the session ends the attempt.
     public static var stall: Self { Self(.error(URLError(.timedOut))).with { $0.end = .stalls } }
 
-    /// The response of the real server.
+    /// The response of the real server, which takes real time.
+    ///
+    /// So the scope has no time of its own then, unless it has a clock (``HTTPStubs/Routes/clock``). If a closure
+    /// returns it, the scope cannot know it before; then no time limit passes while the server is silent.
     public static var network: Self { Self(.network) }
+    var isOfServer: Bool { if case .network = content { true } else { false } }
 
     private func with(_ change: (inout Self) -> Void) -> Self {
         var response = self

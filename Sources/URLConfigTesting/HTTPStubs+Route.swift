@@ -166,6 +166,14 @@ extension HTTPStubs.Route {
     var recording: Recording? {
         if case .recording(let recording) = content { recording } else { nil }
     }
+    /// Whether it is known to send requests to their servers.
+    var asksServers: Bool {
+        switch content {
+        case .responses(let list): list.contains(where: \.isOfServer)
+        case .closure: false
+        case .recording(let recording): recording.records
+        }
+    }
     /// Whether it has no conditions but its template.
     var isUnconditional: Bool { state.withLock { $0.conditions.isEmpty } && recording == nil }
     /// Whether it is never used up.

@@ -5,7 +5,7 @@ import URLConfig
 extension HTTPStubs {
     /// A trait of tests and suites whose calls go to stubs, to recordings, or nowhere.
     public struct ScopeTrait: TestTrait, SuiteTrait, TestScoping {
-        fileprivate let run: @Sendable (_ test: @Sendable () async throws -> Void) async throws -> Void
+        let run: @Sendable (_ test: @Sendable () async throws -> Void) async throws -> Void
 
         /// Each test of a suite has a scope of its own.
         public var isRecursive: Bool { true }
@@ -56,6 +56,8 @@ extension Trait where Self == HTTPStubs.ScopeTrait {
         // The traits of all tests are made before the first test runs.
         Refusal.refuse(detachedOnly: true)
         return Self { test in
+            // The stubs around it refuse other calls, too.
+            if StubScope.current != nil, CallScope.standIn != nil { return try await test() }
             try await CallScope.$current.withValue(Refusal.offline, operation: test)
         }
     }

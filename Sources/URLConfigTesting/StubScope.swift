@@ -90,7 +90,8 @@ final class StubScope: Sendable {
     private func enter(_ config: inout URLSession.Config, _ call: Place) {
         if config.clock is ContinuousClock || config.clock is SuspendingClock {
             // A real server takes real time.
-            let other = recordings.isEmpty ? TestClock.immediate(after: latest) : config.clock
+            let isReal = scopes.contains { $0.routes.all.contains(where: \.asksServers) }
+            let other = isReal ? config.clock : TestClock.immediate(after: latest)
             config.clock = clock?.used(by: call.description) ?? other
         }
         let (original, count) = (config.transport, Locked(0))
@@ -174,7 +175,7 @@ enum Refusal {
     static let offline = scope { true }
 
     private static func scope(_ refuses: @escaping @Sendable () -> Bool) -> CallScope {
-        CallScope {
+        CallScope(hasOwnCaches: false) {
             refuses() ? Transport { _ in throw error("the call") } : nil
         } change: { config, fileID, line in
             guard config.transport.isBuiltIn, refuses() else { return }

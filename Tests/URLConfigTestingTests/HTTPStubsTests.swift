@@ -149,6 +149,21 @@ struct SuiteTraitTests {
     }
 }
 
+/// Counts its questions, and stores nothing.
+private struct AskedStore: CacheStore {
+    let questions = Locked(0)
+
+    func responses(for key: CacheKey) async throws -> [StoredResponse] {
+        questions.withLock { $0 += 1 }
+        return []
+    }
+
+    func writer(for head: StoredResponse.Head, key: CacheKey) async throws -> (any CacheWriter)? { nil }
+    func update(_ response: StoredResponse, _ head: StoredResponse.Head, key: CacheKey) async throws {}
+    func remove(_ responses: CacheSelection?) async throws {}
+    func salt() async throws -> Data { Data(count: 32) }
+}
+
 #if os(Linux) || os(macOS)
 /// In processes of their own, because they change the whole process.
 struct RefuseNetworkTests {
@@ -192,6 +207,22 @@ struct RefuseNetworkTests {
                 }
             }
             #expect(refused?.code == .cannotConnectToHost)
+            // Stubs around it stay.
+            let text = try await HTTPStubs.with {
+                $0.get("/v2/users/1", .text("stub"))
+            } operation: {
+                let text = Locked("")
+                try await HTTPStubs.ScopeTrait.offline.run { text.set(\.self, try await send().text()) }
+                return text.withLock { $0 }
+            }
+            #expect(text == "stub")
+            // Without stubs, a cache is the one that was set.
+            let store = AskedStore()
+            try await send {
+                $0.cache = HTTPCache(store: store)
+                $0.transport = Transport { _ in .init() }
+            }
+            #expect(store.questions.withLock { $0 } > 0)
         }
     }
 }

@@ -265,6 +265,44 @@ struct ResponseTests {
         }
     }
 
+    @Test func `a real server takes real time, so a deadline passes while it is silent`() async throws {
+        try await HTTPStubs.with {
+            $0.get("/v2/users/1", .network)
+        } operation: {
+            let error = await #expect(throws: RequestError.self) {
+                try await send {
+                    $0.transport = Transport { _ in
+                        try await Task.sleep(for: .seconds(3600))
+                        return .init()
+                    }
+                    $0.deadline = .milliseconds(50)
+                }
+            }
+            #expect(error?.code == .deadlineExceeded)
+        }
+    }
+
+    @Test(.stubs { $0.get("/v2/users/1", .status(.accepted).delay(.seconds(30))) })
+    func `a transport that is tested alone has the time of the scope`() async throws {
+        let request = Transport.Request(URLRequest.with(.api) { $0.path = "/users/1" })
+        let start = ContinuousClock.now
+        #expect(try await Transport.urlSession.send(request).status == .accepted)
+        // Of both times, only the one of the test's clock has passed.
+        #expect(ContinuousClock.now - start < .seconds(30))
+
+        try await HTTPStubs.with {
+            $0.clock = TestClock()
+            $0.get("/v2/users/1", .status(.created).delay(.seconds(20)))
+        } operation: {
+            let clock = try #require(HTTPStubs.clock)
+            async let response = Transport.urlSession.send(
+                Transport.Request(URLRequest.with(.api) { $0.path = "/users/1" }))
+            #expect(await clock.nextSleep() == .seconds(20))
+            await clock.advance(by: .seconds(20))
+            #expect(try await response.status == .created)
+        }
+    }
+
     @Test(.stubs { $0.post("/v2/users", .status(.accepted)) })
     func `a transport that is tested alone passes requests on to the stubs`() async throws {
         let signing = Transport { request in

@@ -9,7 +9,9 @@ package struct CallScope: Sendable {
 
     /// Retries in one scope do not use up the retries of another.
     private let budget = RetryPolicy.Budget()
-    /// Responses to calls in one scope are not given to others: a cache is empty in each scope.
+    /// Whether responses to calls in one scope are not given to others: a cache is empty in each scope.
+    private let hasOwnCaches: Bool
+    /// The caches of the scope.
     ///
     /// The original is kept, so that no other one has its identity.
     private let caches = Locked<[ObjectIdentifier: (original: HTTPCache.Core, own: HTTPCache.Core)]>([:])
@@ -20,10 +22,11 @@ package struct CallScope: Sendable {
     ///   - standIn: What sends requests that reach one of the library's own transports; `nil` for itself.
     ///   - change: Changes the settings of a call. It knows where the call is made.
     package init(
+        hasOwnCaches: Bool = true,
         standIn: @escaping @Sendable () -> Transport? = { nil },
         change: @escaping @Sendable (inout URLSession.Config, _ fileID: String, _ line: UInt) -> Void = { _, _, _ in }
     ) {
-        (self.standIn, self.change) = (standIn, change)
+        (self.hasOwnCaches, self.standIn, self.change) = (hasOwnCaches, standIn, change)
     }
 
     private static var scope: Self? { current ?? outside.withLock { $0 } }
@@ -40,7 +43,8 @@ package struct CallScope: Sendable {
     static func place(for core: HTTPCache.Core) -> HTTPCache.Core { scope?.place(for: core) ?? core }
 
     private func place(for core: HTTPCache.Core) -> HTTPCache.Core {
-        caches.withLock { caches in
+        guard hasOwnCaches else { return core }
+        return caches.withLock { caches in
             let pair = caches[ObjectIdentifier(core)] ?? (core, HTTPCache.memory(megabytes: 50).core)
             caches[ObjectIdentifier(core)] = pair
             return pair.own
@@ -48,7 +52,7 @@ package struct CallScope: Sendable {
     }
 
     /// What takes the place of the library's own transports; `nil` for nothing.
-    static var standIn: Transport? { scope?.standIn() }
+    package static var standIn: Transport? { scope?.standIn() }
 }
 
 /// A clock with its own rule for time limits: they alone do not make the time pass.

@@ -66,8 +66,13 @@ extension Transport {
         /// - Parameters:
         ///   - urlRequest: The request.
         ///   - session: The session of the call.
-        public init(_ urlRequest: URLRequest, session: URLSession = .shared) {
+        ///   - fileID: The file that creates it, for a test's clock.
+        ///   - line: The line that creates it.
+        public init(
+            _ urlRequest: URLRequest, session: URLSession = .shared, fileID: String = #fileID, line: UInt = #line
+        ) {
             var config = URLSession.Config()
+            CallScope.enter(&config, fileID, line)
             // The default one would learn the secrets of this request, for all calls.
             config.redaction = config.redaction.knowing(urlRequest)
             let deadline = Deadline(nil, config.clock) { _, _ in CancellationError() }
