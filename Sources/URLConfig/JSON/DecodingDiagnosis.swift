@@ -37,8 +37,12 @@ extension DataResponse {
         default: break
         }
         if let retryAfter { words.append("Retry-After is \(retryAfter.shown)") }
-        if status == .unauthorized, !(request.allHTTPHeaderFields ?? [:]).keys.contains(where: redaction.isCredential) {
-            words.append("no credentials were sent" + LeftOutCredentials.words(for: request.url))
+        // What the session adds is not known here.
+        let hasCredentials =
+            (request.allHTTPHeaderFields ?? [:]).keys.contains(where: redaction.isCredential)
+            || !SecretFinder(Array((request.url?.absoluteString ?? "").utf8), .url, redaction).secrets.isEmpty
+        if status == .unauthorized, !hasCredentials {
+            words.append("the request itself has no credentials" + LeftOutCredentials.words(for: request.url))
         }
         return words
     }

@@ -65,7 +65,7 @@ final class KnownSecrets: Sendable, RedactedReflectable {
                 secrets.add(part.utf8)
             }
             let isChosen = url == requests.first?.url
-            for value in SecretFinder(Array(url.absoluteString.utf8), .text, redaction).secrets
+            for value in SecretFinder(Array(url.absoluteString.utf8), .url, redaction).secrets
             where isChosen || value.isOpaque {
                 secrets.add(value)
             }

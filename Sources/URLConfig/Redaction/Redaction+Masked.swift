@@ -6,17 +6,17 @@ extension Redaction {
     }
 
     /// The beginning of a server's text, at most 1,000 scalars: one character may be as long as the whole text.
-    func quote(_ text: String) -> String {
+    func quote(_ text: String, as format: SecretFinder.Format = .text) -> String {
         // More is searched than shown: a secret that is cut may not be found.
         let searched = text.unicodeScalars.prefix(2000)
         let shown = String(searched.prefix(1000))
         guard isActive else { return shown }
-        let finder = SecretFinder(Array(String(searched).utf8), .text, self, upTo: shown.utf8.count)
+        let finder = SecretFinder(Array(String(searched).utf8), format, self, upTo: shown.utf8.count)
         return String(String(decoding: finder.masked(), as: UTF8.self).unicodeScalars.prefix(1000))
     }
 
     /// The beginning of a URL that a server has chosen, at most 1,000 scalars before controls are escaped.
-    func quote(url text: String) -> String { quote(withoutUserinfo(text)).onOneLine }
+    func quote(url text: String) -> String { quote(withoutUserinfo(text), as: .url).onOneLine }
 
     /// Text of this library; only the secrets that the call knows are masked.
     package func maskedByValue(_ text: String) -> String { masked(text, as: .known) }
@@ -38,7 +38,7 @@ extension Redaction {
     func masked(_ fields: HTTPFields) -> [String] { masked(fields.map { ($0.name.rawName, $0.value) }) }
 
     /// A URL, valid or not: userinfo and hidden items of the query and the fragment are masked.
-    package func url(_ text: String) -> String { masked(withoutUserinfo(text)).onOneLine }
+    package func url(_ text: String) -> String { masked(withoutUserinfo(text), as: .url).onOneLine }
 
     private func withoutUserinfo(_ text: String) -> String {
         guard isActive else { return text }
@@ -72,9 +72,11 @@ extension Redaction {
         // More is searched than shown: a secret that is cut may not be found.
         let head = data.prefix(data.prefix(limit).count + 4096)
         let isCut = data.count > limit
-        guard let text = text(head, type), var shown = masked(text, type, upTo: isCut ? limit : .max) else {
-            return data.summary(type)
-        }
+        guard let text = text(head, type) else { return data.summary(type) }
+        // The text may be shorter than the bytes.
+        let isSearched = head.count == data.count
+        let shownEnd = isSearched ? limit : min(limit, text.count - text.count * 4096 / head.count)
+        guard var shown = masked(text, type, upTo: isCut ? shownEnd : .max) else { return data.summary(type) }
         if shown.isStructure, type?.isJSON ?? true { shown = JSONText(shown).output }
         let end = isCut ? "… (\(data.count) bytes in all)" : ""
         return String(decoding: shown, as: UTF8.self).escapingControls + end

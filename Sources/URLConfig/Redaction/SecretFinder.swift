@@ -8,6 +8,8 @@ struct SecretFinder {
         case json
         /// Other text, which may contain URLs or JSON.
         case text
+        /// A URL, valid or not, in which no quotes end a value.
+        case url
         case form
         /// In a recording, parts that are not parsed are kept.
         case multipart(boundary: String, isRecorded: Bool = false)
@@ -27,6 +29,7 @@ struct SecretFinder {
     let depth: Int
     /// The values that the call knows.
     let known: SecretValues
+    private let isURL: Bool
     private var secrecies: [ArraySlice<UInt8>: Redaction.Secrecy] = [:]
     /// The value of the last item: reading the rest of `a=a=a=` at each mark would take quadratic time.
     private var value = (end: 0, hasEscapes: false)
@@ -34,6 +37,7 @@ struct SecretFinder {
     init(_ bytes: [UInt8], _ format: Format, _ redaction: Redaction, upTo limit: Int = .max, depth: Int = 0) {
         (self.bytes, self.redaction, self.limit, self.depth) = (bytes, redaction, limit, depth)
         known = redaction.known.values(redaction)
+        isURL = if case .url = format { true } else { false }
         switch format {
         case .json: findInJSON(from: 0)
         case .form:
@@ -42,7 +46,7 @@ struct SecretFinder {
             // JSON without percent-encoding, in an item or in place of the items: it may contain a `&`.
             findInJSON(from: bytes.firstIndex(of: UInt8(ascii: "{")) ?? bytes.count)
         case .multipart(let boundary, let isRecorded): findInParts(boundary, isRecorded)
-        case .text:
+        case .text, .url:
             // A value may contain a brace.
             if !bytes.isStructure { findInText(bytes.indices) }
             // An odd quote before an object would make values of its names.
@@ -139,6 +143,9 @@ extension SecretFinder {
                 index = userinfo(index + 3, range)
             case UInt8(ascii: "-") where isAt("-----BEGIN ", index):
                 index = block(index + 11, range, isForm)
+            case UInt8(ascii: "%") where UInt8(hexDigits: bytes[(index + 1)..<range.upperBound].prefix(2)) != nil:
+                // The digits of an escape are no letters of a word.
+                index += 3
             case let byte where Self.firstBytes.contains(byte):
                 let begins =
                     index == range.lowerBound || !bytes[index - 1].isWordByte || bytes[..<index].endsWithEscape
@@ -158,7 +165,12 @@ extension SecretFinder {
         let before = bytes[max(range.lowerBound, mark - 64)..<mark]
         let name = before.suffix(from: before.lastIndex { !$0.isNameByte }.map { $0 + 1 } ?? before.startIndex)
         if name.isEmpty { return mark + 1 }
-        let isQuoted = !isForm && (isAt("\"", mark + 1) || isAt("'", mark + 1))
+        var secrecy = secrecy(of: name.withoutPercents)
+        let isItem = isForm || name.startIndex > range.lowerBound && "?&;#".utf8.contains(bytes[name.startIndex - 1])
+        if isItem, name.elements(in: ["key", "code"]) {
+            secrecy = redaction.secrecy(ofItem: String(decoding: name, as: UTF8.self))
+        }
+        let isQuoted = !isForm && !isURL && (isAt("\"", mark + 1) || isAt("'", mark + 1))
         let start = isQuoted ? mark + 2 : mark + 1
         let isNew = isQuoted || mark >= value.end
         if isQuoted {
@@ -168,13 +180,11 @@ extension SecretFinder {
             }
             value = (end, false)
         } else if isNew {
-            let end = end(from: start, in: range, to: isForm ? "&" : "&# \t\r\n\"'<>")
+            // A query may follow what only looks like an item, as in `/items;v=1?password=`.
+            let delimiters =
+                (isForm ? "&" : isURL ? "&# \t\r\n\"<>" : "&# \t\r\n\"'<>") + (secrecy > .nothing ? "" : "?")
+            let end = end(from: start, in: range, to: delimiters)
             value = (end, bytes[start..<end].contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
-        }
-        var secrecy = secrecy(of: name.withoutPercents)
-        let isItem = isForm || name.startIndex > range.lowerBound && "?&;#".utf8.contains(bytes[name.startIndex - 1])
-        if isItem, name.elements(in: ["key", "code"]) {
-            secrecy = redaction.secrecy(ofItem: String(decoding: name, as: UTF8.self))
         }
         let content = min(start, value.end)..<value.end
         guard secrecy > .nothing || isNew && value.hasEscapes else { return mark + 1 }
@@ -207,9 +217,9 @@ extension SecretFinder {
 
     private static let firstBytes = Set("ABbegrsx".utf8)
     /// The beginnings of tokens of GitHub, GitLab, Slack, Stripe, OpenAI, Amazon and Google.
-    private static let prefixes = [
-        "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-",
-        "xoxr-", "xoxs-", "sk_live_", "sk_test_", "rk_live_", "sk-", "AKIA", "ASIA", "AIza",
+    static let prefixes = [
+        "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-",
+        "xoxo-", "xoxp-", "xoxr-", "xoxs-", "sk_live_", "sk_test_", "rk_live_", "sk-", "AKIA", "ASIA", "AIza",
     ].map { Array($0.utf8) }
 
     /// Hides a token with a known prefix, a JSON Web Token, or what follows `Bearer` and `Basic`.
@@ -248,7 +258,9 @@ extension SecretFinder {
         } else {
             let prefix = word.count < 13 ? nil : Self.prefixes.first { word.starts(with: $0) }
             let rest = word.dropFirst(prefix?.count ?? word.count)
-            guard rest.count >= 10, rest.contains(where: \.isDigit) else { return wordEnd }
+            // Ordinary words may begin like `sk-` and `ASIA`.
+            let mayBeWord = prefix.map { $0.count < 5 && $0.last != UInt8(ascii: "_") } ?? true
+            guard rest.count >= 10, !mayBeWord || rest.contains(where: \.isDigit) else { return wordEnd }
         }
         secrets.append(Array(bytes[first..<end]))
         hide(first..<end)

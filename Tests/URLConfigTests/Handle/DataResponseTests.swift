@@ -150,14 +150,18 @@ import URLConfigTesting
         #expect(error?.reason == "the status is not accepted; the content says “" + words)
     }
 
-    @Test func `a 401 says if no credentials were sent`() throws {
-        let words = "; no credentials were sent"
+    @Test func `a 401 says if the request has no credentials`() throws {
+        let words = "; the request itself has no credentials"
         var response = Self.response([], status: .unauthorized)
+        response.request = .with(.init(host: "https://api.example.com/v1?page=1"))
         let anonymous = #expect(throws: RequestError.self) { try response.validated() }
         #expect(anonymous?.reason == "the status is not accepted" + words)
         response.request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
         let refused = #expect(throws: RequestError.self) { try response.validated() }
         #expect(refused?.reason == "the status is not accepted")
+        response.request = .with(.init(host: "https://api.example.com/v1?key=k3y-0123456789"))
+        let keyed = #expect(throws: RequestError.self) { try response.validated() }
+        #expect(keyed?.reason == "the status is not accepted")
     }
 
     @Test func `a 401 names the origins if the credentials of a preset were left out`() {
@@ -170,12 +174,12 @@ import URLConfigTesting
             }
             let error = #expect(throws: RequestError.self) { try response.validated() }
             let words =
-                "; no credentials were sent; the preset's may have been left out, because "
+                "; the request itself has no credentials; the preset's may have been left out, because "
                 + "https://left-out.example:8443 is another origin than https://preset.example:443"
             #expect(error?.reason == "the status is not accepted" + words)
             response.request.url?.append(path: "other")
             let other = #expect(throws: RequestError.self) { try response.validated() }
-            #expect(other?.reason == "the status is not accepted; no credentials were sent")
+            #expect(other?.reason == "the status is not accepted; the request itself has no credentials")
         }
     }
 

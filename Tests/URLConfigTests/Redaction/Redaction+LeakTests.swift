@@ -79,6 +79,15 @@ import URLConfigTesting
         }
     }
 
+    @Test func `a body that is cut shows no beginning of a secret in UTF-16`() throws {
+        for count in stride(from: 4096 - known.utf8.count, through: 4096, by: 4) {
+            let text = String(repeating: ".", count: count) + known + String(repeating: ".", count: 900)
+            let data = try #require(text.data(using: .utf16LittleEndian))
+            let shown = knowing.body(data, "text/plain; charset=utf-16le", limit: 4096)
+            #expect(shown.contains("....") && !shown.contains("corr"), "\(count)")
+        }
+    }
+
     @Test func `a text is shown up to the same place, whatever is hidden before it`() {
         let text = "token=\(Self.long.prefix(900)) " + String(repeating: ".", count: 2000)
         #expect(Redaction.standard.quote(text) == "token=*** " + String(repeating: ".", count: 93))

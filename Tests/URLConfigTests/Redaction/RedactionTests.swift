@@ -174,6 +174,12 @@ import Testing
         ("https://h.example/?token=", "https://h.example/?token="), ("/?key=s3cret&code=s3cret", "/?key=***&code=***"),
         ("/?next=https%3A%2F%2Fa%3Ab@h%2F%3Fa%3D1", "/?next=https%3A%2F%2F***%40h%2F%3Fa%3D1"),
         ("https://h.example/?%zztoken=s3cret", "https://h.example/?%zztoken=***"),
+        // A query behind what only looks like an item, and apostrophes, which a URL may have (RFC 3986 §2.2).
+        ("https://h.example/v=1?password=correct%20horse", "https://h.example/v=1?password=***"),
+        ("https://h.example/U(ID=7)?token=a%26b&c=2", "https://h.example/U(ID=7)?token=***&c=2"),
+        ("/login?next=/cb?code=4/0AX+abc", "/login?next=/cb?code=***"),
+        ("https://h.example/?password=it's-secret&a=1", "https://h.example/?password=***&a=1"),
+        ("https://h.example/?password='ab'cdef&a=1", "https://h.example/?password=***&a=1"),
         ("https://h.example/\u{1B}[2J", "https://h.example/\\u{1b}[2J"),
     ])
     func `userinfo and hidden items are masked`(text: String, expected: String) {
@@ -184,6 +190,7 @@ import Testing
     @Test(arguments: [
         ("user=u&password=s3cret", "user=u&password=***"), ("password=s3;cret?x#y&a=1", "password=***&a=1"),
         ("pass+word=s3cret&a=b+c", "pass+word=***&a=b+c"),
+        ("a=b?password=s3cret+two", "a=b?password=***"),
         ("password=s3cret=\u{301}&b", "password=***&b"), ("&&=&a", "&&=&a"), ("", ""),
     ])
     func `hidden items of a form are masked, even without a content type`(form: String, expected: String) {
