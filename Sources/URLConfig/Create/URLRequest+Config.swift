@@ -36,6 +36,8 @@ extension URLRequest {
             /// The fields of the preset, whose values stay behind even under a name of ``headers``.
             let presetHeaders: HTTPFields
             let query: [Query.Item]
+            /// All items after the closure: what is set later is not known to belong to the URL.
+            let items: [Query.Item]
 
             fileprivate init(_ changes: Changes, in config: Config, of preset: Config) {
                 let previous = config.url == preset.url ? preset.own : nil
@@ -48,6 +50,7 @@ extension URLRequest {
                 }
                 headers = changed.union(previous?.headers ?? [])
                 presetHeaders = previous?.presetHeaders ?? preset.headers
+                items = config.query.items
                 // Only a URL asks for them.
                 query =
                     config.url == nil
@@ -173,6 +176,8 @@ extension URLRequest {
                     || config.idempotencyKey != nil && !changes.idempotencyKey)
                 && (changes.headers || own?.headers.isEmpty == false)
             config.own = config.url != nil || replaces ? Own(changes, in: config, of: self) : nil
+            // It stays so.
+            if isQueryUnclear, config.url == url, !config.query.items.isEmpty { config.own = nil }
             return config
         }
     }
@@ -199,6 +204,9 @@ extension URLRequest.Config {
         }
         set { customEncoder = newValue }
     }
+
+    /// Whether nobody knows if the items of ``query`` belong to ``url``.
+    var isQueryUnclear: Bool { url != nil && query.items != own?.items ?? [] }
 
     var effectiveEncoder: JSONEncoder { customEncoder ?? Self.defaultEncoder }
 

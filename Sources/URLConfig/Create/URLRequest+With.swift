@@ -77,7 +77,7 @@ extension URLRequest.Config {
             let (origin, rest) = try RequestError.refusing("url '\(Self.shown(text))'", code: .invalidURL) {
                 try BaseURL.origin(text)
             }
-            guard own != nil || query.items.isEmpty else {
+            guard !isQueryUnclear else {
                 throw .refused(
                     "query: it is not clear whether it belongs to url; set both in one closure", code: .invalidURL)
             }

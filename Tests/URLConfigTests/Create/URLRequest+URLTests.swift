@@ -235,6 +235,14 @@ import URLConfigTesting
         config.url = URL(string: "https://h.example/a")
         config.query["b"] = 1
         #expect(config.refusal.says(.invalidURL, "query", "one closure"))
+        #expect(URLRequest.with(config).refusal.says(.invalidURL, "query", "one closure"))
+        #expect(URLRequest.with(config) { $0.timeout = .seconds(1) }.refusal.says(.invalidURL, "one closure"))
+        // Items that are set later are not lost in silence either.
+        var later = Self.api.with { ($0.url, $0.query["page"]) = (URL(string: "https://h.example/a"), 1) }
+        #expect(URLRequest.with(later).urlText == "https://h.example/a?page=1")
+        later.query["page"] = 2
+        #expect(later.refusal.says(.invalidURL, "one closure"))
+        #expect(URLRequest.with(later).refusal.says(.invalidURL, "one closure"))
     }
 
     private static let changes: [(String?, @Sendable (inout URLRequest.Query) -> Void)] = [
