@@ -3,6 +3,10 @@ import URLConfigTesting
 
 @testable import URLConfig
 
+#if AsyncHTTPClient
+import NIOCore
+#endif
+
 /// Bodies that are pieces of an `AsyncSequence`, which can be sent once.
 @Suite(.inTime) struct UploadSequenceTests {
     private struct Broken: Error {}
@@ -117,6 +121,21 @@ import URLConfigTesting
             #expect(server.requests.isEmpty)
         }
     }
+
+    #if AsyncHTTPClient
+    /// Such as the body of a request that a service receives, and passes on.
+    @Test(arguments: [true, false])
+    func `an error of SwiftNIO that the sequence throws is not taken for the connection's`(isKept: Bool) async throws {
+        try await FaultServer.serving(.ok("{}"), .ok("{}")) { server in
+            if isKept { try await server.get("/first", config: .server) }
+            let pieces = Self.pieces(["123"], then: ChannelError.ioOnClosedChannel)
+            await #expect(throws: ChannelError.self) {
+                try await server.session.upload(
+                    .sequence(pieces), for: server.request { $0.method = .put }, config: .server)
+            }
+        }
+    }
+    #endif
 
     @Test(arguments: [
         (5, "body: the sequence has more bytes, but its length is 5"),

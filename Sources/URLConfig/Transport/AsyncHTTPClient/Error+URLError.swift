@@ -16,6 +16,7 @@ extension Error {
     ///
     /// Errors of the library and of the caller's body are not changed.
     func asURLError(_ url: URL?) -> any Error {
+        if let failure = self as? SourceFailure { return failure.error }
         if self as? HTTPClientError == .alreadyShutdown {
             return RequestError(
                 .invalidRequest, reason: "the HTTPClient has been shut down; use a running one", underlyingError: self)

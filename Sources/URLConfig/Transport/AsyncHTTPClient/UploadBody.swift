@@ -67,7 +67,15 @@ final class UploadBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
             stop = { [received = pieces.received] in received.cancel() }
             let pieces = try SentPieces(pieces, length: length)
             self.length = pieces.length
-            read = { use in Task { use(await Result { try await pieces.next().map { ByteBuffer(data: $0) } }) } }
+            read = { use in
+                Task {
+                    do {
+                        use(.success(try await pieces.next().map { ByteBuffer(data: $0) }))
+                    } catch {
+                        use(.failure(SourceFailure(error: error)))
+                    }
+                }
+            }
             return
         }
         stop = {}
@@ -162,6 +170,11 @@ extension CheckedStream {
         if count == 0 { close() }
         return count > 0 ? piece : nil
     }
+}
+
+/// An error of the caller's sequence, which says nothing about the connection, whatever its type.
+struct SourceFailure: Error {
+    let error: any Error
 }
 
 #endif
