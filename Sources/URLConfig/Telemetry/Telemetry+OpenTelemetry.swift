@@ -111,7 +111,10 @@ private struct FieldInjector: Injector {
 }
 
 extension Redaction {
-    private static let named: Set = ["AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature"]
+    private static let named: Set = [
+        "AWSAccessKeyId", "Signature", "sig", "X-Amz-Credential", "X-Amz-Security-Token", "X-Amz-Signature",
+        "X-Goog-Signature",
+    ]
     private static let word = "REDACTED"
 
     /// The value of `url.full`: a URL without secrets, with the conventions' own word for those that they name.
