@@ -20,6 +20,8 @@ extension TokenAuthenticator {
         private var isSignedOut = false
         /// The login of the token.
         private(set) var login: Login?
+        /// The last logins before it: their requests may still be on their way.
+        private(set) var past: [Login] = []
         /// When `refresh` returned the old token itself.
         private var unchanged = Date.distantPast
         /// Incremented by each change of the token, so that results of renewals that began before it are ignored.
@@ -62,6 +64,7 @@ extension TokenAuthenticator {
             if let token, let login, continues || login.tokens.last == token.value {
                 login.add(token.value)
             } else {
+                if let login { past = past.suffix(9) + [login] }
                 login = token.map { Login($0.value) }
             }
             (self.token, start, isRenewed, unchanged) = (token, now, continues, .distantPast)

@@ -175,6 +175,10 @@ public actor TokenAuthenticator: Authenticator {
         // Whoever has signed in since was not refused.
         if state.token != nil, isOver(refusal.request) { return (Self.over, false) }
         let sent = fieldNames.compactMap { refusal.request.value(forHTTPHeaderField: $0) }
+        // The next call uses the newer token, which nobody has refused.
+        if !sent.isEmpty, let token = state.token, !has(refusal.request, token.value) {
+            return ("the token was replaced while the request was on its way", false)
+        }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
         // A call that has ended meanwhile cannot tell the app, so the next one does.
         return (reason, reports && !Task.isCancelled && state.report(Self.key(sent)))
@@ -234,7 +238,9 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameter request: The request as it is sent.
     func login(of request: URLRequest) -> (login: Login, fields: HTTPFields)? {
-        guard isForHost(of: request), let login = state.login, login.tokens.contains(where: { has(request, $0) }),
+        let logins = [state.login].compactMap(\.self) + state.past.reversed()
+        guard isForHost(of: request),
+            let login = logins.first(where: { $0.tokens.contains { has(request, $0) } }),
             let fields = try? fields(for: Token(login.first))
         else { return nil }
         return (login, fields)

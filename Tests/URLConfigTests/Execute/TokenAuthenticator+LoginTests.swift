@@ -27,6 +27,21 @@ import URLConfigTesting
         }
     }
 
+    @Test func `a token that was replaced while it was sent signs nobody out`() async throws {
+        let tokens = TokenAuthenticator("a") { _ in "b" }
+        let config = config(tokens) { [sent] in
+            if sent.count == 2 { await tokens.setToken("c") }
+            return .init(status: .unauthorized)
+        }
+        let error = await expectError(.unauthorized) {
+            try await URLSession.shared.response(for: put, config: config)
+        }
+        #expect(error?.reason == "the token was replaced while the request was on its way")
+        #expect(sent.entries == ["Bearer a", "Bearer b"])
+        #expect(signOuts.count == 0)
+        #expect(try await tokens.sent() == "Bearer c")
+    }
+
     @Test(
         arguments: [.unauthorized, .serviceUnavailable] as [HTTPResponse.Status],
         [.post, .put] as [HTTPRequest.Method])
