@@ -42,9 +42,12 @@ enum CachePolicy {
     static func bypass(_ request: URLRequest) -> String? {
         guard ["GET", "HEAD"].contains(request.httpMethod ?? "GET") else { return request.httpMethod }
         guard request.bodyLength == nil else { return "the request has a body" }
-        let names = (request.allHTTPHeaderFields ?? [:]).keys
-        if let name = names.filter({ conditions.contains($0.lowercased()) }).min() { return name }
-        return request.cacheControl.contains("no-store") ? "no-store" : nil
+        return condition(of: request) ?? (request.cacheControl.contains("no-store") ? "no-store" : nil)
+    }
+
+    /// The field by which a request asks for a part, or only for another version; `nil` if there is none.
+    static func condition(of request: URLRequest) -> String? {
+        (request.allHTTPHeaderFields ?? [:]).keys.filter { conditions.contains($0.lowercased()) }.min()
     }
 
     /// Whether a method changes nothing on the server; an unknown one may (RFC 9111 §4.4).
@@ -70,7 +73,11 @@ enum CachePolicy {
             ["public", "private", "max-age"].contains { control.contains($0) }
             || head.fields.contains(.expires)
         guard isExplicit || guessed.contains(head.status) else { return "no freshness" }
-        guard keepsStale || head.hasValidator || head.lifetime > age(of: head, at: head.received)
+        // RFC 5861: the server may allow that it is used while it is stale.
+        let mayBeStale = !["no-cache", "must-revalidate"].contains(where: control.contains)
+        let windows = ["stale-while-revalidate", "stale-if-error"].compactMap(control.seconds)
+        let longest = head.lifetime + (mayBeStale ? Double(windows.max() ?? 0) : 0)
+        guard keepsStale || head.hasValidator || longest > age(of: head, at: head.received)
         else { return "already stale, and without a validator" }
         return nil
     }

@@ -97,7 +97,7 @@ extension CacheVisit {
     }
 
     /// What is stored for a user is removed when the user signs out.
-    private func removeAtSignOut(_ place: CachePlace) {
+    func removeAtSignOut(_ place: CachePlace) {
         // A store in memory may go before; what is in files stays.
         let kept = core.store is MemoryStore ? nil : core
         place.login?.atEnd(of: core, place.key.requester) { [weak core, kept] requesters in

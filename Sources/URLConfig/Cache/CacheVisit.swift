@@ -26,7 +26,9 @@ struct CacheVisit: Sendable {
         if request.cachePolicy == .useProtocolCachePolicy, request.cachePolicy != policy {
             sending.urlRequest.cachePolicy = policy
         }
-        if isRenewed, !CachePolicy.onlyStored(request) {
+        if isRenewed, !CachePolicy.onlyStored(request),
+            request.cachePolicy != .reloadIgnoringLocalAndRemoteCacheData
+        {
             sending.urlRequest.cachePolicy = .reloadIgnoringLocalCacheData
         }
     }
@@ -53,6 +55,9 @@ struct CacheVisit: Sendable {
             var response = try await call.shared(sending) { try await sent($0) }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
+            if response.status == .notModified, !isMethod, CachePolicy.condition(of: complete) == nil {
+                throw Self.unaskedNotModified
+            }
             var status = CacheStatus(
                 forward: isMethod ? .method : .bypass, detail: reason ?? "the store has failed")
             status.isCollapsed = response.cacheStatus?().isCollapsed == true
@@ -75,7 +80,7 @@ struct CacheVisit: Sendable {
 
     /// Looks for a stored response.
     private func found(at place: CachePlace) async -> CachePlace.Found {
-        let all = (try? await ask { try await $0.responses(for: place.key) }) ?? []
+        let all = (try? await ask { [core] _ in try await core.responses(for: place.key) }) ?? []
         let own = all.filter { $0.head.check == place.check && $0.head.isValid }
         let matching = own.filter { CachePolicy.matches($0.head, place.complete, place.digests) }
         // RFC 9111 §4: the most recent one by its date.
@@ -103,7 +108,13 @@ struct CacheVisit: Sendable {
             let served = await served(response, CacheStatus(isHit: true))
         else { return nil }
         if revalidates { revalidate(at: found.place) }
+        // An earlier run of the app may have stored it.
+        removeAtSignOut(found.place)
         return served
+    }
+
+    private static var unaskedNotModified: RequestError {
+        RequestError(.invalidResponse, reason: "the server sent 304 to a request without conditions")
     }
 
     /// What a call receives that wants only a stored response.
@@ -147,9 +158,7 @@ struct CacheVisit: Sendable {
                 // It is about another response, or the stored one is gone.
                 response = try await exchange(self.sending)
             }
-            if response.status == .notModified {
-                throw RequestError(.invalidResponse, reason: "the server sent 304 to a request without conditions")
-            }
+            if response.status == .notModified { throw Self.unaskedNotModified }
             status.forwardStatus = nil
         }
         return await storing(response, found, status, requested: requested)

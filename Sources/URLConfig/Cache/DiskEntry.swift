@@ -123,16 +123,16 @@ struct DiskEntry: Sendable {
         mutating func next() throws -> Data? {
             let length = entry.record.length
             guard offset < length else { return nil }
+            let count = Int(min(Int64(DiskEntry.pieceSize), length - offset))
             let piece =
                 switch entry.source {
                 case .data(let body): body
-                case .file(let file):
-                    try file.bytes(at: offset, count: Int(min(Int64(DiskEntry.pieceSize), length - offset)))
+                case .file(let file): try file.bytes(at: offset, count: count)
                 }
             checksum.add(piece)
             offset += Int64(piece.count)
             // A body of any length is checked before its last piece is passed on.
-            guard !piece.isEmpty, offset < length || checksum.value == entry.record.checksum else {
+            guard piece.count == count, offset < length || checksum.value == entry.record.checksum else {
                 throw DiskEntry.broken
             }
             return piece

@@ -10,13 +10,6 @@
 final class DiskStore: CacheStore {
     /// In seconds: noting each use would be a write for each.
     private static let usePrecision = 60.0
-    /// A long body that is complete and not on the disk yet.
-    private struct Waiting {
-        let place: DiskFolder.Place
-        let file: File
-        let unfinished: UnfinishedBodies.Body
-    }
-
     private struct State {
         /// `nil` until the folder is open.
         var salt: Data?
@@ -25,8 +18,6 @@ final class DiskStore: CacheStore {
         /// The size of all files, nearly: other processes write, too.
         var total: Int64 = 0
         var isScanning = false
-        /// What waits for the disk, in order.
-        var waiting: [Waiting] = []
     }
 
     private let capacity: Int64
@@ -37,8 +28,7 @@ final class DiskStore: CacheStore {
     let onTheWay: OnTheWay
     private var unfinished: UnfinishedBodies { onTheWay.unfinished }
     private let state = Locked(State())
-    /// Long bodies wait here for the disk; tests make them wait.
-    let commits = DispatchQueue(label: "URLConfig.cache.commits")
+    var commits: DispatchQueue { onTheWay.commits }
     /// What visits all files is done here.
     private let scans = DispatchQueue(label: "URLConfig.cache.scans", qos: .utility)
 
@@ -60,7 +50,7 @@ final class DiskStore: CacheStore {
 
     func responses(for key: CacheKey) async throws -> [StoredResponse] {
         guard let resource = UInt64(hexDigits: key.resource.utf8) else { return [] }
-        let waiting = state.withLock(\.waiting).filter { $0.place.key == key && $0.unfinished.isWanted }
+        let waiting = onTheWay.waiting.withLock(\.self).filter { $0.place.key == key && $0.unfinished.isWanted }
         // Of one place, the last one counts.
         let files = Dictionary(waiting.map { ($0.place, $0.file) }) { $1 }
         let moved = ((try? folder.places(of: resource)) ?? []).filter { $0.key == key && files[$0] == nil }
@@ -188,11 +178,14 @@ final class DiskStore: CacheStore {
             try store.attempt { try part.append(bytes) }
             // After a power failure, a short body that is not complete is a miss. The error in a longer one might be
             // found too late, so it must be on the disk before it has its name.
-            let waiting = Waiting(place: place, file: part.file, unfinished: unfinished)
+            let waiting = OnTheWay.Waiting(place: place, file: part.file, unfinished: unfinished)
             guard try store.waits(waiting, isLong: length > DiskEntry.pieceSize) else { return try move(part) }
             store.commits.async { [self, part] in
-                if (try? store.attempt({ try part.file.synchronize() })) != nil { try? move(part) }
-                store.state.withLock { $0.waiting.removeAll { $0.unfinished === unfinished } }
+                let isStored =
+                    (try? store.attempt { try part.file.synchronize() }) != nil && (try? move(part)) != nil
+                // What it would have replaced is out of date.
+                if !isStored, unfinished.isWanted { try? store.folder.remove(place) }
+                store.onTheWay.waiting.withLock { $0.removeAll { $0.unfinished === unfinished } }
             }
         }
 
@@ -209,11 +202,22 @@ final class DiskStore: CacheStore {
 extension DiskStore {
     /// The responses that are on their way to the stores of a folder.
     final class OnTheWay: Sendable {
+        /// A body that is complete and not on the disk yet.
+        fileprivate struct Waiting: Sendable {
+            let place: DiskFolder.Place
+            let file: File
+            let unfinished: UnfinishedBodies.Body
+        }
+
         private struct Place { weak var value: OnTheWay? }
         private static let places = Locked<[String: Place]>([:])
 
         let expected = ExpectedResponses()
         let unfinished = UnfinishedBodies()
+        /// What waits for the disk, in order.
+        fileprivate let waiting = Locked<[Waiting]>([])
+        /// Long bodies wait here for the disk; tests make them wait.
+        fileprivate let commits = DispatchQueue(label: "URLConfig.cache.commits")
 
         static func to(_ folder: URL) -> OnTheWay {
             let path = DiskFolder(folder.standardizedFileURL).root
@@ -259,11 +263,11 @@ extension DiskStore {
     /// Notes what waits for the disk: a long body, or a short one that must not overtake it.
     ///
     /// - Throws: `CancellationError` if too many wait.
-    private func waits(_ body: Waiting, isLong: Bool) throws -> Bool {
-        try state.withLock { state in
-            guard isLong || state.waiting.contains(where: { $0.place == body.place }) else { return false }
-            guard state.waiting.count < longestQueue else { throw CancellationError() }
-            state.waiting.append(body)
+    private func waits(_ body: OnTheWay.Waiting, isLong: Bool) throws -> Bool {
+        try onTheWay.waiting.withLock { waiting in
+            guard isLong || waiting.contains(where: { $0.place == body.place }) else { return false }
+            guard waiting.count < longestQueue else { throw CancellationError() }
+            waiting.append(body)
             return true
         }
     }

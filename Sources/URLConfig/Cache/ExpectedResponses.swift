@@ -33,6 +33,8 @@ final class ExpectedResponses: Sendable {
     }
 
     private struct State {
+        /// What a store could not remove.
+        var unremoved: Set<CacheSelection?> = []
         var last = 0
         var expected: [CacheKey: Expected] = [:]
 
@@ -92,6 +94,22 @@ final class ExpectedResponses: Sendable {
     private let state = Locked(State())
 
     func begin(_ key: CacheKey) -> Response { Response(self, key) }
+
+    /// What a store could not remove: it is not used until it is removed.
+    var unremoved: Set<CacheSelection?> { state.withLock(\.unremoved) }
+
+    /// Notes whether a store has removed responses.
+    func note(_ responses: CacheSelection?, isRemoved: Bool) {
+        state.withLock { state in
+            if isRemoved {
+                state.unremoved = state.unremoved.filter { responses != nil && $0 != responses }
+            } else if state.unremoved.count < 1000 {
+                state.unremoved.insert(responses)
+            } else {
+                state.unremoved = [nil]
+            }
+        }
+    }
 
     func remove(_ responses: CacheSelection?) {
         state.withLock { $0.expected = $0.expected.filter { !responses.contains($0.key) } }

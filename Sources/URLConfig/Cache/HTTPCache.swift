@@ -103,7 +103,22 @@ public struct HTTPCache: Sendable {
         /// Removes responses, also those that are on their way.
         func remove(_ responses: CacheSelection?) async throws {
             expected.remove(responses)
-            try await store.remove(responses)
+            do {
+                try await store.remove(responses)
+            } catch {
+                expected.note(responses, isRemoved: false)
+                throw error
+            }
+            expected.note(responses, isRemoved: true)
+        }
+
+        /// What is stored for a key, without what had to be removed and could not be.
+        func responses(for key: CacheKey) async throws -> [StoredResponse] {
+            for old in expected.unremoved where old.contains(key) {
+                try await store.remove(old)
+                expected.note(old, isRemoved: true)
+            }
+            return try await store.responses(for: key)
         }
 
         /// Removes the response of a variant.

@@ -99,13 +99,14 @@ struct Requester: Sendable {
         text = (parts.map { $0 ?? "" } + lines).joined(separator: "\n")
     }
 
-    /// Whether a service may say with this field for whom it asks, such as `X-User-ID`.
+    /// Whether a service may say with this field for whom it asks, such as `X-User-ID` or `X-UserId`.
     private static func namesUser(_ field: String) -> Bool {
         let name = field.lowercased()
-        return name != "user-agent" && name.split(separator: "-").contains(where: wordsOfUsers.contains)
+        guard !["user-agent", "x-user-agent"].contains(name) else { return false }
+        return name.split(separator: "-").contains { part in wordsOfUsers.contains { part.hasPrefix($0) } }
     }
 
-    private static let wordsOfUsers: Set<Substring> = [
+    private static let wordsOfUsers = [
         "user", "account", "tenant", "customer", "member", "subject", "identity", "impersonate",
     ]
 

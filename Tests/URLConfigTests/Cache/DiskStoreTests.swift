@@ -241,12 +241,13 @@ import URLConfigTesting
         #expect(try self.store().salt() == store.salt())
     }
 
-    @Test func `a body that becomes shorter while it is read is an error`() async throws {
+    @Test(arguments: [3_000_000, 100_000])
+    func `a body that becomes shorter while it is read is an error`(count: Int) async throws {
         let store = store()
-        try await store.put(.test(1, count: 3_000_000), key)
+        try await store.put(.test(1, count: count), key)
         await store.settle()
         let response = try #require(try await store.responses(for: key).first)
-        try file(key).setSize(2_500_000)
+        try file(key).setSize(Int64(count / 6 * 5))
         #expect(await response.isComplete == false)
         #expect(try await store.responses(for: key).isEmpty)
         #expect(!exists(file(key)))
@@ -391,6 +392,35 @@ import URLConfigTesting
             if !exists(file(key)) { store.commits.resume() }
             await store.settle()
         }
+    }
+
+    @Test func `the order of responses is kept between two stores of one folder`() async throws {
+        let (first, second) = (try await slowStore(), store())
+        try await second.put(.test(3, count: 10), key)
+        for store in [first, second] {
+            let found = try await store.responses(for: key).filter { $0.head.variant == UInt64(0).hexDigits }
+            #expect(found.map(\.head) == [.test(3, count: 10)])
+        }
+        first.commits.resume()
+        for store in [first, second] {
+            await store.settle()
+            let found = try await store.responses(for: key).filter { $0.head.variant == UInt64(0).hexDigits }
+            #expect(found.map(\.head) == [.test(3, count: 10)])
+        }
+    }
+
+    @Test func `a long body that does not get to the disk ends the one before`() async throws {
+        let store = store()
+        try await store.put(.test(1, count: 10), key)
+        await store.settle()
+        store.commits.suspend()
+        try await store.put(.test(2, count: 2_000_000), key)
+        for name in try names(folder) where name.hasPrefix("new-") {
+            try FileManager.default.removeItem(at: folder.appending(component: name))
+        }
+        store.commits.resume()
+        await store.settle()
+        #expect(try await store.responses(for: key).isEmpty)
     }
 
     @Test func `a call does not wait for the disk, and its response does not become an error`() async throws {
