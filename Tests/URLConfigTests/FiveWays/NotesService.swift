@@ -1,7 +1,7 @@
 import URLConfig
 
 enum NotesService {
-    /// The base URL; a test replaces it with its own server's.
+    /// The base URL; a test may replace it.
     @TaskLocal static var host = "https://notes.example.com/v1"
 }
 
