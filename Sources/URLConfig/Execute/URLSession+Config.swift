@@ -29,8 +29,18 @@ extension URLSession {
         private var hasOwnIsUnauthorized = false
         /// Called once if there are no new credentials, before ``RequestError/Code/unauthorized`` is thrown.
         ///
-        /// Use it to sign the user out. With a ``TokenAuthenticator``, it is called only if its token was refused or it
-        /// has none. It is not called for another host or for a request that already had an `Authorization`.
+        /// Use it to remove what the app has stored of the user, and to show the sign-in screen. With a
+        /// ``TokenAuthenticator``, it is called only if its token was refused or it has none. If `refresh` has returned
+        /// `nil`, the authenticator has already signed the user out, so `setToken(nil)` is not necessary. It is not
+        /// called for another host or for a request that already had an `Authorization`.
+        ///
+        /// ```swift
+        /// $0.onUnauthorized = { _ in
+        ///     TokenStore.shared.grant = nil
+        ///     try? await HTTPCache.api.removeAll()
+        ///     await showSignIn()
+        /// }
+        /// ```
         public var onUnauthorized: (@Sendable (DataResponse) async -> Void)?
         /// The checks of the response, in order.
         ///
@@ -63,11 +73,10 @@ extension URLSession {
         public var cache: HTTPCache?
         /// Whether equal requests that are sent at the same time share one transfer; by default `false`.
         ///
-        /// Two GET requests are equal if they have the same URL, fields, credentials, cookies, session, transport and
-        /// time limit. Each call keeps its deadline, its validators and its decoder. If the transfer fails, all these
-        /// calls fail. The transfer ends when the last call that waits for it is cancelled. Streams, and calls with
-        /// ``progress`` or ``taskDelegate``, do not share a transfer. If a ``Transport`` of yours adds credentials,
-        /// make one for each user.
+        /// <doc:Caching> says which requests are equal, and which are never shared, such as streams and calls with
+        /// ``progress`` or ``taskDelegate``. Each call keeps its deadline, its retries, its validators and its decoder.
+        /// If the transfer fails, all these calls fail. The transfer ends when the last call that waits for it is
+        /// cancelled. If a ``Transport`` of yours adds credentials, make one for each user.
         public var coalesces = false
         /// The maximum number of bytes of a body after decompression; `nil`, the default, for no limit.
         ///

@@ -301,11 +301,36 @@ struct TokenAuthenticatorRefusalTests {
         }
         try await refused(200)
         #expect(signOuts.entries == ["Bearer no-better"])
+        // The app signs the user out for it.
         await authenticator.setToken(nil)
         try await refused(20)
-        #expect(signOuts.entries == ["Bearer no-better", "none"])
+        #expect(signOuts.entries == ["Bearer no-better"])
         await authenticator.setToken("no-better")
         try await refused(20)
-        #expect(signOuts.entries == ["Bearer no-better", "none", "Bearer no-better"])
+        #expect(signOuts.entries == ["Bearer no-better", "Bearer no-better"])
+        // The user signs out, and nobody was told before.
+        await authenticator.setToken("good")
+        await authenticator.setToken(nil)
+        try await refused(20)
+        #expect(signOuts.entries == ["Bearer no-better", "Bearer no-better", "none"])
+    }
+
+    @Test func `an app that signs the user out when it is told is told once`() async throws {
+        let told = Recorder<Void>()
+        let authenticator = TokenAuthenticator("old") { _ in nil }
+        for _ in 0..<3 {
+            try await concurrently(20) { _ in
+                await expectError(.unauthorized) {
+                    try await stubs.get {
+                        $0.authenticator = authenticator
+                        $0.onUnauthorized = { _ in
+                            told.note(())
+                            await authenticator.setToken(nil)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(told.count == 1)
     }
 }
