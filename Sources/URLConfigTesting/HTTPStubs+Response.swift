@@ -144,6 +144,16 @@ extension HTTPStubs.Response {
     /// With a header field; an earlier value is replaced.
     public func field(_ name: HTTPField.Name, _ value: String) -> Self { with { $0.headerFields[name] = value } }
 
+    /// With a header field, such as `.field("Link", "</users?page=2>; rel=next")`; an earlier value is replaced.
+    ///
+    /// - Parameter name: The name. If it is not a token, the test fails at the line of the route.
+    public func field(_ name: String, _ value: String) -> Self {
+        guard let known = HTTPField.Name(name) else {
+            return with { $0.content = .error(StubMistake("'\(name)' is not the name of a header field")) }
+        }
+        return field(known, value)
+    }
+
     /// With another cookie: the value of a `Set-Cookie` field, such as `sid=31d4; Path=/`.
     public func cookie(_ cookie: String) -> Self {
         with { $0.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }

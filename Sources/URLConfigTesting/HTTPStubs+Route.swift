@@ -87,6 +87,15 @@ extension HTTPStubs {
             }
         }
 
+        /// Only requests with this value of a header field, such as `X-Tenant`; `nil` for requests without the field.
+        @discardableResult
+        public func field(_ name: String, _ value: String?) -> Self {
+            guard let known = HTTPField.Name(name) else {
+                return when { _ in "'\(name)' is not the name of a header field" }
+            }
+            return field(known, value)
+        }
+
         /// Only requests whose body has at least these members of JSON.
         ///
         /// - Parameter text: JSON. Of objects, it may have some of the members; arrays are compared whole.

@@ -237,8 +237,20 @@ struct ResponseTests {
         }
     }
 
+    @Test(
+        .stubs {
+            $0.get("/v2/users/1", HTTPStubs.Response.text("a").field("Link", "<2>; rel=next")).field("X-Tenant", "main")
+        })
+    func `header fields have names as text, too`() async throws {
+        let response = try await send("/users/1", request: { $0.headers["X-Tenant"] = "main" })
+        #expect(response.links["next"]?.target.absoluteString == "https://api.example.com/v2/users/2")
+        let found = try await refusal { $0.get("/v2/users/1").field("X Tenant", "main").optional() }
+        #expect(found.text.contains("'X Tenant' is not the name of a header field"))
+    }
+
     @Test func `a model that cannot be encoded, and a file that is missing, are issues at the route`() async throws {
         for (response, text) in [
+            (HTTPStubs.Response.text("a").field("Lin k", "b"), "'Lin k' is not the name of a header field"),
             (HTTPStubs.Response.json(Double.infinity), "cannot respond: "),
             (.file("none.json", in: .main), "there is no file"),
         ] {
