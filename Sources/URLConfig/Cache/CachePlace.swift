@@ -62,6 +62,19 @@ final class CachePlace: Sendable {
     }
 }
 
+extension URLRequest {
+    /// What decides about the value that Foundation sends if a request has none: settings of the user, and updates.
+    static func systemValue(of name: String) -> String {
+        switch name {
+        case "accept-language": Locale.preferredLanguages.joined(separator: ",")
+        case "user-agent":
+            ProcessInfo.processInfo.operatingSystemVersionString
+                + " \(Bundle.main.infoDictionary?["CFBundleVersion"] ?? "")"
+        default: ""
+        }
+    }
+}
+
 extension URL {
     /// The URL by which a response is found (RFC 3986 §6.2): without credentials and fragment.
     var normalized: String {

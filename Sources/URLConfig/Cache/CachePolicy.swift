@@ -67,6 +67,9 @@ enum CachePolicy {
         } else if control.contains("no-store") {
             return "no-store"
         }
+        // RFC 9110 §8.6: whether the body is whole cannot be known.
+        let lengths = head.fields.value(.contentLength)?.split(separator: ",").map(\.trimmed) ?? []
+        guard lengths.allSatisfy({ $0 == lengths.first }) else { return "several Content-Length" }
         let names = head.varyNames
         guard !names.contains("*"), names.count <= mostSelecting else { return "Vary" }
         let isExplicit =
@@ -189,7 +192,7 @@ enum CachePolicy {
             return max(0, (Date(strictHTTPDate: text)?.timeIntervalSince1970 ?? 0) - head.date)
         }
         guard guessed.contains(head.status) || head.control.contains("public"),
-            let modified = head.fields[date: .lastModified]?.timeIntervalSince1970
+            let modified = head.fields.value(.lastModified).flatMap({ Date(strictHTTPDate: $0) })?.timeIntervalSince1970
         else { return 0 }
         return min(max(0, head.date - modified) / 10, longestGuess)
     }
@@ -301,19 +304,6 @@ extension URLRequest {
         }
         let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
         return Digest("=" + parts.joined(separator: ","), key: key)
-    }
-}
-
-extension URLRequest {
-    /// What decides about the value that Foundation sends if a request has none: settings of the user, and updates.
-    static func systemValue(of name: String) -> String {
-        switch name {
-        case "accept-language": Locale.preferredLanguages.joined(separator: ",")
-        case "user-agent":
-            ProcessInfo.processInfo.operatingSystemVersionString
-                + " \(Bundle.main.infoDictionary?["CFBundleVersion"] ?? "")"
-        default: ""
-        }
     }
 }
 

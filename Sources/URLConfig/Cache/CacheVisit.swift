@@ -88,6 +88,8 @@ struct CacheVisit: Sendable {
         guard let newest else {
             return .init(place: place, forward: own.isEmpty ? .uriMiss : .varyMiss)
         }
+        // An earlier run of the app may have stored it.
+        removeAtSignOut(place)
         let (head, now) = (newest.head, call.now)
         let isFailure = isRetry && call.config.retry.statuses.contains(.init(code: head.status))
         var asked = place.complete
@@ -108,8 +110,6 @@ struct CacheVisit: Sendable {
             let served = await served(response, CacheStatus(isHit: true))
         else { return nil }
         if revalidates { revalidate(at: found.place) }
-        // An earlier run of the app may have stored it.
-        removeAtSignOut(found.place)
         return served
     }
 

@@ -53,6 +53,21 @@ import URLConfigTesting
     }
 
     @Test(arguments: [
+        URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .reloadRevalidatingCacheData,
+        .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
+    ])
+    func `beside a cache, the transport is told to use no other one`(policy: URLRequest.CachePolicy) async throws {
+        var (request, bypassing) = (request, request)
+        request.cachePolicy = policy
+        (bypassing.cachePolicy, bypassing.httpMethod) = (policy, "POST")
+        let respond: Responses = { _ in fresh() }
+        for request in [request, bypassing] { try await get(respond, of: request) }
+        try await get(respond, of: request) { $0.cache = nil }
+        let none = URLRequest.CachePolicy.reloadIgnoringLocalCacheData
+        #expect(seen.entries.map(\.cachePolicy) == [none, none, policy])
+    }
+
+    @Test(arguments: [
         ("Cache-Control", "no-store", [1, 2, 3]), ("Range", "bytes=0-1", [1, 2, 3]),
         ("If-None-Match", "\"a\"", [1, 2, 3]),
         ("Cache-Control", "only-if-cached", []), ("Accept", "*/*", [1, 1, 1]),
@@ -166,6 +181,31 @@ import URLConfigTesting
         #expect(try await get({ _ in fresh() }, { $0.cache = nil }).cacheStatus == nil)
     }
 
+    /// How the second request differs, and what its status says.
+    @Test(arguments: [
+        ("vary", "fwd=vary-miss; stored"), ("reload", "fwd=request; stored"), ("stale", "fwd=stale; fwd-status=304"),
+        ("no-store", "fwd=bypass; detail=\"no-store\""), ("POST", "fwd=method; detail=\"POST\""),
+    ])
+    func `the status says as RFC 9211 writes it why the server was asked`(
+        difference: String, expected: String
+    ) async throws {
+        let fields: HTTPFields = [.cacheControl: "max-age=10", .vary: "Accept-Language", .eTag: "\"1\""]
+        try await get { [self] _ in fresh("old", fields) }
+        var second = request
+        switch difference {
+        case "vary": second.setValue("fr", forHTTPHeaderField: "Accept-Language")
+        case "reload": second.cachePolicy = .reloadIgnoringLocalCacheData
+        case "stale": await clock.advance(by: .seconds(20))
+        case "no-store": second.setValue("no-store", forHTTPHeaderField: "Cache-Control")
+        default: second.httpMethod = difference
+        }
+        let respond: Responses = { [self] _ in
+            difference == "stale" ? .init(status: .notModified) : fresh("new", fields)
+        }
+        #expect(try await get(respond, of: second).cacheStatus?.description == expected)
+        #expect(seen.count == 2)
+    }
+
     @Test func `a stream is stored when it was read to its end, and read from the cache`() async throws {
         let pieces: Responses = { _ in
             let (pieces, continuation) = AsyncStream<Data>.makeStream()
@@ -260,14 +300,25 @@ import URLConfigTesting
         }
         try await get(origin)
         await clock.advance(by: .seconds(20))
-        let responses = (0..<10).map { _ in Task { try await get(origin) } }
-        for response in responses {
-            let response = try await response.valueInTime
+        let (end, received) = (Gate(), Recorder<DataResponse>())
+        let callers = (0..<10).map { _ in
+            Task {
+                received.note(try await get(origin))
+                // It is cancelled here, while its response is validated.
+                await end.pass()
+            }
+        }
+        await end.waitForArrivals(10)
+        for response in received.entries {
             #expect(try response.text() == "old")
             #expect(response.cacheStatus?.timeToLive == .seconds(-10))
         }
         await gate.waitForArrivals()
-        for response in responses { response.cancel() }
+        for caller in callers { caller.cancel() }
+        #expect(end.cancelled == 10)
+        end.open()
+        for caller in callers { try await caller.valueInTime }
+        #expect(gate.cancelled == 0)
         gate.open()
         await cache.finishRevalidations()
         #expect(try await get(origin).text() == "new")

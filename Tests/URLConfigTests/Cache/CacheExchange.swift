@@ -171,6 +171,7 @@ extension CacheExchange {
                     && seen.response?.fromCache == false
             case .validated(let field):
                 seen.requests.count == 1 && isSent(field) && isText(seen.last) && code != 304
+                    && seen.response?.fromCache == true
             case .replaced(let field): seen.requests.count == 1 && isSent(field) && isText(seen.new) && code == status
             case .refetched: seen.requests.count == 2 && isText(seen.new)
             case .stale: seen.requests.count == 1 && isText(seen.last) && seen.response?.fromCache == true

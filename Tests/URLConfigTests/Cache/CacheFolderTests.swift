@@ -24,9 +24,13 @@ import URLConfigTesting
         }
     }
 
+    /// The paths of all files and folders in a folder.
+    private func paths(in directory: TemporaryDirectory) -> [String] {
+        FileManager.default.enumerator(atPath: directory.url.path)?.allObjects as? [String] ?? []
+    }
+
     private func files(in directory: TemporaryDirectory) -> [URL] {
-        let names = FileManager.default.enumerator(atPath: directory.url.path)?.allObjects as? [String] ?? []
-        return names.filter { $0.contains("/") }.map { directory.url.appending(path: $0) }
+        paths(in: directory).filter { $0.contains("/") }.map { directory.url.appending(path: $0) }
     }
 
     private let numbered = { @Sendable (number: Int) async throws in Data("\(number)".utf8) }
@@ -96,6 +100,42 @@ import URLConfigTesting
         try await cache().removeResponses(for: "ada")
         let removed = try await get(cache(), nil, { _ in }, numbered)
         #expect(removed.cacheStatus?.isHit == false)
+    }
+
+    @Test func `no name and no byte in the folder tells a secret of a request`() async throws {
+        let directory = TemporaryDirectory()
+        let cache = HTTPCache.disk(megabytes: 1, in: directory.url)
+        let tokens = TokenAuthenticator("canary-token") { _ in nil }
+        let url = URL(string: "https://api.test/canary-path?token=canary-query")
+        for user in ["own credentials", "token", "name"] {
+            var request = URLRequest.with { $0.url = url }
+            request.setValue("id=canary-cookie", forHTTPHeaderField: "Cookie")
+            request.setValue("canary-key", forHTTPHeaderField: "X-API-Key")
+            if user != "token" { request.setValue("Bearer canary-own", forHTTPHeaderField: "Authorization") }
+            for isStored in [false, true] {
+                let response = try await URLSession.shared.response(for: request, config: .silent) {
+                    $0.cache = cache
+                    if user == "name" { $0.cache?.requester = "canary-name" }
+                    if user == "token" { $0.authenticator = tokens }
+                    $0.transport = Transport {
+                        if $0.urlRequest.field("If-None-Match") != nil { return .init(status: .notModified) }
+                        let fields: HTTPFields = [
+                            .cacheControl: "no-cache", .eTag: "\"1\"", .vary: "Authorization, Cookie, X-API-Key",
+                        ]
+                        return .init(headerFields: fields, body: .init(Data("of the server".utf8)))
+                    }
+                }
+                // The validation adds another head to the file.
+                #expect(response.fromCache == isStored)
+            }
+        }
+        await (cache.core.store as? DiskStore)?.settle()
+        let paths = paths(in: directory)
+        let contents = paths.compactMap { try? Data(contentsOf: directory.url.appending(path: $0)) }
+        func count(_ text: String) -> Int { contents.count { $0.range(of: Data(text.utf8)) != nil } }
+        #expect(count("of the server") == 3)
+        #expect(count("canary") == 0)
+        #expect(paths.allSatisfy { !$0.contains("canary") })
     }
 
     @Test func `a damaged file of any length is a miss`() async throws {

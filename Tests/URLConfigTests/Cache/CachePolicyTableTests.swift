@@ -132,6 +132,9 @@ private let freshness: [CacheRow] = [
     .init(
         "no heuristic beside Expires", .ask(.miss, seldomChanged, "Expires: {10}"),
         .ask(.replaced("If-Modified-Since"), after: 11)),
+    .init(
+        "a malformed change", .ask(.miss, "Last-Modified: Sat, 1 Jan 2000 00:00:00 GMT"),
+        .ask(.replaced("If-Modified-Since"))),
     .init("a change in the future", .ask(.miss, "Last-Modified: {1000}"), .ask(.replaced("If-Modified-Since"))),
     .init("Age", .ask(.miss, fresh, "Age: 8"), .ask(.hit, after: 1), .ask(.miss, after: 1)),
     .init("Age: the first value (§5.1)", .ask(.miss, fresh, "Age: 8, 0"), .ask(.miss, after: 3)),

@@ -50,6 +50,7 @@ import URLConfigTesting
             let second = try await get(server)
             #expect(second.status == .ok)
             #expect(second.data == first.data)
+            #expect(!first.fromCache && second.fromCache)
             #expect(second.cacheStatus?.forwardStatus == .notModified)
             #expect(second.headerFields.contains { $0.name.rawName == "X-Version" && $0.value == "2" })
             #expect(server.requests.count == 2)
@@ -102,6 +103,66 @@ import URLConfigTesting
                 }
             }
             #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `two sessions with cookies of their own have responses of their own`() async throws {
+        let handler: @Sendable (Loopback.Request) async throws -> Loopback.Response = { request in
+            .status(.ok, request.headers[HTTPHeader("Cookie")] ?? "").with(["Cache-Control": "max-age=60"])
+        }
+        try await Loopback.serving(handler) { server in
+            var sessions: [(person: String, session: URLSession)] = []
+            defer { for (_, session) in sessions { session.finishTasksAndInvalidate() } }
+            for person in ["ada", "bob"] {
+                let configuration = URLSessionConfiguration.ofTests
+                let cookie = HTTPCookie(properties: [.name: "id", .value: person, .domain: "127.0.0.1", .path: "/"])
+                configuration.httpCookieStorage?.setCookie(try #require(cookie))
+                sessions.append((person, URLSession(configuration: configuration)))
+            }
+            for isStored in [false, true] {
+                for (person, session) in sessions {
+                    let response = try await session.response(for: server.request("/me"), config: .silent) {
+                        $0.cache = cache
+                    }
+                    #expect(try response.text() == "id=\(person)")
+                    #expect(response.fromCache == isStored)
+                }
+            }
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `without a cache, a hundred equal calls are one request`() async throws {
+        let gate = Gate()
+        let handler: @Sendable (Loopback.Request) async throws -> Loopback.Response = { _ in
+            await gate.pass()
+            return .status(.ok, "a")
+        }
+        try await Loopback.serving(handler) { server in
+            let url = server.request("/a").url
+            let calls = (0..<100).map { _ in Task { try await server.get("/a") { $0.coalesces = true } } }
+            try await waitUntil { SharedTransfer.waiters(for: url) == 100 }
+            gate.open()
+            for call in calls { #expect(try await call.valueInTime.text() == "a") }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `if the last of a hundred equal calls is cancelled, the connection ends`() async throws {
+        let ended = Recorder<Void>()
+        let fault = FaultServer.Fault.reading { connection in
+            defer { ended.note(()) }
+            try connection.waitForEnd()
+        }
+        try await FaultServer.serving(fault) { server in
+            let url = server.request("/a").url
+            let calls = (0..<100).map { _ in Task { try await server.get("/a") { $0.coalesces = true } } }
+            try await waitUntil { SharedTransfer.waiters(for: url) == 100 && server.requests.count == 1 }
+            for call in calls.dropLast() { await call.expectCancelled() }
+            #expect(ended.count == 0)
+            await calls[99].expectCancelled()
+            try await waitUntil("the end of the connection") { ended.count == 1 }
+            #expect(server.requests.count == 1)
         }
     }
 

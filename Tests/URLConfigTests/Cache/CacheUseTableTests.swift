@@ -38,6 +38,14 @@ private let validation: [CacheRow] = [
         .ask(.validated(condition), "Content-Length: 99", "Connection: A", "A: 1", after: 11),
         .ask(.hit, gives: "Content-Length: 10", "!A")),
     .init(
+        "a 304 is about one variant", .ask(.miss, fresh, "ETag: \"b\"", "Vary: A", "B: 1", with: "A: 2"),
+        .ask(.miss, fresh, tag, "Vary: A", "B: 1", with: "A: 1"),
+        .ask(
+            .validated(condition), "Cache-Control: max-age=99", "B: 2", after: 11, with: "A: 1", gives: "B: 2"),
+        .ask(.stored(1), with: "A: 2", policy: .returnCacheDataDontLoad, gives: "B: 1"),
+        .ask(.stored(2), after: 50, with: "A: 1", gives: "B: 2"),
+        .ask(.replaced("If-None-Match: \"b\""), with: "A: 2")),
+    .init(
         "a failure is passed on", .ask(.miss, fresh, tag), .ask(.replaced(condition), status: 503, after: 11),
         .ask(.stored(1), policy: .returnCacheDataDontLoad)),
     .init("no-cache", .ask(.miss, "\(fresh), no-cache", tag), .ask(.validated(condition))),
@@ -132,6 +140,13 @@ private let requests: [CacheRow] = [
         "reloadIgnoringLocalCacheData", .ask(.miss, fresh, tag),
         .ask(.miss, fresh, policy: .reloadIgnoringLocalCacheData), .ask(.stored(2))),
     .init(
+        "reloadIgnoringLocalAndRemoteCacheData", .ask(.miss, fresh, tag),
+        .ask(.replaced("Cache-Control: no-cache"), fresh, tag, policy: .reloadIgnoringLocalAndRemoteCacheData),
+        .ask(.stored(2)),
+        .ask(
+            .replaced("Cache-Control: max-age=5"), with: "Cache-Control: max-age=5",
+            policy: .reloadIgnoringLocalAndRemoteCacheData)),
+    .init(
         "reloadRevalidatingCacheData", .ask(.miss, fresh, tag),
         .ask(.validated(condition), policy: .reloadRevalidatingCacheData)),
     .init(
@@ -175,11 +190,23 @@ private let stale: [CacheRow] = [
         "stale-while-revalidate fails", .ask(.miss, "\(fresh), stale-while-revalidate=10"),
         .ask(.stale, status: 0, after: 15), .ask(.stale, fresh), .ask(.stored(3))),
     .init(
+        "stale-while-revalidate of a response that was never fresh",
+        .ask(.miss, "Cache-Control: max-age=0, stale-while-revalidate=10"), .ask(.stale, fresh, after: 5),
+        .ask(.stored(2))),
+    .init(
         "stale-while-revalidate and no-cache", .ask(.miss, "Cache-Control: no-cache, stale-while-revalidate=10"),
         .ask(.miss)),
     .init(
         "stale-if-error", .ask(.miss, "\(fresh), stale-if-error=10"), .ask(.stale, status: 503, after: 15),
         .ask(.stale, status: 0), .ask(.miss, status: 404), .ask(.miss, status: 503, after: 6)),
+    .init(
+        "stale-if-error of a response that was stale when it came",
+        .ask(.miss, "Cache-Control: max-age=60, stale-if-error=99", "Age: 61"), .ask(.stale, status: 503),
+        .ask(.miss, status: 503, after: 99)),
+    .init(
+        "stale-if-error of a response that must be validated and cannot",
+        .ask(.miss, "Cache-Control: max-age=0, must-revalidate, stale-if-error=99"),
+        .ask(.error(.resourceUnavailable, asked: false), policy: .returnCacheDataDontLoad)),
     .init(
         "stale-if-error and must-revalidate", .ask(.miss, "\(fresh), must-revalidate, stale-if-error=10"),
         .ask(.miss, status: 503, after: 15)),
@@ -188,6 +215,11 @@ private let stale: [CacheRow] = [
         .ask(.stale, status: 500, after: 15, staleIfError: .seconds(10)),
         .ask(.stale, status: 0, staleIfError: .seconds(10)),
         .ask(.miss, status: 500, after: 6, staleIfError: .seconds(10))),
+    .init(
+        "stale-if-error of the request", .ask(.miss, fresh),
+        .ask(.stale, status: 503, after: 15, with: "Cache-Control: stale-if-error=10"),
+        .ask(.stale, status: 0, with: "Cache-Control: stale-if-error=10"), .ask(.miss, status: 503),
+        .ask(.miss, status: 503, after: 6, with: "Cache-Control: stale-if-error=10")),
     .init(
         "a failure without it", .ask(.miss, fresh),
         .ask(.error(.networkConnectionLost, asked: true), status: 0, after: 11)),

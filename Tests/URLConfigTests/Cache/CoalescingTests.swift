@@ -69,6 +69,21 @@ import URLConfigTesting
         #expect(SharedTransfer.waiters(for: request.url) == 0)
     }
 
+    /// What the status says for the call that has begun the transfer; the other ones add that it was shared.
+    @Test(arguments: [(false, "fwd=miss"), (true, "fwd=uri-miss; stored")])
+    func `the status says as RFC 9211 writes it that a response was shared`(hasCache: Bool, first: String) async throws
+    {
+        let origin = Origin { .init(headerFields: [.cacheControl: "max-age=60"], body: .init(Data("\($0)".utf8))) }
+        let cache = hasCache ? HTTPCache.memory(megabytes: 1) : nil
+        let calls = calls(3, origin.transport, request: { _ in request }, { $1.cache = cache })
+        try await waitForWaiters(3)
+        origin.gate.open()
+        var statuses: [String?] = []
+        for call in calls { statuses.append(try await call.valueInTime.cacheStatus?.description) }
+        #expect(statuses.count { $0 == first } == 1)
+        #expect(statuses.count { $0 == "\(first); collapsed" } == 2)
+    }
+
     @Test func `if 99 of a hundred are cancelled, the last one has its response`() async throws {
         let origin = Origin()
         let calls = calls(100, origin.transport) { _ in request }
@@ -121,21 +136,32 @@ import URLConfigTesting
         #expect(origin.seen.count == 1)
     }
 
+    /// Reads the content twice, so that 1 becomes 11.
+    private struct DoublingDecoder: ResponseDecoder {
+        func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+            try JSONDecoder().decode(type, from: data + data)
+        }
+    }
+
     @Test func `each call has its own deadline, validators and decoder`() async throws {
         let (origin, clock) = (Origin(), TestClock())
-        let calls = calls(3, origin.transport) { _ in
+        let calls = calls(4, origin.transport) { _ in
             request
         } _: { index, config in
             config.clock = clock
             if index == 0 { config.deadline = .seconds(1) }
             if index == 1 { config.validators = [.init { _ in throw URLError(.userAuthenticationRequired) }] }
+            if index == 2 { config.decoder = DoublingDecoder() }
         }
-        try await waitForWaiters(3)
+        try await waitForWaiters(4)
         await clock.advance(by: .seconds(2))
         await expectError(.deadlineExceeded) { try await calls[0].valueInTime }
         origin.gate.open()
         await #expect(throws: URLError.self) { try await calls[1].valueInTime }
-        #expect(try await calls[2].valueInTime.data == Data("1".utf8))
+        let (doubled, plain) = (try await calls[2].valueInTime, try await calls[3].valueInTime)
+        #expect(plain.data == Data("1".utf8))
+        #expect(try plain.decode(Int.self) == 1)
+        #expect(try doubled.decode(Int.self) == 11)
         #expect(origin.seen.count == 1)
     }
 

@@ -46,6 +46,21 @@ import URLConfigTesting
         #expect(seen.count == 2)
     }
 
+    @Test func `a request that no cache should answer says so with new credentials, too`() async throws {
+        let authenticator = TokenAuthenticator("one") { _ in "two" }
+        var request = request
+        request.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+        let response = try await get(request) {
+            $0.authenticator = authenticator
+        } _: { [self] _ in
+            let isOld = seen.entries.last?.value(forHTTPHeaderField: "Authorization") == "Bearer one"
+            return reply("x", "max-age=60", status: isOld ? 401 : 200)
+        }
+        #expect(response.status == .ok)
+        #expect(seen.entries.map { $0.field("Authorization") } == ["Bearer one", "Bearer two"])
+        #expect(seen.entries.map { $0.field("Cache-Control") } == ["no-cache", "no-cache"])
+    }
+
     @Test func `a sign-out removes what was stored with all cookies, also what arrives later`() async throws {
         let (authenticator, gate, store) = (TokenAuthenticator("token") { _ in nil }, Gate(), AppStore())
         func get(cookie: Int, _ gate: Gate? = nil) async throws {
@@ -116,6 +131,31 @@ import URLConfigTesting
             }
         }
         #expect(seen.count == 3)
+    }
+
+    /// The length of the body.
+    @Test(arguments: [4, 5, 6, 7])
+    func `a body with two lengths is passed on, and not stored`(count: Int) async throws {
+        let respond = { @Sendable (number: Int) async throws -> Transport.Response in
+            var response = Transport.Response(
+                headerFields: [.cacheControl: "max-age=60"], body: .init(Data(repeating: UInt8(number), count: count)))
+            for length in ["5", "6"] { response.headerFields.append(HTTPField(name: .contentLength, value: length)) }
+            return response
+        }
+        for _ in 0..<2 {
+            let response = try await get(nil, { _ in }, respond)
+            #expect(!response.fromCache)
+            #expect(response.data == Data(repeating: UInt8(seen.count), count: count))
+            #expect(response.headerFields[values: .contentLength] == ["5", "6"])
+        }
+    }
+
+    @Test func `of what servers refuse, not more than a thousand requests are remembered`() {
+        let core = cache.core
+        for number in 0..<10_000 { core.note(.test(number), isRefused: true) }
+        let known = (0..<10_000).filter { core.isRefused(.test($0)) }
+        #expect(known.count <= 1000)
+        #expect(known.last == 9_999)
     }
 
     @Test(arguments: [Int.min, -1, 0]) func `a cache of no size stores nothing`(megabytes: Int) async throws {

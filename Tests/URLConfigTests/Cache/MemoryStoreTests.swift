@@ -18,6 +18,28 @@ import Testing
         #expect(await last.isComplete == true)
     }
 
+    @Test(.oneAtATime) func `of a million small responses, those remain that fit`() async throws {
+        let (capacity, count) = (1_000_000, 1_000_000)
+        let store = MemoryStore(capacity: capacity)
+        var head = StoredResponse.Head()
+        head.variant = UInt64(0).hexDigits
+        let body = Data.sample(100)
+        for number in 0..<count {
+            let writer = store.writer(for: head, key: .test(number))
+            try await writer?.write(body)
+            try await writer?.finish()
+        }
+        func isStored(_ number: Int) -> Bool { !store.responses(for: .test(number)).isEmpty }
+        let last = (count - 10_000..<count).filter(isStored)
+        // Each head counts as 512 bytes.
+        #expect(last.count == capacity / 612)
+        #expect(last.first == count - last.count)
+        #expect(!stride(from: 0, to: count - 10_000, by: 101).contains(where: isStored))
+        // What was stored and removed takes no room.
+        try await store.put(.test(1, count: 400_000), .test(count))
+        #expect(try await store.variants(.test(count)) == [0])
+    }
+
     @Test func `a longer head needs room, too`() async throws {
         let store = MemoryStore(capacity: 10_000)
         for number in 0..<2 { try await store.put(.test(number, count: 3000), .test(number)) }
