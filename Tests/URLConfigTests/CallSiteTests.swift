@@ -101,6 +101,8 @@ import URLConfigTesting
             $0.body = .multipart(form)
         }
         #expect(request.value(forHTTPHeaderField: "X-Foo") == "x" && request.httpBody?.isEmpty == false)
+        let literal = URLRequest.with(.dogapi) { $0.headers = [.accept: "text/html"] }
+        #expect(literal.value(forHTTPHeaderField: "Accept") == "text/html")
         let own = URLRequest.with(.keyed) { $0.headers[.authorization] = "Bearer own" }
         #expect(own.value(forHTTPHeaderField: "Authorization") == "Bearer own")
         let stub = Transport { _ in .init(body: .init(Data(#"{"title":"a"}"#.utf8))) }

@@ -116,6 +116,25 @@ import URLConfigTesting
         }
     }
 
+    @Test func `a default cache, which gives the second call its response`() async {
+        await #expect(processExitsWith: .success) {
+            ChildProcess.endIfStuck()
+            let sent = Recorder<Void>()
+            URLSession.Config.defaultLogger = nil
+            URLSession.Config.default.cache = .memory(megabytes: 1)
+            URLSession.Config.default.transport = Transport { _ in
+                sent.note(())
+                return .init(headerFields: [.cacheControl: "max-age=60"], body: .init(Data("a".utf8)))
+            }
+            for isHit in [false, true] {
+                let response = try await URLSession.shared.response(for: stubs.request("/a"))
+                #expect(response.cacheStatus?.isHit == isHit)
+                #expect(response.data == Data("a".utf8))
+            }
+            #expect(sent.count == 1)
+        }
+    }
+
     @Test func `the default configurations, with credentials that stay with their host`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()

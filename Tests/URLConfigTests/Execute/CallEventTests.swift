@@ -111,6 +111,61 @@ import URLConfigTesting
         #expect(response.attempts.map(\.status?.code) == [302, 401, 503, 200])
     }
 
+    /// Redirects the first request of a call, refuses the second, and is busy for the third.
+    private static let decided: @Sendable (Loopback.Request) -> Loopback.Response = { request in
+        switch request.headers[.authorization] ?? "" {
+        case "1": .redirect(.found, to: "/b")
+        case "2": .status(.unauthorized)
+        case "3": .status(.serviceUnavailable).with(["Retry-After": "3"])
+        default: .status(.ok, "hello")
+        }
+    }
+
+    @Test func `each decision about a real server has its reason, on each transport`() async throws {
+        try await Loopback.serving(Self.decided) { server in
+            let response = try await server.get("/a") {
+                observe(&$0)
+                $0.authenticator = CountingAuthenticator()
+                $0.retry = .standard.quick
+                $0.clock = TestClock.immediate
+            }
+            #expect(response.attempts.map(\.status?.code) == [302, 401, 503, 200])
+            let told = try await all()
+            #expect(
+                told.map(\.word) == [
+                    "0 began", "1 sent", "1 head 302", "1 body 0", "1 attempt 302",
+                    "1 redirected to \(server.host)/b", "2 sent", "2 head 401", "2 body 0", "2 attempt 401",
+                    "2 renewed credentials refreshed", "3 sent", "3 head 503", "3 body 0", "3 attempt 503",
+                    "3 retried(after: 3.0 seconds) waiting 3.0 s: Retry-After", "4 sent", "4 head 200", "4 first",
+                    "4 body 5", "4 attempt 200", "4 accepted 200", "4 ended 200",
+                ])
+            #expect(told.last?.time == .seconds(3))
+        }
+    }
+
+    #if canImport(FoundationNetworking)
+    // Apple platforms send it again themselves. On Linux, libcurl asks before, if there is a body.
+    @Test func `a kept connection that a real server closes is told, on each transport`() async throws {
+        try await FaultServer.serving(.losingSecond()) { server in
+            // With more connections, the second request may have a new one.
+            try await URLSession.with {
+                $0.httpMaximumConnectionsPerHost = 1
+            } _: { session in
+                _ = try await session.response(for: server.request(), config: .silent)
+                let request = server.request {
+                    ($0.method, $0.body) = (.put, .data(Data.sample(100_000), contentType: .png))
+                }
+                _ = try await session.response(for: request, config: .silent, observe)
+            }
+            #expect(
+                try await all().map(\.word) == [
+                    "0 began", "1 sent", "1 attempt networkConnectionLost", "1 repeated again on another connection",
+                    "2 sent", "2 head 200", "2 first", "2 body 2", "2 attempt 200", "2 accepted 200", "2 ended 200",
+                ])
+        }
+    }
+    #endif
+
     @Test(.stubs { $0.get("/a", .lostConnection, .text("hello")) })
     func `a lost connection is repeated, and a refused retry says why`() async throws {
         try await stubs.get("/a", observe)
@@ -132,12 +187,51 @@ import URLConfigTesting
         let transport = Transport { _ in .init(headerFields: [.cacheControl: "max-age=60"], body: .init(Data("a".utf8)))
         }
         for _ in 1...2 { try await get(by: transport) { $0.cache = cache } }
-        let told = try await all(calls: 2).compactMap { event -> String? in
-            if case .attemptEnded(_, let cache) = event.kind { cache.map { "\($0)" } ?? "none" } else { nil }
-        }
+        let told = try await cacheStatuses(calls: 2)
         #expect(told.count == 2)
         #expect(told.first == "fwd=uri-miss; stored")
         #expect(told.last?.hasPrefix("hit") == true)
+    }
+
+    /// What the cache did for each attempt of calls that have ended.
+    private func cacheStatuses(calls: Int) async throws -> [String] {
+        try await all(calls: calls).compactMap { event -> String? in
+            if case .attemptEnded(_, let cache) = event.kind { cache.map { "\($0)" } ?? "none" } else { nil }
+        }
+    }
+
+    @Test func `a stored response that the server has validated is told of the attempt`() async throws {
+        let cache = HTTPCache.memory(megabytes: 1)
+        let transport = Transport { request in
+            let isCondition = request.urlRequest.field("If-None-Match") == "\"a\""
+            return .init(
+                status: isCondition ? .notModified : .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=0"],
+                body: .init(Data((isCondition ? "" : "hello").utf8)))
+        }
+        for _ in 1...2 { try await get(by: transport) { $0.cache = cache } }
+        #expect(try await cacheStatuses(calls: 2) == ["fwd=uri-miss; stored", "fwd=stale; fwd-status=304"])
+    }
+
+    @Test func `a transfer that two calls share is told of both attempts`() async throws {
+        let gate = Gate()
+        let transport = Transport { _ in
+            await gate.pass()
+            return .init(body: .init(Data("hello".utf8)))
+        }
+        // Other tests have other URLs.
+        let request = stubs.request("/\(UUID().uuidString)")
+        let calls = (0..<2).map { _ in
+            Task {
+                try await stubs.response(for: request) {
+                    observe(&$0)
+                    ($0.coalesces, $0.transport) = (true, transport)
+                }
+            }
+        }
+        try await waitUntil { SharedTransfer.waiters(for: request.url) == 2 }
+        gate.open()
+        for call in calls { _ = try await call.valueInTime }
+        #expect(try await cacheStatuses(calls: 2).sorted() == ["fwd=miss", "fwd=miss; collapsed"])
     }
 
     @Test func `a failure, a cancellation, a passed deadline and an unsendable request end the call once`() async throws

@@ -77,6 +77,35 @@ import URLConfigTesting
         #expect(validated.entries == [200])
     }
 
+    @Test(.stubs { $0.any("/*", .status(.serviceUnavailable).field(.retryAfter, "3")) })
+    func `the last attempt says why a failure was not retried, and the request is sent once`() async throws {
+        func reasons(_ request: URLRequest, deadline: Duration? = nil) async throws -> [String?] {
+            try await stubs.response(for: request) {
+                $0.retry = .standard
+                $0.deadline = deadline
+            }.attempts.map(\.reason)
+        }
+        let post = stubs.request { $0.method = .post }
+        #expect(try await reasons(post) == ["not retried: POST without idempotencyKey"])
+
+        let once = "not retried: the body can be sent once, and was sent"
+        var put = stubs.request { $0.method = .put }
+        let pieces = AsyncStream<Data> { continuation in
+            continuation.yield(Data("content".utf8))
+            continuation.finish()
+        }
+        let uploaded = try await stubs.session.upload(.sequence(pieces), for: put, config: .silent) {
+            $0.retry = .standard
+        }
+        #expect(uploaded.attempts.map(\.reason) == [once])
+        put.httpBodyStream = InputStream(data: Data("content".utf8))
+        #expect(try await reasons(put) == [once])
+
+        let late = "not retried: the deadline would pass before the delay, 3.0 s: Retry-After"
+        #expect(try await reasons(stubs.request(), deadline: .seconds(2)) == [late])
+        #expect(HTTPStubs.requests.count == 4)
+    }
+
     @Test(.stubs { $0.get("/", .status(.serviceUnavailable)) })
     func `cancelled while it waits, it sends no more`() async throws {
         let clock = TestClock()

@@ -65,6 +65,13 @@ import URLConfigTesting
                 $0.cache?.requester = "s3cret"
             }
         ),
+        (
+            "cache.staleIfError", "30.0 s closure",
+            {
+                $0.cache = .memory(megabytes: 1)
+                $0.cache?.staleIfError = .seconds(30)
+            }
+        ),
         ("coalesces", "true closure", { $0.coalesces = true }),
         ("responseLimit", "9 closure", { $0.responseLimit = 9 }),
         ("fallback", "set closure", { $0.fallback = { error, _ in throw error } }),
@@ -78,9 +85,18 @@ import URLConfigTesting
         ("clock", "TestClock closure", { $0.clock = TestClock() }),
     ]
 
+    /// The member of the trait.
+    static let changesOfTelemetry: [(String, String?, @Sendable (inout URLSession.Config) -> Void)] = {
+        #if Telemetry
+        return [("telemetry", "Telemetry closure", { $0.telemetry = .openTelemetry })]
+        #else
+        return []
+        #endif
+    }()
+
     private final class Delegate: NSObject, URLSessionTaskDelegate {}
 
-    @Test(arguments: changes)
+    @Test(arguments: changes + changesOfTelemetry)
     func `each member has its value and its source`(
         name: String, expected: String?, change: @Sendable (inout URLSession.Config) -> Void
     ) {

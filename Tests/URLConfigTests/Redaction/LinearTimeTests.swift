@@ -129,14 +129,16 @@ import Testing
 
     // Masking, whatever a server repeats.
 
-    /// What `SecretFinder` looks for: marks, schemes, prefixes, names and the delimiters of values.
+    /// What `SecretFinder` looks for: marks, schemes, names and the delimiters of values.
     static let special = [
         "=", ":", "://", "eyJ", "eyJhbGciOiJ", "basic", "Basic ", "bearer", "token", "token=", "\"token\":", "code=",
-        "name=", "?key=", "a=%62", "?a=b+", "ghp_", "sk-", "-----BEGIN ", "-----BEGIN A-----", "-----END ",
+        "name=", "?key=", "a=%62", "?a=b+", "-----BEGIN ", "-----BEGIN A-----", "-----END ",
         "pin: [", "{\"token\": {", "{\"name\":\"token\",\"value\":", "[\"a\\\"", "token=\\\\\"", "user:p@",
         "\r\n--b\r\n",
         "\r\n\r\n", "; name=\"token\"", "%62asic", "\\u0065yJ", "%2562asic",
     ]
+    /// The beginnings of tokens, which it also looks for.
+    static let prefixes = SecretFinder.prefixes.map { String(decoding: $0, as: UTF8.self) }
     static let separators = ["", "/", ".", " ", "\n", "=", "\"", "\\", ">", "&", ";", "+", "@", "a", "1"]
     static let types = [
         nil, "text/plain", "application/json", "application/x-www-form-urlencoded", "application/xml",
@@ -157,13 +159,13 @@ import Testing
 
     @Test(arguments: types)
     func `what the finder knows, with each separator, in each content type`(type: String?) {
-        let parts = Self.special.flatMap { special in Self.separators.map { special + $0 } }
+        let parts = (Self.special + Self.prefixes).flatMap { special in Self.separators.map { special + $0 } }
         #expect(slow(parts, type) == [])
     }
 
-    @Test(arguments: ["/", "=", ": ", "\n"])
-    func `each hidden name`(separator: String) {
-        #expect(slow(Redaction.standard.names.sorted().map { $0 + separator }, "text/plain") == [])
+    @Test(arguments: ["/", "=", ": ", "\n"], types)
+    func `each hidden name, in each content type`(separator: String, type: String?) {
+        #expect(slow(Redaction.standard.names.sorted().map { $0 + separator }, type) == [])
     }
 
     @Test(arguments: ["basic/", "eyJ.", "Bearer%20", "Bearer%20abc12345%20", "token=", "a:b@", "%", "/../"])

@@ -205,13 +205,22 @@ import URLConfigTesting
     @Test func `a log handler may make a configuration`() async {
         await #expect(processExitsWith: .success) {
             ChildProcess.endIfStuck()
+            let log = InMemoryLogHandler()
             LoggingSystem.bootstrap { label in
                 var config = URLSession.Config()
                 config.logger = nil
                 config.retry = .standard
-                return StreamLogHandler.standardOutput(label: "\(label) \(config.validators.count)")
+                var handler = log
+                handler.metadata["label"] = "\(label) \(config.validators.count)"
+                return handler
             }
             #expect(URLSession.Config().logger != nil)
+            // It is the app's, and a level stays what it is.
+            #expect(URLSession.Config.defaultLogger?.handler is InMemoryLogHandler)
+            URLSession.Config.defaultLogger?.warning("slow")
+            #expect(log.entries.map(\.level) == [.warning])
+            #expect(log.entries.map(\.message) == ["slow"])
+            #expect(log.entries.first?.metadata["label"] == "networking 0")
             URLSession.Config.defaultLogger?.logLevel = .critical
             #expect(URLSession.Config().logger?.logLevel == .critical)
             URLSession.Config.defaultLogger = nil

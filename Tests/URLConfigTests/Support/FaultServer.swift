@@ -33,10 +33,11 @@ struct FaultServer: TestServer {
     }
 
     let port: UInt16
+    let isIPv6: Bool
     let session: URLSession
     private let state = Locked(State())
 
-    var host: String { "http://127.0.0.1:\(port)" }
+    var host: String { "http://\(isIPv6 ? "[::1]" : "127.0.0.1"):\(port)" }
 
     /// The number of connections that were accepted.
     var connections: Int { state.withLock { $0.accepted } }
@@ -46,13 +47,17 @@ struct FaultServer: TestServer {
 
     /// Serves every connection with `fault` while `body` runs.
     ///
+    /// - Parameter isIPv6: Whether it listens on ::1, which a machine may be without.
     /// - Throws: The errors of `body`, or else of a fault, except for the end of its connection.
-    static func serving(_ fault: Fault, _ body: (FaultServer) async throws -> Void) async throws {
+    static func serving(
+        _ fault: Fault, isIPv6: Bool = false, _ body: (FaultServer) async throws -> Void
+    ) async throws {
         TransportOfTests.use
-        let listener = try TCPSocket()
+        let listener = try TCPSocket(isIPv6: isIPv6)
         // Created before it is needed, so that the end cannot fail because descriptors are missing.
-        let stopper = try TCPSocket()
-        let server = FaultServer(port: try listener.open(), session: URLSession(configuration: .ofTests))
+        let stopper = try TCPSocket(isIPv6: isIPv6)
+        let server = FaultServer(
+            port: try listener.open(), isIPv6: isIPv6, session: URLSession(configuration: .ofTests))
         defer { server.session.finishTasksAndInvalidate() }
         server.detach { server.accept(from: listener, fault) }
         do {

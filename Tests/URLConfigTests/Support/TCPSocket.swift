@@ -1,6 +1,6 @@
 @testable import URLConfig
 
-/// A blocking TCP socket on 127.0.0.1, at either end.
+/// A blocking TCP socket on 127.0.0.1 or, if wanted, on ::1, at either end.
 ///
 /// One thread at a time uses it. Any other thread may shut it down, which ends all waiting.
 final class TCPSocket: Sendable {
@@ -11,11 +11,14 @@ final class TCPSocket: Sendable {
     /// -1 after it was closed.
     private let descriptor: Locked<Int32>
 
+    private let isIPv6: Bool
+
     private var number: Int32 { descriptor.withLock { $0 } }
 
-    private init(_ number: Int32) throws {
+    private init(_ number: Int32, isIPv6: Bool) throws {
         let checked = try Self.checked(number)
         descriptor = Locked(checked)
+        self.isIPv6 = isIPv6
         // A child process must not keep a connection open that is closed here.
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
@@ -23,8 +26,8 @@ final class TCPSocket: Sendable {
         #endif
     }
 
-    convenience init() throws {
-        try self.init(socket(AF_INET, Self.stream, 0))
+    convenience init(isIPv6: Bool = false) throws {
+        try self.init(socket(isIPv6 ? AF_INET6 : AF_INET, Self.stream, 0), isIPv6: isIPv6)
     }
 
     deinit {
@@ -40,19 +43,29 @@ final class TCPSocket: Sendable {
 
     /// Takes a free port, where connections are refused, and returns the port.
     func takePort() throws -> UInt16 {
-        var address = sockaddr_in(port: 0)
+        if isIPv6 { return try port(at: sockaddr_in6(port: 0)) }
+        return try port(at: sockaddr_in(port: 0))
+    }
+
+    private func port(at place: some LoopbackAddress) throws -> UInt16 {
+        var address = place
         try Self.checked(address.pass { bind(number, $0, $1) })
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var length = socklen_t(MemoryLayout.size(ofValue: place))
         try Self.checked(address.pass { address, _ in getsockname(number, address, &length) })
-        return UInt16(bigEndian: address.sin_port)
+        return address.port
     }
 
     func accepted() throws -> TCPSocket {
-        try TCPSocket(Self.persisting { accept(number, nil, nil) })
+        try TCPSocket(Self.persisting { accept(number, nil, nil) }, isIPv6: isIPv6)
     }
 
     func reach(_ port: UInt16) throws {
-        var address = sockaddr_in(port: port)
+        if isIPv6 { return try reach(sockaddr_in6(port: port)) }
+        try reach(sockaddr_in(port: port))
+    }
+
+    private func reach(_ place: some LoopbackAddress) throws {
+        var address = place
         try Self.checked(address.pass { connect(number, $0, $1) })
     }
 
@@ -131,10 +144,19 @@ extension TCPSocket {
     static let stream = Int32(SOCK_STREAM.rawValue)
     static let noSignal = Int32(MSG_NOSIGNAL)
     #endif
+
+    /// Whether this machine has ::1; a container may be without it.
+    static let hasIPv6 = (try? TCPSocket(isIPv6: true).takePort()) != nil
 }
 
-/// An address on 127.0.0.1.
-extension sockaddr_in {
+/// A port of this machine.
+protocol LoopbackAddress {
+    init(port: UInt16)
+    var port: UInt16 { get }
+}
+
+extension sockaddr_in: LoopbackAddress {
+    /// An address on 127.0.0.1.
     init(port: UInt16) {
         self.init()
         sin_family = sa_family_t(AF_INET)
@@ -142,6 +164,22 @@ extension sockaddr_in {
         sin_addr.s_addr = inet_addr("127.0.0.1")
     }
 
+    var port: UInt16 { UInt16(bigEndian: sin_port) }
+}
+
+extension sockaddr_in6: LoopbackAddress {
+    /// An address on ::1.
+    init(port: UInt16) {
+        self.init()
+        sin6_family = sa_family_t(AF_INET6)
+        sin6_port = port.bigEndian
+        inet_pton(AF_INET6, "::1", &sin6_addr)
+    }
+
+    var port: UInt16 { UInt16(bigEndian: sin6_port) }
+}
+
+extension LoopbackAddress {
     mutating func pass<Result>(_ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafeMutablePointer(to: &self) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Self>.size)) }

@@ -24,6 +24,15 @@ import AsyncHTTPClient
             #endif
             return .urlSession
         }
+
+        /// Those that send requests to an IPv6 address: Foundation on Linux does not.
+        static var ofIPv6: [Self] {
+            #if canImport(FoundationNetworking)
+            return allCases.filter { $0 != .urlSession }
+            #else
+            return allCases
+            #endif
+        }
     }
 
     /// What a span is called, and which attributes it has beside those that all have.
@@ -89,19 +98,17 @@ import AsyncHTTPClient
             ]),
         Scenario(testDescription: "QUERY", method: "QUERY", spans: [.init(name: "QUERY", attributes: success)]),
         Scenario(
-            testDescription: "IPv6 with a port", stub: ("http://[::1]:8080", "::1", "8080"),
-            spans: [.init(attributes: success)]),
-        Scenario(
             testDescription: "default port", stub: ("https://api.test", "api.test", "443"),
             spans: [.init(attributes: success)]),
         Scenario(
             testDescription: "secrets in the query",
-            path:
-                "/200?page=2&sig=s-123456&api_key=k-123456&AWSAccessKeyId=A&Signature=a%2Fb&X-Goog-Signature=g&sig#sig=f",
+            path: "/200?page=2&sig=s-123456&api_key=k-123456&AWSAccessKeyId=A&Signature=a%2Fb&X-Goog-Signature=g"
+                + "&X-Amz-Signature=s&X-Amz-Credential=c&X-Amz-Security-Token=t&sig#sig=f",
             spans: [
                 .init(
                     path: "/200?page=2&sig=REDACTED&api_key=***&AWSAccessKeyId=REDACTED&Signature=REDACTED"
-                        + "&X-Goog-Signature=REDACTED&sig#sig=***",
+                        + "&X-Goog-Signature=REDACTED&X-Amz-Signature=REDACTED&X-Amz-Credential=REDACTED"
+                        + "&X-Amz-Security-Token=REDACTED&sig#sig=***",
                     attributes: success)
             ]),
         Scenario(
@@ -135,8 +142,35 @@ import AsyncHTTPClient
     }
 
     @Test(arguments: scenarios, Wire.allCases) func `attributes`(scenario: Scenario, wire: Wire) async throws {
-        try await FaultServer.serving(Self.service) { server in
-            let host = scenario.stub?.host ?? server.host
+        try await expectAttributes(of: scenario, wire)
+    }
+
+    #if AsyncHTTPClient || !canImport(FoundationNetworking)
+    @Test(.enabled(if: TCPSocket.hasIPv6, "This machine has no IPv6."), arguments: Wire.ofIPv6)
+    func `attributes, with an IPv6 address and a port`(wire: Wire) async throws {
+        let scenario = Scenario(testDescription: "IPv6 with a port", spans: [.init(attributes: Self.success)])
+        try await expectAttributes(of: scenario, wire, isIPv6: true)
+    }
+    #endif
+
+    #if canImport(FoundationNetworking)
+    @Test func `a request to an IPv6 address, which URLSession on Linux refuses, has no span`() async throws {
+        let request = URLRequest(url: try #require(URL(string: "http://[::1]:8080/200")))
+        try await InMemoryTelemetry.observing { telemetry in
+            let error = await expectError(.invalidURL) {
+                try await URLSession.shared.response(for: request, config: .silent) {
+                    ($0.telemetry, $0.transport) = (.openTelemetry, .urlSession)
+                }
+            }
+            #expect(error.says(.invalidURL, "IPv6"))
+            #expect(telemetry.spans.isEmpty && telemetry.durations.isEmpty)
+        }
+    }
+    #endif
+
+    private func expectAttributes(of scenario: Scenario, _ wire: Wire, isIPv6: Bool = false) async throws {
+        try await FaultServer.serving(Self.service, isIPv6: isIPv6) { server in
+            let (host, address) = (scenario.stub?.host ?? server.host, isIPv6 ? "::1" : "127.0.0.1")
             var request = URLRequest(url: URL(string: host + scenario.path)!, timeoutInterval: scenario.timeout)
             request.httpMethod = scenario.method
             let config = URLSession.Config.silent.with {
@@ -154,7 +188,7 @@ import AsyncHTTPClient
 
                 let expected = scenario.spans.map { span in
                     var attributes = [
-                        "http.request.method": scenario.method, "server.address": "127.0.0.1",
+                        "http.request.method": scenario.method, "server.address": address,
                         "server.port": "\(server.port)", "url.full": host + (span.path ?? scenario.path),
                         "url.scheme": String(host.prefix { $0 != ":" }),
                     ].merging(span.attributes) { $1 }

@@ -74,6 +74,39 @@ import Testing
         }
     }
 
+    /// Without `chunked`, a body ends with its connection (RFC 9112 §6.3).
+    private static func closing(_ coding: String, _ body: Data) -> FaultServer.Fault {
+        .reading { connection in
+            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\nConnection: close\r\n\r\n")
+            try connection.send(body)
+        }
+    }
+
+    @Test(arguments: [("gzip", Self.gzip), ("X-Gzip", Self.gzip), ("deflate", Self.zlib)])
+    func `a body with a transfer coding is decoded, if it ends with its connection`(
+        coding: String, body: Data
+    ) async throws {
+        try await FaultServer.serving(Self.closing(coding, body)) { server in
+            for request in Self.requests(server) {
+                let response = try await server.response(for: request, config: .server)
+                #expect(try response.text() == Self.text)
+            }
+        }
+    }
+
+    @Test(arguments: [("gzip", Data(Self.gzip.dropLast(1))), ("gzip", Data("{}".utf8)), ("compress", Self.gzip)])
+    func `a body with a transfer coding is refused, if it was cut or cannot be decoded`(
+        coding: String, body: Data
+    ) async throws {
+        try await FaultServer.serving(Self.closing(coding, body)) { server in
+            for request in Self.requests(server) {
+                await expectError(.cannotDecodeContentData) {
+                    try await server.response(for: request, config: .server)
+                }
+            }
+        }
+    }
+
     private static let malformed: [(String, Data)] = [
         ("gzip, gzip", gzip), ("br", gzip), ("zstd, gzip", gzip), ("gzip", gzip + Data("{}".utf8)),
         ("gzip", Data(gzip.dropLast(8))), ("gzip", Data(gzip.dropLast(1))), ("gzip", gzip + Data([0x1F])),
