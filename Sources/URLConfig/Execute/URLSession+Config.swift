@@ -30,9 +30,9 @@ extension URLSession {
         /// Called once if there are no new credentials, before ``RequestError/Code/unauthorized`` is thrown.
         ///
         /// Use it to remove what the app has stored of the user, and to show the sign-in screen. With a
-        /// ``TokenAuthenticator``, it is called only if its token was refused or it has none. If `refresh` has returned
-        /// `nil`, the authenticator has already signed the user out, so `setToken(nil)` is not necessary. It is not
-        /// called for another host or for a request that already had an `Authorization`.
+        /// ``TokenAuthenticator``, it is called only if its token was refused or it has none. It is not called for
+        /// another host or for a request that already had an `Authorization`. If `refresh` has returned `nil`, the
+        /// authenticator has already signed the user out, so `setToken(nil)` is not necessary.
         ///
         /// ```swift
         /// $0.onUnauthorized = { _ in
