@@ -179,6 +179,7 @@ enum Refusal {
             refuses() ? Transport { _ in throw error("the call") } : nil
         } change: { config, fileID, line in
             guard config.transport.isBuiltIn, refuses() else { return }
+            config.cache = nil
             config.transport = Transport { _ in
                 let place = Place(fileID: fileID, line: line)
                 let error = error("the call in \(place.description)")

@@ -76,13 +76,12 @@ enum CachePolicy {
             ["public", "private", "max-age"].contains { control.contains($0) }
             || head.fields.contains(.expires)
         guard isExplicit || guessed.contains(head.status) else { return "no freshness" }
+        if keepsStale || head.hasValidator { return nil }
         // RFC 5861: the server may allow that it is used while it is stale.
         let mayBeStale = !["no-cache", "must-revalidate"].contains(where: control.contains)
         let windows = ["stale-while-revalidate", "stale-if-error"].compactMap(control.seconds)
         let longest = head.lifetime + (mayBeStale ? Double(windows.max() ?? 0) : 0)
-        guard keepsStale || head.hasValidator || longest > age(of: head, at: head.received)
-        else { return "already stale, and without a validator" }
-        return nil
+        return longest > age(of: head, at: head.received) ? nil : "already stale, and without a validator"
     }
 
     /// The head that is stored.

@@ -78,6 +78,7 @@ extension CacheVisit {
     private func refusal(
         _ head: StoredResponse.Head, of response: Transport.Response, _ found: CachePlace.Found
     ) -> String? {
+        if core.expected.hasUnremoved(found.place.key) { return "earlier responses could not be removed" }
         if response.headerFields.isEncoded {
             // Others do not know an encoding that only this caller has asked for. A session has decoded it.
             let isOwn = found.place.complete.value(forHTTPHeaderField: "Accept-Encoding") != nil
@@ -98,9 +99,11 @@ extension CacheVisit {
 
     /// What is stored for a user is removed when the user signs out.
     func removeAtSignOut(_ place: CachePlace) {
+        guard let login = place.login else { return }
         // A store in memory may go before; what is in files stays.
         let kept = core.store is MemoryStore ? nil : core
-        place.login?.atEnd(of: core, place.key.requester) { [weak core, kept] requesters in
+        // All stores of a folder share this object.
+        login.atEnd(of: core.expected, place.key.requester) { [weak core, kept] requesters in
             _ = Task.onOwnThreads { [core = kept ?? core] in
                 for requester in requesters { try? await core?.remove(.requester(requester)) }
             }

@@ -55,7 +55,9 @@ struct CacheVisit: Sendable {
             var response = try await call.shared(sending) { try await sent($0) }
             await invalidate(by: response)
             let isMethod = bypass != nil && bypass == request.httpMethod
-            if response.status == .notModified, !isMethod, CachePolicy.condition(of: complete) == nil {
+            if response.status == .notModified, !isMethod,
+                CachePolicy.condition(of: call.complete(sending)) == nil
+            {
                 throw Self.unaskedNotModified
             }
             var status = CacheStatus(
@@ -78,9 +80,17 @@ struct CacheVisit: Sendable {
         }
     }
 
+    private func responses(for key: CacheKey) async throws -> [StoredResponse] {
+        guard core.expected.hasUnremoved(key) else { return try await ask { try await $0.responses(for: key) } }
+        // To remove something may take long.
+        return try await sending.conditions.deadline.run(leavesAlone: true) { [core] in
+            try await core.responsesAfterRemoval(for: key)
+        }
+    }
+
     /// Looks for a stored response.
     private func found(at place: CachePlace) async -> CachePlace.Found {
-        let all = (try? await ask { [core] _ in try await core.responses(for: place.key) }) ?? []
+        let all = (try? await responses(for: place.key)) ?? []
         let own = all.filter { $0.head.check == place.check && $0.head.isValid }
         let matching = own.filter { CachePolicy.matches($0.head, place.complete, place.digests) }
         // RFC 9111 §4: the most recent one by its date.

@@ -33,8 +33,8 @@ final class ExpectedResponses: Sendable {
     }
 
     private struct State {
-        /// What a store could not remove.
-        var unremoved: Set<CacheSelection?> = []
+        /// What a store could not remove, and when that was tried last.
+        var unremoved: [CacheSelection?: ContinuousClock.Instant] = [:]
         var last = 0
         var expected: [CacheKey: Expected] = [:]
 
@@ -95,18 +95,35 @@ final class ExpectedResponses: Sendable {
 
     func begin(_ key: CacheKey) -> Response { Response(self, key) }
 
-    /// What a store could not remove: it is not used until it is removed.
-    var unremoved: Set<CacheSelection?> { state.withLock(\.unremoved) }
+    /// Whether there is something that a store could not remove: until it is removed, nothing of a key is used or
+    /// stored.
+    func hasUnremoved(_ key: CacheKey) -> Bool {
+        state.withLock { state in !state.unremoved.isEmpty && state.unremoved.keys.contains { $0.contains(key) } }
+    }
+
+    /// What must be removed before something of a key is used.
+    ///
+    /// - Throws: `CancellationError` if it was tried just now, and takes long.
+    func removalsToRepeat(for key: CacheKey) throws -> [CacheSelection?] {
+        try state.withLock { state in
+            let due = state.unremoved.filter { $0.key.contains(key) }
+            for (selection, last) in due {
+                if case .resource = selection { continue }
+                guard .now - last > .seconds(10) else { throw CancellationError() }
+                state.unremoved[selection] = .now
+            }
+            return Array(due.keys)
+        }
+    }
 
     /// Notes whether a store has removed responses.
     func note(_ responses: CacheSelection?, isRemoved: Bool) {
         state.withLock { state in
             if isRemoved {
-                state.unremoved = state.unremoved.filter { responses != nil && $0 != responses }
-            } else if state.unremoved.count < 1000 {
-                state.unremoved.insert(responses)
+                state.unremoved = state.unremoved.filter { responses != nil && $0.key != responses }
             } else {
-                state.unremoved = [nil]
+                if state.unremoved.count >= 1000 { state.unremoved = [nil: .now] }
+                state.unremoved.updateValue(.now, forKey: responses)
             }
         }
     }

@@ -113,8 +113,8 @@ public struct HTTPCache: Sendable {
         }
 
         /// What is stored for a key, without what had to be removed and could not be.
-        func responses(for key: CacheKey) async throws -> [StoredResponse] {
-            for old in expected.unremoved where old.contains(key) {
+        func responsesAfterRemoval(for key: CacheKey) async throws -> [StoredResponse] {
+            for old in try expected.removalsToRepeat(for: key) {
                 try await store.remove(old)
                 expected.note(old, isRemoved: true)
             }

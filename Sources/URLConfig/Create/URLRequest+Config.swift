@@ -24,6 +24,7 @@ extension URLRequest {
             var modify = false
             var headers = false
             var body = false
+            var url = false
         }
 
         /// The settings of a closure, which go with its ``url`` to any origin; a preset's settings do not.
@@ -69,6 +70,7 @@ extension URLRequest {
             didSet {
                 // Outside of a closure, nothing is known to be set together with it.
                 if changes == nil { own = nil }
+                changes?.url = true
                 isURLMissing = url == nil && oldValue == nil
             }
         }
@@ -177,7 +179,7 @@ extension URLRequest {
                 && (changes.headers || own?.headers.isEmpty == false)
             config.own = config.url != nil || replaces ? Own(changes, in: config, of: self) : nil
             // It stays so.
-            if isQueryUnclear, config.url == url, !config.query.items.isEmpty { config.own = nil }
+            if isQueryUnclear, !changes.url, !config.query.items.isEmpty { config.own = nil }
             return config
         }
     }
@@ -206,7 +208,7 @@ extension URLRequest.Config {
     }
 
     /// Whether nobody knows if the items of ``query`` belong to ``url``.
-    var isQueryUnclear: Bool { url != nil && query.items != own?.items ?? [] }
+    var isQueryUnclear: Bool { url != nil && !query.items.isEmpty && query.items != own?.items }
 
     var effectiveEncoder: JSONEncoder { customEncoder ?? Self.defaultEncoder }
 

@@ -81,7 +81,7 @@ extension URLRequest.Config {
                 throw .refused(
                     "query: it is not clear whether it belongs to url; set both in one closure", code: .invalidURL)
             }
-            return try origin + adding(own?.query ?? [], to: rest)
+            return try origin + adding(query.items.isEmpty ? [] : own?.query ?? [], to: rest)
         }
         guard !isURLMissing else {
             throw .refused("url was set to nil; if a server gave it, its text is not a URL", code: .invalidURL)

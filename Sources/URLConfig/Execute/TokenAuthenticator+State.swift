@@ -35,8 +35,8 @@ extension TokenAuthenticator {
         private var refused: [String] = []
         /// The credentials already reported as refused; `""` is a request without credentials.
         private var reported: [String] = []
-        /// Whether a refusal was reported since the last sign-in.
-        private var isReported = false
+        /// When a refusal was reported last; `nil` if none was since the last sign-in.
+        private var reportedAt: Date?
         /// The tokens since the last sign-out, and those before it: their users have signed out, or were signed out.
         private var current: [String] = []
         private(set) var over: [String] = []
@@ -107,13 +107,13 @@ extension TokenAuthenticator {
             }
             isSignedOut = token == nil
             refused.removeAll { $0 == token?.value }
-            if isSignedOut, isReported {
-                // The app has been told, and signs the user out for it.
+            if isSignedOut, let reportedAt, 0..<60 ~= now.timeIntervalSince(reportedAt) {
+                // The app has been told just now, and signs the user out for it.
                 _ = reported.rememberLast("")
             } else {
                 // These credentials, and a request without any, may be reported again.
                 reported.removeAll { $0 == "" || $0 == credentials }
-                isReported = false
+                reportedAt = nil
             }
             return isOther
         }
@@ -143,7 +143,7 @@ extension TokenAuthenticator {
                 change(to: new, at: now, continues: renewal.token != nil)
                 if new.value == renewal.token?.value { unchanged = now }
                 reported.removeAll { $0 == "" }
-                isReported = false
+                reportedAt = nil
             case _ where renewal.number != self.renewal?.number: return false
             case .success:
                 guard let old = renewal.token else { return true }
@@ -156,8 +156,8 @@ extension TokenAuthenticator {
         }
 
         /// Reports that credentials were refused and not replaced; `false` if they were reported before.
-        mutating func report(_ credentials: String) -> Bool {
-            isReported = true
+        mutating func report(_ credentials: String, at now: Date) -> Bool {
+            reportedAt = now
             // A refused token that was not replaced, and later requests without a token, are reported once together.
             return reported.rememberLast(token == nil ? "" : credentials)
         }

@@ -181,7 +181,7 @@ public actor TokenAuthenticator: Authenticator {
         }
         let reason = sent.isEmpty ? "no credentials were sent: \(state.reasonForNoToken)" : nil
         // A call that has ended meanwhile cannot tell the app, so the next one does.
-        return (reason, reports && !Task.isCancelled && state.report(Self.key(sent)))
+        return (reason, reports && !Task.isCancelled && state.report(Self.key(sent), at: now()))
     }
 
     private static let over = "the user has signed out since the request was sent"
@@ -238,9 +238,9 @@ public actor TokenAuthenticator: Authenticator {
     ///
     /// - Parameter request: The request as it is sent.
     func login(of request: URLRequest) -> (login: Login, fields: HTTPFields)? {
-        let logins = [state.login].compactMap(\.self) + state.past.reversed()
-        guard isForHost(of: request),
-            let login = logins.first(where: { $0.tokens.contains { has(request, $0) } }),
+        guard isForHost(of: request), !ownFields(of: request).isEmpty else { return nil }
+        func isOf(_ login: Login) -> Bool { login.tokens.contains { has(request, $0) } }
+        guard let login = state.login.flatMap({ isOf($0) ? $0 : nil }) ?? state.past.last(where: isOf),
             let fields = try? fields(for: Token(login.first))
         else { return nil }
         return (login, fields)

@@ -126,8 +126,22 @@ struct SecretFinder {
         bytes[min(start, range.upperBound)..<range.upperBound].firstIndex { !condition($0) } ?? range.upperBound
     }
 
-    private func end(from start: Int, in range: Range<Int>, to delimiters: String) -> Int {
-        end(from: start, in: range) { !delimiters.utf8.contains($0) }
+    /// - Parameter orQuery: Whether the first item of a query also ends it: it may follow what only looks like an item,
+    ///   as in `/items;v=1?password=`.
+    private func end(
+        from start: Int, in range: Range<Int>, to delimiters: String, orQuery: Bool = false
+    ) -> Int {
+        let rest = bytes[min(start, range.upperBound)..<range.upperBound]
+        return rest.indices.first { index in
+            delimiters.utf8.contains(rest[index]) || orQuery && rest[index] == UInt8(ascii: "?") && isItem(at: index + 1)
+        } ?? range.upperBound
+    }
+
+    /// Whether an item begins here: a name that is not long and has no escapes.
+    private func isItem(at start: Int) -> Bool {
+        let rest = bytes[start...].prefix(65)
+        let mark = rest.firstIndex { !$0.isNameByte || $0 == UInt8(ascii: "%") } ?? start
+        return mark > start && bytes[mark] == UInt8(ascii: "=")
     }
 }
 
@@ -170,9 +184,11 @@ extension SecretFinder {
         if isItem, name.elements(in: ["key", "code"]) {
             secrecy = redaction.secrecy(ofItem: String(decoding: name, as: UTF8.self))
         }
-        let isQuoted = !isForm && !isURL && (isAt("\"", mark + 1) || isAt("'", mark + 1))
+        let isQuoted = !isForm && (isAt("\"", mark + 1) || !isURL && isAt("'", mark + 1))
         let start = isQuoted ? mark + 2 : mark + 1
-        let isNew = isQuoted || mark >= value.end
+        // A value that is no secret ends before a query, but a secret in it does not.
+        let isCut = secrecy > .nothing && value.end < range.upperBound && bytes[value.end] == UInt8(ascii: "?")
+        let isNew = isQuoted || mark >= value.end || isCut
         if isQuoted {
             let hasLines = isAt("-----BEGIN ", start)
             let end = end(from: start, in: bytes.indices) {
@@ -180,10 +196,8 @@ extension SecretFinder {
             }
             value = (end, false)
         } else if isNew {
-            // A query may follow what only looks like an item, as in `/items;v=1?password=`.
-            let delimiters =
-                (isForm ? "&" : isURL ? "&# \t\r\n\"<>" : "&# \t\r\n\"'<>") + (secrecy > .nothing ? "" : "?")
-            let end = end(from: start, in: range, to: delimiters)
+            let delimiters = isForm ? "&" : isURL ? "&# \t\r\n\"<>" : "&# \t\r\n\"'<>"
+            let end = end(from: start, in: range, to: delimiters, orQuery: secrecy == .nothing)
             value = (end, bytes[start..<end].contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
         }
         let content = min(start, value.end)..<value.end

@@ -38,6 +38,29 @@ import URLConfigTesting
         #expect(try await send(cache, text: "other").text() == "newest")
     }
 
+    @Test func `while a store cannot remove all responses, nothing is used or stored`() async throws {
+        let (fails, removals) = (Locked(true), Recorder<Void>())
+        let store = AppStore { name in
+            guard name == "remove" else { return }
+            removals.note(())
+            if fails.withLock(\.self) { throw URLError(.cannotRemoveFile) }
+        }
+        let cache = HTTPCache(store: store)
+        _ = try await send(cache, text: "old")
+        await #expect(throws: URLError.self) { try await cache.removeAll() }
+        for _ in 0..<3 {
+            let response = try await send(cache)
+            #expect(try response.text() == "new")
+            #expect(response.cacheStatus?.detail == "earlier responses could not be removed")
+        }
+        // It may take long, so it is not tried again at once.
+        #expect(removals.count == 1)
+        fails.set(\.self, false)
+        try await cache.removeAll()
+        _ = try await send(cache)
+        #expect(try await send(cache).fromCache)
+    }
+
     @Test func `a response of a user who signs out while the cache is asked does not stay`() async throws {
         let gate = Gate()
         let store = AppStore { if $0 == "salt" { await gate.pass() } }
@@ -84,6 +107,14 @@ import URLConfigTesting
             }
         }
         #expect(error?.reason == "the server sent 304 to a request without conditions")
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["If-None-Match": "\"1\""]
+        let session = URLSession(configuration: configuration)
+        let asked = try await session.response(for: request, config: .silent) {
+            $0.cache = .memory(megabytes: 1)
+            $0.transport = Transport { _ in .init(status: .notModified) }
+        }
+        #expect(asked.status == .notModified)
         request.setValue("\"1\"", forHTTPHeaderField: "If-None-Match")
         let response = try await send(.memory(megabytes: 1), request) {
             $0.transport = Transport { _ in .init(status: .notModified) }

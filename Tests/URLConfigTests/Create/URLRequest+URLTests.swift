@@ -243,6 +243,12 @@ import URLConfigTesting
         later.query["page"] = 2
         #expect(later.refusal.says(.invalidURL, "one closure"))
         #expect(URLRequest.with(later).refusal.says(.invalidURL, "one closure"))
+        // Both in one closure, or no items, are clear.
+        let clear = URLRequest.with(config) { ($0.url, $0.query["b"]) = (URL(string: "https://h.example/a"), 2) }
+        #expect(clear.urlText == "https://h.example/a?b=2")
+        later.query = [:]
+        #expect(try later.request().urlText == "https://h.example/a")
+        #expect(URLRequest.with(later).urlText == "https://h.example/a")
     }
 
     private static let changes: [(String?, @Sendable (inout URLRequest.Query) -> Void)] = [

@@ -180,6 +180,10 @@ import Testing
         ("/login?next=/cb?code=4/0AX+abc", "/login?next=/cb?code=***"),
         ("https://h.example/?password=it's-secret&a=1", "https://h.example/?password=***&a=1"),
         ("https://h.example/?password='ab'cdef&a=1", "https://h.example/?password=***&a=1"),
+        ("https://h.example/?password=\"s3cret\"", "https://h.example/?password=\"***\""),
+        // Text that only looks like a query belongs to the value.
+        ("/login?next=/reset?token%3Ds3cret", "/login?next=%2Freset%3Ftoken%3D***"),
+        ("/?a=1;token=abc?def&b=2", "/?a=1;token=***&b=2"), ("/?a=1;token=hun?ter=2&b", "/?a=1;token=***&b"),
         ("https://h.example/\u{1B}[2J", "https://h.example/\\u{1b}[2J"),
     ])
     func `userinfo and hidden items are masked`(text: String, expected: String) {
@@ -190,7 +194,11 @@ import Testing
     @Test(arguments: [
         ("user=u&password=s3cret", "user=u&password=***"), ("password=s3;cret?x#y&a=1", "password=***&a=1"),
         ("pass+word=s3cret&a=b+c", "pass+word=***&a=b+c"),
-        ("a=b?password=s3cret+two", "a=b?password=***"),
+        ("a=b?password=s3cret+two", "a=b?password=***"), ("note=token=abc?def&b=2", "note=token=***&b=2"),
+        (
+            "data=%7B%22q%22:%22why?%22,%22password%22:%22hunter2%22%7D",
+            "data=%7B%22q%22%3A%22why%3F%22%2C%22password%22%3A%22***%22%7D"
+        ),
         ("password=s3cret=\u{301}&b", "password=***&b"), ("&&=&a", "&&=&a"), ("", ""),
     ])
     func `hidden items of a form are masked, even without a content type`(form: String, expected: String) {
