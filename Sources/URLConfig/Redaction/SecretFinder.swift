@@ -133,7 +133,8 @@ struct SecretFinder {
     ) -> Int {
         let rest = bytes[min(start, range.upperBound)..<range.upperBound]
         return rest.indices.first { index in
-            delimiters.utf8.contains(rest[index]) || orQuery && rest[index] == UInt8(ascii: "?") && isItem(at: index + 1)
+            delimiters.utf8.contains(rest[index])
+                || orQuery && rest[index] == UInt8(ascii: "?") && isItem(at: index + 1)
         } ?? range.upperBound
     }
 
