@@ -180,7 +180,11 @@ enum Refusal {
         } change: { config, fileID, line in
             guard config.transport.isBuiltIn, refuses() else { return }
             config.cache = nil
-            config.transport = Transport { _ in
+            config.transport = Transport { sending in
+                // It would not be sent.
+                if sending.urlRequest.cachePolicy == .returnCacheDataDontLoad {
+                    throw URLError(notStored: sending.urlRequest.url)
+                }
                 let place = Place(fileID: fileID, line: line)
                 let error = error("the call in \(place.description)")
                 recordIssue(error.reason, at: place)

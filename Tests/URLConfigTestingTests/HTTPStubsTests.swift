@@ -207,6 +207,13 @@ struct RefuseNetworkTests {
                 }
             }
             #expect(refused?.code == .cannotConnectToHost)
+            // What would not be sent anyway is no call to the network.
+            let stored = await Task.detached {
+                await #expect(throws: URLError.self) {
+                    try await send("/users/1", request: { $0.cachePolicy = .returnCacheDataDontLoad })
+                }
+            }.value
+            #expect(stored?.code == .resourceUnavailable)
             // Stubs around it stay.
             let text = try await HTTPStubs.with {
                 $0.get("/v2/users/1", .text("stub"))

@@ -107,11 +107,9 @@ final class ExpectedResponses: Sendable {
     func removalsToRepeat(for key: CacheKey) throws -> [CacheSelection?] {
         try state.withLock { state in
             let due = state.unremoved.filter { $0.key.contains(key) }
-            for (selection, last) in due {
-                if case .resource = selection { continue }
-                guard .now - last > .seconds(10) else { throw CancellationError() }
-                state.unremoved[selection] = .now
-            }
+            let slow = due.filter { if case .resource = $0.key { false } else { true } }
+            guard slow.values.allSatisfy({ .now - $0 > .seconds(10) }) else { throw CancellationError() }
+            for selection in slow.keys { state.unremoved.updateValue(.now, forKey: selection) }
             return Array(due.keys)
         }
     }

@@ -138,11 +138,14 @@ struct SecretFinder {
         } ?? range.upperBound
     }
 
-    /// Whether an item begins here: a name that is not long and has no escapes.
+    /// Whether an item begins here: a name that is not long and has no escapes but those of brackets.
     private func isItem(at start: Int) -> Bool {
         let rest = bytes[start...].prefix(65)
-        let mark = rest.firstIndex { !$0.isNameByte || $0 == UInt8(ascii: "%") } ?? start
-        return mark > start && bytes[mark] == UInt8(ascii: "=")
+        let mark = rest.indices.first { index in
+            let isBracket = isAt("%5B", index) || isAt("%5D", index) || isAt("%5b", index) || isAt("%5d", index)
+            return !rest[index].isNameByte || rest[index] == UInt8(ascii: "%") && !isBracket
+        }
+        return mark.map { $0 > start && bytes[$0] == UInt8(ascii: "=") } ?? false
     }
 }
 
@@ -198,7 +201,11 @@ extension SecretFinder {
             value = (end, false)
         } else if isNew {
             let delimiters = isForm ? "&" : isURL ? "&# \t\r\n\"<>" : "&# \t\r\n\"'<>"
-            let end = end(from: start, in: range, to: delimiters, orQuery: secrecy == .nothing)
+            var end = end(from: start, in: range, to: delimiters, orQuery: secrecy == .nothing)
+            // JSON with escapes is read as a whole.
+            if end < range.upperBound, bytes[end] == UInt8(ascii: "?"), bytes[start..<end].contains("%22".utf8) {
+                end = self.end(from: end, in: range, to: delimiters)
+            }
             value = (end, bytes[start..<end].contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") })
         }
         let content = min(start, value.end)..<value.end

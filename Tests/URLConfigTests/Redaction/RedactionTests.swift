@@ -180,6 +180,10 @@ import Testing
         ("/login?next=/cb?code=4/0AX+abc", "/login?next=/cb?code=***"),
         ("https://h.example/?password=it's-secret&a=1", "https://h.example/?password=***&a=1"),
         ("https://h.example/?password='ab'cdef&a=1", "https://h.example/?password=***&a=1"),
+        (
+            "https://h.example/items;v=1?user%5Bpassword%5D=correct%20horse",
+            "https://h.example/items;v=1?user%5Bpassword%5D=***"
+        ),
         ("https://h.example/?password=\"s3cret\"", "https://h.example/?password=\"***\""),
         // Text that only looks like a query belongs to the value.
         ("/login?next=/reset?token%3Ds3cret", "/login?next=%2Freset%3Ftoken%3D***"),
@@ -198,6 +202,14 @@ import Testing
         (
             "data=%7B%22q%22:%22why?%22,%22password%22:%22hunter2%22%7D",
             "data=%7B%22q%22%3A%22why%3F%22%2C%22password%22%3A%22***%22%7D"
+        ),
+        (
+            "data=%7B%22q%22:%22https://h/r?x=1%22,%22password%22:%22hunter2%22%7D",
+            "data=%7B%22q%22%3A%22https%3A%2F%2Fh%2Fr%3Fx%3D1%22%2C%22password%22%3A%22***%22%7D"
+        ),
+        (
+            "data=%7B%22ticket%22:%22https://h/r?t=abc123%22%7D&a=1",
+            "data=%7B%22ticket%22%3A%22***%22%7D&a=1"
         ),
         ("password=s3cret=\u{301}&b", "password=***&b"), ("&&=&a", "&&=&a"), ("", ""),
     ])
