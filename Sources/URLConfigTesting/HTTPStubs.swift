@@ -1,4 +1,5 @@
-import URLConfig
+// So that a test file needs one import.
+@_exported import URLConfig
 
 /// Stubs in place of servers, for tests.
 ///

@@ -5,7 +5,10 @@ extension URLRequest {
     /// The body for logs: formatted JSON, a form, plain text, or `<n bytes image/png>`; secrets are hidden.
     public var bodyString: String { shownBody(shownRedaction) }
 
-    private var shownRedaction: Redaction { URLSession.Config.default.redaction.knowing(self) }
+    private var shownRedaction: Redaction { URLSession.Config.default.redaction.including(hostRedaction).knowing(self) }
+
+    /// What the preset of the host hides.
+    private var hostRedaction: Redaction { URLSession.Config.preset(for: self).redaction }
 
     static let unsendable = "<cannot be sent>"
 
@@ -34,11 +37,11 @@ extension URLRequest {
     ///
     /// A body stream is left out. For a body that is not JSON, a form or plain text, the size and the type are shown.
     ///
-    /// - Parameter redaction: What is hidden, besides the names that the default redaction adds. With
-    ///   ``Redaction/none``, the command sends the same as the request; a binary body is piped from `printf`.
+    /// - Parameter redaction: What is hidden, besides the names that the default redaction and the preset of the host add.
+    ///   With ``Redaction/none``, the command sends the same as the request; a binary body is piped from `printf`.
     public func cURL(redaction: Redaction = URLSession.Config.default.redaction) -> String {
         if let refusal { return "# \(refusal.description.replacing("\n", with: " "))" }
-        let redaction = redaction.including(URLSession.Config.default.redaction).knowing(self)
+        let redaction = redaction.including(URLSession.Config.default.redaction).including(hostRedaction).knowing(self)
         var words = ["curl"]
         let target = redaction.url(url?.absoluteString ?? "")
         if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }

@@ -88,6 +88,20 @@ import URLConfigTesting
         }
     }
 
+    @Test func `names that the preset of a host hides are hidden wherever its requests are shown`() async throws {
+        let preset = URLSession.Config.silent.with { $0.redaction = .standard.adding("X-Acme-Badge", "voucher") }
+        await URLSession.Config.withHosts(["acme.test": preset]) {
+            let request = URLRequest.with(.init(host: "https://acme.test")) {
+                ($0.method, $0.query["voucher"]) = (.post, "vouch88")
+                ($0.headers["X-Acme-Badge"], $0.body["voucher"]) = ("badge77", "vouch88")
+            }
+            for text in [request.cURL(), request.urlString, request.bodyString] {
+                #expect(!text.contains("vouch88") && !text.contains("badge77"), "\(text)")
+            }
+            #expect(request.cURL(redaction: .none).contains("badge77"))
+        }
+    }
+
     @Test func `a text is shown up to the same place, whatever is hidden before it`() {
         let text = "token=\(Self.long.prefix(900)) " + String(repeating: ".", count: 2000)
         #expect(Redaction.standard.quote(text) == "token=*** " + String(repeating: ".", count: 93))
